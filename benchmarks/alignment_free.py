@@ -12,10 +12,10 @@ import numpy as np
 from common import DATA
 from scop_pair_hmm import chosen_cost, decisions
 
-from seqkern.datasets import make_dataset
 from seqkern.evaluation import roc_auc
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
+from seqkern.study import make_dataset
 
 MOST = 1000  # training samples, the first of each class in turn
 SITES = {

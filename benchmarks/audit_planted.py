@@ -9,7 +9,7 @@ Run: ``python benchmarks/audit_planted.py`` (a few CPU minutes).
 import numpy as np
 from common import start_table
 
-from seqkern.audit import find_relations, make_parts
+from seqkern.report import find_relations, make_parts
 from seqkern.simulate.overlaps import plant_overlaps, recall_and_precision
 
 SEEDS = range(1, 6)

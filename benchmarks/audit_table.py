@@ -16,11 +16,11 @@ import time
 import numpy as np
 from common import DATA, HERE, start_table
 
-from seqkern.audit import audit, make_parts
-from seqkern.audit.splits import parts_of
 from seqkern.core.cost import peak_mb
-from seqkern.datasets import make_dataset
-from seqkern.folds import Split
+from seqkern.evaluation import Split
+from seqkern.report import audit, make_parts
+from seqkern.report.audit_run import parts_of
+from seqkern.study import make_dataset
 
 KINDS = ("identical", "reverse_complement", "contained", "similar", "shared_kmer", "any")
 SCOP = ("1.1", "1.34", "2.1", "2.19", "2.31", "2.34", "2.41", "2.8", "3.19", "3.25", "3.33", "3.50")

@@ -23,10 +23,9 @@ from common import DATA, PROTEIN, cells, cpu_seconds, random_strings
 
 from seqkern import read_fasta
 from seqkern.kernels import LocalAlignmentKernel, ProfileAlignmentKernel, SmithWatermanKernel
-from seqkern.kernels.alignment.local_factors import Factors
-from seqkern.kernels.alignment.local_sums import product
-from seqkern.kernels.alignment.scoring import score_table
+from seqkern.kernels.alignment.local_alignment import Factors, product
 from seqkern.kernels.products import _product
+from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.sequence_set import SequenceSet
 
 SAMPLE, FEW, VERY_FEW = 300, 600, 60

@@ -24,7 +24,7 @@ from seqkern.kernels import build_kernel
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import build_solver, make_solver
-from seqkern.solvers.bound_names import BOUNDS
+from seqkern.solvers.costs import BOUNDS
 
 COSTS = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 SPECTRA = [f"spectrum:k={k}" for k in (2, 3, 4, 5, 6)]

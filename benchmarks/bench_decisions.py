@@ -15,7 +15,7 @@ import pytest
 from common import cpu_seconds, load, start_table
 
 from seqkern.kernels import build_kernel
-from seqkern.kernels.additive import fold
+from seqkern.kernels.decisions import fold
 from seqkern.sequences.sequence_set import SequenceSet
 
 SUPPORT = 1750

@@ -11,12 +11,12 @@ import warnings
 
 import numpy as np
 
-from seqkern.datasets import make_dataset
-from seqkern.models.cross_validation import OuterFolds, cross_validate
-from seqkern.models.method import Method
-from seqkern.models.search import Search
-from seqkern.models.training_data import training_data
+from seqkern.methods.crossval import OuterFolds, cross_validate
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.training import training_data
 from seqkern.sequences.labels import make_labels
+from seqkern.study import make_dataset
 from seqkern.study.kernel_entries import KernelEntry
 
 COMPOSITION = {"kernel": "spectrum", "k": 1, "short": "zero", "zero_diagonal": "zero"}

@@ -21,9 +21,8 @@ from common import DATA, PROTEIN, cpu_seconds, random_strings
 
 from seqkern import read_fasta
 from seqkern.kernels import FisherKernel
-from seqkern.kernels.hmm import _forward_backward as loops
-from seqkern.kernels.hmm.building import build_profile
-from seqkern.kernels.hmm.reading import read_profiles
+from seqkern.kernels.models import _forward_backward as loops
+from seqkern.kernels.models.profile_hmm import build_profile, read_profiles
 from seqkern.sequences.sequence_set import SequenceSet
 
 LEVELS = ("plain", "AVX2", "AVX-512")

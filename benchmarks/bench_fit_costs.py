@@ -14,12 +14,12 @@ import numpy as np
 
 from seqkern.core.errors import SeqkernError
 from seqkern.core.threads import one_thread
-from seqkern.datasets import make_dataset
 from seqkern.kernels import build_kernel
-from seqkern.models.plan_inputs import KernelInput
+from seqkern.methods.plan_dataset import KernelInput
 from seqkern.solvers import build_solver
 from seqkern.solvers.costs import FitWork
-from seqkern.solvers.solver_table import SOLVERS
+from seqkern.solvers.solver_specs import SOLVERS
+from seqkern.study import make_dataset
 
 SIZES = (200, 400, 800)
 LONG = 5.0  # a larger size is left out after a fit of so many seconds

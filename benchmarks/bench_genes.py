@@ -23,14 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
-from seqkern.evaluation.gene_accuracy import LEVELS, NOTHING, gene_accuracy
-from seqkern.genes.annotated import by_chromosome, true_structures
-from seqkern.genes.boundaries import ENTER, LEAVE, find_boundaries
-from seqkern.genes.decoding import as_genes, decode
-from seqkern.genes.model import site_scorer
-from seqkern.genes.training import learn_genes
-from seqkern.genome.annotation import read_annotation
-from seqkern.genome.site_tables import chromosomes
+from seqkern.formats.annotation import read_annotation
+from seqkern.formats.site_tables import chromosomes
+from seqkern.genomics.gene_learning import by_chromosome, learn_genes, site_scorer, true_structures
+from seqkern.genomics.genes import ENTER, LEAVE, LEVELS, NOTHING, as_genes, decode, find_boundaries, gene_accuracy
 from seqkern.simulate import simulate, write_simulated
 
 SEEDS = range(1, 6)

@@ -16,7 +16,7 @@ from pathlib import Path
 from common import child_seconds
 
 from seqkern.gram import open_gram
-from seqkern.gram.opening import open_unverified
+from seqkern.gram.stored_matrix import open_unverified
 
 SIZES = (1000, 10_000)
 JOBS, REPEATS = 4, 9

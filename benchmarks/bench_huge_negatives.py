@@ -28,14 +28,14 @@ from seqkern.cli.main import main
 from seqkern.evaluation.ranking import average_precision, roc_auc
 from seqkern.evaluation.selection import inner_folds
 from seqkern.kernels import build_kernel
-from seqkern.models.hard_negatives import find_hard_negatives, with_negatives
-from seqkern.models.method import Method
-from seqkern.models.scan import Scanner
-from seqkern.models.search import Search
-from seqkern.models.training import train_model
+from seqkern.methods.fitted import Search
+from seqkern.methods.hard_negatives import find_hard_negatives, with_negatives
+from seqkern.methods.method import Method
+from seqkern.methods.scan import Scanner
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import Labels, make_labels
+from seqkern.sequences.sampling import shuffled
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.shuffling import shuffled
 from seqkern.sequences.windows import Window
 from seqkern.simulate.genome import donor_genome
 

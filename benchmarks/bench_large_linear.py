@@ -20,13 +20,13 @@ from common import start_table
 from seqkern.core.cost import peak_mb
 from seqkern.evaluation.ranking import average_precision, roc_auc
 from seqkern.kernels import build_kernel
-from seqkern.kernels.deferred import DeferredImplicit
-from seqkern.models.baselines.position_weights import position_weights
+from seqkern.kernels.decisions import DeferredImplicit
+from seqkern.methods.baselines import position_weights
+from seqkern.sequences.fasta import RecordNumbers
 from seqkern.sequences.labels import Labels
-from seqkern.sequences.record_ids import RecordNumbers
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import LinearSVC, PrimalSVC
-from seqkern.solvers.svm import working_sets
+from seqkern.solvers.svm import linear
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 HELD_OUT, BASELINE = 200_000, 100_000
@@ -85,18 +85,18 @@ def show(*row):
 
 def watch():
     """Print what each working set reached."""
-    certify = working_sets._certify
+    certify = linear._certify
 
     def watched(records, y, cost, alpha):
         found = certify(records, y, cost, alpha)
         show(f"{np.count_nonzero(alpha)} support vectors, gap {found[0].gap:.2e}, {time.process_time():.0f} CPU s")
         return found
 
-    working_sets._certify = watched
+    linear._certify = watched
 
 
 def test_working_sets_reach_the_gap_and_beat_the_baseline(monkeypatch):
-    monkeypatch.setattr(working_sets, "FIRST", (2000, 20))
+    monkeypatch.setattr(linear, "FIRST", (2000, 20))
     sets, direct = measure(10_000, held_out=5000), measure(10_000, "direct", held_out=5000)
     assert float(sets[7]) <= 1e-3
     np.testing.assert_allclose(float(sets[9]), float(direct[9]), atol=2e-3)

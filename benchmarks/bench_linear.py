@@ -27,7 +27,7 @@ from seqkern.core.cost import peak_mb
 from seqkern.kernels import build_kernel
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import LinearSVC
-from seqkern.solvers.svm.dual_coordinate import Descent, best_bias
+from seqkern.solvers.svm.linear import Descent, best_bias
 
 ACCEPTORS = "celegans_acceptor/acc_100000x398.fasta.bz2"
 BEFORE, AFTER, SITE = 60, 80, 197

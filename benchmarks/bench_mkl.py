@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from seqkern.kernels import build_kernel
-from seqkern.kernels.vectors.combination_weights import learn_weights, variance
+from seqkern.kernels.vectors.combination import learn_weights, variance
 
 KERNELS = ("spectrum:k=2", "spectrum:k=3", "spectrum:k=4", "spectrum:k=5", "mismatch:k=5,m=1")
 RULES = {

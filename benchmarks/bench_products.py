@@ -15,7 +15,7 @@ import pytest
 from common import PROTEIN, start_table
 
 from seqkern.kernels import build_kernel
-from seqkern.kernels.kmer.hamming import hamming_operator, hamming_squares
+from seqkern.kernels.kmer import hamming_operator
 from seqkern.sequences.sequence_set import SequenceSet
 
 GAPPED = "gapped_kmer:l=11,k=7,d=3,estimator=truncated,reverse_complement=true,n_threads=1"
@@ -51,7 +51,7 @@ def measure(spec, alphabet, n, length, dtype, repeats):
     """Return the columns of the table."""
     X, kernel = sequences(alphabet, n, length), build_kernel(spec)
     start, spent = time.process_time(), []
-    known = hamming_squares.own_values
+    known = hamming_operator.own_values
 
     def own_values(*given):
         begun = time.process_time()

@@ -12,10 +12,9 @@ import tempfile
 from common import DATA, cpu_seconds, start_table
 
 from seqkern import read_fasta
+from seqkern.formats import profile_sources
+from seqkern.formats.profile_sources import ProfileFiles, ProfileSearch
 from seqkern.kernels import ProfileKernel
-from seqkern.profiles import cache
-from seqkern.profiles.files import ProfileFiles
-from seqkern.profiles.search import ProfileSearch
 
 JOBS = [(5, 7.5), (5, 8.5), (4, 6)]
 STEP = 85
@@ -44,9 +43,9 @@ def _search():
     search = ProfileSearch(Y)
 
     def job():
-        cache.MEMORY.clear()
+        profile_sources.MEMORY.clear()
         with tempfile.TemporaryDirectory() as folder:
-            search.add_to(some, n_threads=1, cache=cache.ProfileCache(folder))
+            search.add_to(some, n_threads=1, cache=profile_sources.ProfileCache(folder))
 
     seconds = cpu_seconds(job, 1)
     return f"{len(some)} domains searched against 3,397", "", f"{search.seconds(some):.2f}", f"{seconds:.2f}"

@@ -8,9 +8,9 @@ import time
 import warnings
 
 from seqkern.core.threads import one_thread
-from seqkern.datasets import make_dataset
 from seqkern.kernels import build_kernel
 from seqkern.solvers import build_solver
+from seqkern.study import make_dataset
 
 GRAM = (
     "csvc:C=1",

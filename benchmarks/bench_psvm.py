@@ -21,9 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from seqkern.kernels import build_kernel
 from seqkern.solvers import PSVC
-from seqkern.solvers.psvm.potential.dual import Dual
-from seqkern.solvers.psvm.potential.minimiser import minimise
-from seqkern.solvers.psvm.potential.storage import columns_of
+from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
 
 GRAMS = {"spectrum": "spectrum:k=5", "mismatch": "mismatch:k=6,m=1", "rbf": 10.0, "rbf/10": 1.0, "rbf/100": 0.1}
 SHARES = (0.3, 0.1, 0.03, 0.01)  # of ε_max

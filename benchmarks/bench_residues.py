@@ -18,12 +18,12 @@ import numpy as np
 from common import DATA, start_table
 
 from seqkern.cli.main import main
-from seqkern.datasets import load_dataset, make_dataset, save_dataset
-from seqkern.folds import read_folds
+from seqkern.evaluation import read_folds
+from seqkern.formats.profile_sources import ProfileFiles
 from seqkern.kernels import build_kernel
-from seqkern.models.feature_source import FeatureSource
-from seqkern.profiles.files import ProfileFiles
+from seqkern.methods.sources import FeatureSource
 from seqkern.solvers import PrimalSVC
+from seqkern.study import load_dataset, make_dataset, save_dataset
 
 JPRED4 = {"public": "jpred4", "profiles": {"files": "public:jpred4_profiles"}, "residues": {"window": 15}}
 PROFILES = "jpred4/training_1348_psiblast_profile.tar.xz"

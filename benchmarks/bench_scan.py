@@ -19,10 +19,9 @@ from common import cpu_seconds, start_table
 
 from seqkern.kernels import WeightedDegreeKernel
 from seqkern.kernels.positional import _position_weights as loops
-from seqkern.kernels.positional import position_weights
-from seqkern.models.scan import Scanner
-from seqkern.models.scan_files import lines
-from seqkern.models.training import train_model
+from seqkern.kernels.positional import weighted_degree
+from seqkern.methods.scan import Scanner, lines
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import Window
@@ -52,7 +51,7 @@ def machine(degree):
 def sums(weights, letters, starts, level):
     """Return the values of all windows of packed letters, in the blocks of `PositionWeights.scan`."""
     out = np.empty(len(starts))
-    for span in position_weights.blocks(starts, position_weights.BLOCK):
+    for span in weighted_degree.blocks(starts, weighted_degree.BLOCK):
         loops.scan(weights._tables, letters, starts[span], out[span], level)
     return out
 

@@ -18,8 +18,7 @@ from sklearn.linear_model import lasso_path
 from threadpoolctl import threadpool_limits
 
 from seqkern.solvers.selection.selectors import ExpressionScaler, PSVMFeatureSelector
-from seqkern.solvers.selection.selectors.homotopy import epsilon_path
-from seqkern.solvers.selection.selectors.ranking import MOST, epsilon_grid
+from seqkern.solvers.selection.selectors.psvm_selector import MOST, epsilon_grid, epsilon_path
 
 SIZE = 20
 

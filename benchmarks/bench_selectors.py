@@ -8,8 +8,8 @@ import time
 import numpy as np
 from common import start_table
 
-from seqkern.datasets import make_dataset
 from seqkern.solvers.selection.selectors import SELECTORS, build_scaler
+from seqkern.study import make_dataset
 
 REPEATS = 3
 

@@ -24,7 +24,7 @@ from common import child_seconds, start_table
 from seqkern.cli.main import main as seqkern
 from seqkern.core.build import build_digest
 from seqkern.kernels import build_kernel
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.simulate import simulate, write_simulated

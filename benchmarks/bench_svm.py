@@ -69,7 +69,7 @@ class Peak(threading.Thread):
 def measure(folder, spec, kind):
     """Cut the first of five folds, fit and decide; print numbers as JSON."""
     from seqkern.gram.matrix import GramMatrix
-    from seqkern.models.sources import StoredGram
+    from seqkern.methods.sources import StoredGram
     from seqkern.solvers import make_solver
 
     values = np.load(folder / "gram.npy", mmap_mode="r")

@@ -29,8 +29,8 @@ from common import PROTEIN, random_strings, start_table
 from seqkern.cli.main import main
 from seqkern.core import threads
 from seqkern.kernels import build_kernel
+from seqkern.sequences import find_similar
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.similarity import find_similar
 
 MANY = 32
 KERNELS = [  # spec, letters, sequences, length

@@ -16,9 +16,9 @@ import numpy as np
 from common import start_table
 
 from seqkern.cli.main import main
-from seqkern.genome.bgzip import BgzipWriter
+from seqkern.formats.bgzip import BgzipWriter
 from seqkern.kernels import GappedKmerKernel
-from seqkern.models.training import train_model
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 

@@ -10,8 +10,8 @@ import time
 import numpy as np
 from common import start_table
 
+from seqkern.formats import residue_windows
 from seqkern.kernels import build_kernel
-from seqkern.residues import residue_windows
 from seqkern.sequences.sequence_set import SequenceSet
 
 HALF = 7

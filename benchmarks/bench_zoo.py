@@ -19,7 +19,7 @@ import numpy as np
 from bench_variants import write_genome, write_variants
 from common import child_seconds, start_table
 
-from seqkern.models.given_models import given_models
+from seqkern.methods.loading import given_models
 
 
 def score(models, folder, output):

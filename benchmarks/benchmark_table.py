@@ -24,13 +24,11 @@ import numpy as np
 import pandas as pd
 from common import start_table
 
-from seqkern.datasets import Dataset, load_dataset
+from seqkern.evaluation import FoldSet, read_folds
 from seqkern.evaluation.metrics import codes_of, scores
-from seqkern.folds import FoldSet, read_folds
-from seqkern.models.method import Method
-from seqkern.study import Study
-from seqkern.study.auto_kernel import AutoKernel
-from seqkern.study.kernel_entries import KernelEntry
+from seqkern.methods.method import Method
+from seqkern.study import Dataset, Study, load_dataset
+from seqkern.study.kernel_entries import AutoKernel, KernelEntry
 
 HERE = Path(__file__).resolve().parent
 LONGEST_SHARED = 30

@@ -20,8 +20,7 @@ import time
 import numpy as np
 from common import random_strings, start_table
 
-from seqkern.evaluation.metrics import r2
-from seqkern.evaluation.predictive import predictive_scores
+from seqkern.evaluation.metrics import predictive_scores, r2
 from seqkern.kernels import SpectrumKernel
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import GPR, InducingGPR

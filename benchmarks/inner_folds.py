@@ -16,7 +16,7 @@ from common import start_table
 
 from seqkern.evaluation.metrics import matthews_correlation
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.folds.splitters import deal
+from seqkern.sequences.sampling import deal
 from seqkern.solvers import make_solver
 from seqkern.solvers.thresholds import Threshold
 from seqkern.study import Study

@@ -18,15 +18,15 @@ from pathlib import Path
 import numpy as np
 
 from seqkern import read_fasta
+from seqkern.genomics import find_motifs
+from seqkern.genomics.motif_similarity import KnownMotifs, from_consensus, nearest
 from seqkern.kernels import GappedKmerKernel
-from seqkern.kernels.motifs.matrices import Matrix
-from seqkern.models.training import train_model
-from seqkern.motifs import find_motifs
-from seqkern.motifs.similarity import KnownMotifs, from_consensus, nearest
+from seqkern.kernels.models.patterns import Matrix
+from seqkern.methods.training import train_model
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.simulate.planted_motifs import draw_site, random_motif, random_motifs
+from seqkern.simulate.peaks import draw_site, random_motif, random_motifs
 
 DECOYS, P, CORRELATION = 200, 1e-3, 0.75
 BASES = (0.29, 0.21, 0.21, 0.29)

@@ -20,8 +20,8 @@ import numpy as np
 from common import DATA
 
 from seqkern.kernels import build_kernel
-from seqkern.models.acquisition import ACQUISITIONS, next_variants
-from seqkern.models.training import train_model
+from seqkern.methods.acquisition import ACQUISITIONS, next_variants
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.simulate import simulate

@@ -12,16 +12,14 @@ import warnings
 
 import numpy as np
 
-from seqkern.models.automatic import automatic_method
-from seqkern.models.cross_validation import OuterFolds, cross_validate
-from seqkern.models.method import Method
-from seqkern.models.search import Search
-from seqkern.models.training_data import training_data
+from seqkern.methods.crossval import OuterFolds, cross_validate
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.training import automatic_method, training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.solvers.free_parameters import Free
-from seqkern.study.auto_kernel import AutoKernel
-from seqkern.study.reading import read_kernel
+from seqkern.solvers.solver_specs import Free
+from seqkern.study.kernel_entries import AutoKernel, read_kernel
 from seqkern.study.solver_entries import SolverEntry
 
 SETS = 41

@@ -13,9 +13,9 @@ import json
 from pathlib import Path
 from statistics import median
 
-from seqkern.datasets import load_dataset
-from seqkern.folds import read_folds
-from seqkern.models.plan_dataset import START_SECONDS, DatasetPlanner
+from seqkern.evaluation import read_folds
+from seqkern.methods.plan_dataset import START_SECONDS, DatasetPlanner
+from seqkern.study import load_dataset
 from seqkern.study.study import Study
 
 

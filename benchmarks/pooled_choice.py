@@ -16,13 +16,12 @@ import numpy as np
 from common import DATA
 from scop_best_on_test import FAMILIES
 
-from seqkern.datasets import make_dataset
 from seqkern.evaluation import roc_auc, roc_n
-from seqkern.evaluation.clusters import AUTO, cluster_groups
-from seqkern.evaluation.pooled import InnerLoop, pooled_choice
+from seqkern.evaluation.pooled import AUTO, InnerLoop, cluster_groups, pooled_choice
 from seqkern.evaluation.selection import select
 from seqkern.kernels import build_kernel
 from seqkern.solvers import make_solver
+from seqkern.study import make_dataset
 
 GAPPED = {f"({n},{k})": f"gapped_kmer:l={n},k={k}" for n, k in ((5, 3), (6, 3), (6, 4), (7, 4), (8, 4), (8, 5))}
 KMERS = {"spectrum 3": "spectrum:k=3", "mismatch (5,1)": "mismatch:k=5,m=1"}

@@ -16,8 +16,8 @@ import numpy as np
 from benchmark_table import near
 from common import child_seconds, start_table
 
-from seqkern.datasets import make_dataset
 from seqkern.evaluation.ranking import roc_auc
+from seqkern.study import make_dataset
 
 NAMES = ("CTCF", "EP300", "JUND", "RAD21", "SIN3A")
 

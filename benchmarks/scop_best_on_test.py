@@ -11,10 +11,10 @@ from itertools import product
 import numpy as np
 from common import DATA
 
-from seqkern.datasets import make_dataset
 from seqkern.evaluation import roc_auc, roc_n
 from seqkern.kernels import GappedKmerKernel
 from seqkern.solvers import CSVC
+from seqkern.study import make_dataset
 
 FAMILIES = ("1.1", "1.34", "2.19", "2.31", "2.34", "2.41", "2.8", "3.19", "3.25", "3.33")
 LENGTHS = ((5, 3), (6, 3), (6, 4), (7, 4), (7, 5), (8, 4), (8, 5), (9, 5), (10, 5), (10, 6), (12, 5), (12, 6))

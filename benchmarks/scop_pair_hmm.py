@@ -12,11 +12,11 @@ import numpy as np
 from common import DATA
 from sklearn.model_selection import StratifiedKFold
 
-from seqkern.datasets import make_dataset
 from seqkern.evaluation import roc_auc, roc_n
 from seqkern.gram.transforms import EmpiricalMapGram
 from seqkern.kernels import build_kernel
 from seqkern.solvers import CSVC
+from seqkern.study import make_dataset
 
 FAMILIES = ("2.19", "2.41", "2.8")  # three of the smallest training sets
 COSTS = (0.1, 1, 10)

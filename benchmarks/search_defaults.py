@@ -16,15 +16,15 @@ import numpy as np
 from common import DATA
 
 from seqkern.evaluation import roc_auc
-from seqkern.evaluation.balance import unequal
 from seqkern.evaluation.metrics import balanced_accuracy
+from seqkern.evaluation.selection import unequal
 from seqkern.kernels import build_kernel
-from seqkern.models.method import Method
-from seqkern.models.search import Search
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import expand_grid
-from seqkern.solvers.free_parameters import Free
+from seqkern.solvers.solver_specs import Free
 
 BEFORE = {
     "csvc": "csvc:C=[0.01,0.1,1,10,100]",

@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 from common import DATA
 
-from seqkern.datasets import make_dataset
 from seqkern.evaluation import median_rfp, roc_auc, roc_n
-from seqkern.models.baselines import BaselineData, decide
+from seqkern.methods.baselines import BaselineData, decide
+from seqkern.study import make_dataset
 
 FAMILIES = ("1.1", "1.34", "2.1", "2.19", "2.31", "2.34", "2.41", "2.8", "3.19", "3.25", "3.33", "3.50")
 WITHOUT_OTHERS = ("2.1", "3.50")

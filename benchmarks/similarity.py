@@ -10,7 +10,7 @@ import numpy as np
 from common import PROTEIN, start_table
 
 from seqkern import SequenceSet
-from seqkern.similarity import find_similar
+from seqkern.sequences import find_similar
 
 JOBS = [
     # name, alphabet, sequences, length, members of a family, share of residues that differ from its root, options

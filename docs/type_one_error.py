@@ -16,13 +16,9 @@ import numpy as np
 from scipy.stats import rankdata, ttest_rel
 
 from seqkern.evaluation.bootstrap import bootstrap_test
-from seqkern.evaluation.delong import delong_test
-from seqkern.evaluation.five_by_two import five_by_two_f, five_by_two_t
-from seqkern.evaluation.friedman import critical_difference, friedman
-from seqkern.evaluation.mcnemar import mcnemar
-from seqkern.evaluation.permutation_test import exchange_test
-from seqkern.evaluation.wilcoxon import compare_all, signed_rank_test
-from seqkern.folds.splitters import deal
+from seqkern.evaluation.many_task_tests import compare_all, critical_difference, friedman, signed_rank_test
+from seqkern.evaluation.single_task_tests import delong_test, exchange_test, five_by_two_f, five_by_two_t, mcnemar
+from seqkern.sequences.sampling import deal
 
 LEVELS = (0.05, 0.01)
 SEED = 1

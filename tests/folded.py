@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from seqkern.models import crossval
-from seqkern.models.data import Data
-from seqkern.models.method import Method
-from seqkern.models.search import Search
+from seqkern.methods import crossval
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.sources import Data
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.fold_tables import FEATURE_COLUMNS, FIT_COLUMNS, FoldResult
 from seqkern.evaluation.metrics import brier, scores
 from seqkern.evaluation.residue_results import residue_scores, write_residue_results
-from seqkern.residues.residues import Residues
+from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED, Labels
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -7,9 +7,9 @@ from conftest import ROOT
 
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
-from seqkern.gram.transforms.transform_table import TRANSFORMS
-from seqkern.kernels.feature_transforms.feature_transform_table import FEATURE_TRANSFORMS
-from seqkern.solvers.bound_names import BOUNDS
+from seqkern.gram.transforms.transform_specs import TRANSFORMS
+from seqkern.kernels.feature_transforms.feature_transform_specs import FEATURE_TRANSFORMS
+from seqkern.solvers.costs import BOUNDS
 
 ROWS = dict(
     re.findall(r"^\| `([^`]+)` \| (.*) \|$", (ROOT / "docs/reference/files.md").read_text("utf-8"), re.MULTILINE)

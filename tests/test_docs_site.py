@@ -9,8 +9,8 @@ from conftest import ROOT
 
 from seqkern.cli.main import VERBS
 from seqkern.kernels import KERNELS
-from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
+from seqkern.solvers.layers import LAYERS
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from conftest import ROOT
 
 from seqkern.cli.listing import _parameter
-from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
+from seqkern.solvers.layers import LAYERS
 
 HEADINGS = {"Two classes": "binary", "Several classes": "multiclass", "Real labels": "real", "No labels": "none"}
 TECHNICAL = {"tol", "max_iter", "max_epochs", "seed", "cache_size"}

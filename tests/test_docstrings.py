@@ -1,8 +1,9 @@
-"""Every public function says its types, and every example in a docstring runs."""
+"""Public names are documented in full, functions say their types, and every example runs."""
 
 import ast
 import doctest
 import importlib
+import re
 
 import pytest
 from conftest import ROOT
@@ -12,6 +13,16 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
 }
+STUBS = sorted(PACKAGE.rglob("__init__.pyi"))
+PUBLIC = [
+    ".".join(stub.parent.relative_to(ROOT).parts) + "." + name
+    for stub in STUBS
+    for name in re.findall(r"^from \S+ import \w+ as (\w+)$", stub.read_text(encoding="utf-8"), re.MULTILINE)
+]
+# known sections in order, documented, all parameters listed
+CHECKS = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR10", "SS03", "YD01"}
+# examples too long for a docstring: a line names the module and what they are of
+EXAMPLES = sorted((ROOT / "tests" / "examples").glob("*.txt"))
 WITH_EXAMPLES = [name for name, path in MODULES.items() if ">>>" in path.read_text(encoding="utf-8")]
 
 
@@ -41,3 +52,24 @@ def test_public_functions_are_annotated(name):
         if names or node.returns is None:
             lacking.append(function)
     assert lacking == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_long_examples_run(path):
+    parts = re.split(r"^(seqkern[\w.]*): (\S+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for module, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        names = vars(importlib.import_module(module)).copy()
+        runner.run(doctest.DocTestParser().get_doctest(text, names, f"{module}.{name}", str(path), 0))
+    assert runner.summarize().attempted
+    assert not runner.failures
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_is_documented_in_full(name):
+    validate = pytest.importorskip("numpydoc.validate").validate
+    package, _, last = name.rpartition(".")
+    public = getattr(importlib.import_module(package), last)
+    # parameters of classes are declared, or attributes of dataclasses; the rest are tables of classes
+    checks = CHECKS - {"PR01", "PR02"} if isinstance(public, type) else CHECKS if callable(public) else set()
+    assert [error for error in validate(name)["errors"] if error[0] in checks] == []

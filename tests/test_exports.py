@@ -2,16 +2,18 @@
 
 import ast
 import importlib
+import sys
 import tomllib
 
 import pytest
 from conftest import ROOT
 
+from seqkern.core.former_names import FORMER
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
-from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
+from seqkern.solvers.layers import LAYERS
 from seqkern.solvers.selection.selectors import SELECTORS
 
 REGISTRIES = {
@@ -78,3 +80,12 @@ def test_stubs_and_the_mark_of_types_are_installed():
     for package in STUBS:
         assert package in setuptools["packages"]
         assert "*.pyi" in patterns.get(package, []) + patterns.get("*", [])
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_a_former_package_works_with_a_notice(name, monkeypatch):
+    monkeypatch.delitem(sys.modules, f"seqkern.{name}", raising=False)
+    with pytest.warns(DeprecationWarning, match=rf"seqkern.{name} is now seqkern.{FORMER[name]}; the former name goes"):
+        former = importlib.import_module(f"seqkern.{name}")
+    new = importlib.import_module(f"seqkern.{FORMER[name]}")
+    assert {getattr(former, public) is getattr(new, public) for public in new.__all__} == {True}

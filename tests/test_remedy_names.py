@@ -10,14 +10,14 @@ import yaml
 from remedy_texts import GAP, missing_options, remedies
 
 from seqkern.cli.main import VERBS
-from seqkern.datasets.data_entry import RESIDUE_KEYS
-from seqkern.folds.methods import METHODS
-from seqkern.gram.transforms.transform_table import TRANSFORMS
+from seqkern.evaluation.fold_methods import METHODS
+from seqkern.gram.transforms.transform_specs import TRANSFORMS
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
 from seqkern.kernels.kernel_table import KERNELS
-from seqkern.layers.layer_table import LAYERS
-from seqkern.solvers.selection.selectors.selector_table import SELECTORS
-from seqkern.solvers.solver_table import SOLVERS
+from seqkern.solvers.layers.chain import LAYERS
+from seqkern.solvers.selection.selectors.selector_specs import SELECTORS
+from seqkern.solvers.solver_specs import SOLVERS
+from seqkern.study.data_entry import RESIDUE_KEYS
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = (KERNELS, SOLVERS, SELECTORS, LAYERS, TRANSFORMS, FEATURE_TRANSFORMS)

@@ -22,17 +22,14 @@ from seqkern import SequenceSet
 from seqkern.core.errors import LetterError, ParameterError, SeqkernError, SequenceError
 from seqkern.kernels import FeatureMap, build_kernel, kernel_from_state
 from seqkern.kernels.algebra import ProductKernel, SumKernel
-from seqkern.kernels.explicit import feature_vectors
+from seqkern.kernels.kernel import feature_vectors
 from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.kernels.kmer.mismatch import MismatchKernel
 from seqkern.kernels.kmer.spectrum import SpectrumKernel
+from seqkern.kernels.vectors.approximation import NystroemKernel
 from seqkern.kernels.vectors.combination import CombinationKernel
-from seqkern.kernels.vectors.linear import LinearKernel
-from seqkern.kernels.vectors.nystroem import NystroemKernel
-from seqkern.kernels.vectors.polynomial import PolynomialKernel
-from seqkern.kernels.vectors.precomputed import PrecomputedKernel
-from seqkern.kernels.vectors.rbf import RBFKernel
-from seqkern.kernels.vectors.sigmoid import SigmoidKernel
+from seqkern.kernels.vectors.linear import LinearKernel, PrecomputedKernel
+from seqkern.kernels.vectors.vector_kernels import PolynomialKernel, RBFKernel, SigmoidKernel
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers import CSVC, PSVC, LinearSVC
 

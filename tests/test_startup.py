@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from seqkern.cli.main import main
-from seqkern.core.kinds import HOMES
+from seqkern.core.registry import HOMES
 from seqkern.kernels import KERNELS
 from seqkern.solvers import SOLVERS
 
@@ -74,7 +74,7 @@ def test_one_solver_is_one_solver():
     assert not through & (HEAVY | {"scipy", "Bio"})
 
 
-@pytest.mark.parametrize("package", ["", ".kernels", ".solvers", ".layers", ".gram.transforms", ".evaluation"])
+@pytest.mark.parametrize("package", ["", ".kernels", ".solvers", ".solvers.layers", ".gram.transforms", ".evaluation"])
 def test_a_package_imports_nothing_by_itself(package):
     loaded = imported(f"import seqkern{package}")
     assert not loaded & (HEAVY | {"numpy", "scipy", "Bio"})

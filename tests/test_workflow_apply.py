@@ -9,7 +9,7 @@ from test_workflow import jobs, snakemake
 
 from seqkern.cli.main import main
 from seqkern.kernels import build_kernel
-from seqkern.models.training import train_model
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.windows import Window

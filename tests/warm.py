@@ -22,7 +22,7 @@ from pathlib import Path
 IMPORTED = [
     *("numpy", "pandas", "scipy.stats", "scipy.optimize", "sklearn.svm", "sklearn.linear_model", "psutil"),
     *("matplotlib.figure", "matplotlib.backends.backend_svg", "snakemake.cli", "snakemake.workflow"),
-    *("seqkern.cli.main", "seqkern.study.study", "seqkern.models.crossval", "seqkern.report.page"),
+    *("seqkern.cli.main", "seqkern.study.study", "seqkern.methods.crossval", "seqkern.report.page"),
 ]
 CLIENT = """#!{python} -IS
 import json, os, socket, sys

@@ -8,8 +8,8 @@ import rst
 
 import seqkern
 from seqkern.kernels import KERNELS
-from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
+from seqkern.solvers.layers import LAYERS
 
 PACKAGES = {
     "seqkern": "Reading sequences",
@@ -17,16 +17,13 @@ PACKAGES = {
     "seqkern.gram": "Gram matrices, in memory and on disk",
     "seqkern.gram.transforms": "Transforms of a Gram matrix, fitted on training data",
     "seqkern.solvers": "Solvers: making them from text; selectors of features",
-    "seqkern.layers": "Layers after a solver, for residues of a chain",
-    "seqkern.folds": "Splits into training and test sets",
-    "seqkern.evaluation": "Scores, intervals and tests",
-    "seqkern.explain": "Explanations of decisions",
-    "seqkern.datasets": "Data sets of a study",
-    "seqkern.study": "The configuration as typed objects",
+    "seqkern.solvers.layers": "Layers after a solver, for residues of a chain",
+    "seqkern.evaluation": "Splits into training and test sets; scores, intervals and tests",
+    "seqkern.study": "Data sets of a study, and its configuration as typed objects",
+    "seqkern.methods": "Methods, models and explanations of decisions",
 }
 # public functions of packages without a stub
 MODULES = {
-    "seqkern.models": ("Models", ["loading.load_model", "training.train_model", "model.Model", "method.Method"]),
     "seqkern.simulate": ("Simulated data", ["simulate", "write_simulated"]),
     "seqkern.core": ("Tables", ["tsv.read_tsv"]),
 }

@@ -13,8 +13,8 @@ import yaml
 from seqkern.cli.kernels import traits
 from seqkern.cli.listing import summary
 from seqkern.kernels import KERNELS
-from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
+from seqkern.solvers.layers import LAYERS
 
 NOTES = Path(__file__).resolve().parent.parent / "reference" / "kernels.yaml"
 
@@ -28,7 +28,7 @@ def pages(folder: Path) -> dict[str, str]:
     for name, cls in SOLVERS.classes.items():
         found[f"solver-{name}.rst"] = class_page(name, cls, "seqkern.solvers")
     for name, cls in LAYERS.classes.items():
-        found[f"layer-{name}.rst"] = class_page(name, cls, "seqkern.layers")
+        found[f"layer-{name}.rst"] = class_page(name, cls, "seqkern.solvers.layers")
     found["kernels.rst"] = index(
         "Kernels",
         "Each kernel with its formula, its complexity, its paper and its Gram matrix on a few simulated sequences. "

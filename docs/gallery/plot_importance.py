@@ -9,9 +9,9 @@ position speaks for a site.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from seqkern.explain import explain
 from seqkern.kernels import WeightedDegreeKernel
-from seqkern.models.training import train_model
+from seqkern.methods import explain
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.simulate import simulate
 

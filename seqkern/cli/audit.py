@@ -1,10 +1,14 @@
-"""``seqkern audit``: what a training and a test part share, and what it does to scores."""
+"""``seqkern audit``: the overlap of a training and a test set, and its effect on scores."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from seqkern.cli.common import (
     FASTA_POLICIES,
@@ -15,9 +19,17 @@ from seqkern.cli.common import (
     refuse_unused,
     tell_counts,
 )
+from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
+from seqkern.core.errors import LabelError, ParameterError, SequenceError
+from seqkern.core.tsv import check_columns, read_cells
+from seqkern.report.audit_overlaps import Parts
+from seqkern.sequences.fasta import Reading, read_records, unique_ids
+from seqkern.sequences.labels import is_unknown
+from seqkern.study.tables import check_fields_once, header_fields, id_column_of, label_column, no_column
 
 if TYPE_CHECKING:
-    from seqkern.audit import Audit, Parts
+    from seqkern.report.audit_run import Audit
+
 
 EXAMPLE = "seqkern audit train.fa test.fa labels.tsv -o audit"
 MORE_EXAMPLES = (
@@ -28,13 +40,7 @@ MORE_EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern audit``.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments of ``seqkern audit``."""
     parser.add_argument(
         "files",
         nargs="+",
@@ -81,19 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run ``seqkern audit``.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run ``seqkern audit``."""
     # imported here to keep --help fast
-    from seqkern.audit.files import write_tables
-    from seqkern.audit.page import render_page
     from seqkern.core.archive import atomic_write, check_writable
-    from seqkern.core.locks import alone_in
+    from seqkern.core.exclusive_files import alone_in
     from seqkern.core.threads import given_threads
+    from seqkern.report.audit_page import render_page, write_tables
 
     output = Path(args.output)
     check_writable(output / "index.html")
@@ -116,7 +115,7 @@ def run(args: argparse.Namespace) -> None:
 def _audit(args: argparse.Namespace, parts: Parts, scores: bool) -> Audit:
     """Return the audit of two parts with the options given."""
     # imported here to keep --help fast
-    from seqkern.audit import audit
+    from seqkern.report.audit_run import audit
 
     return audit(
         parts,
@@ -130,9 +129,8 @@ def _audit(args: argparse.Namespace, parts: Parts, scores: bool) -> Audit:
 
 
 def _read(args: argparse.Namespace) -> tuple[Parts, str]:
-    """Return the parts, and what the page is called."""
+    """Return the parts and the title of the page."""
     # imported here to keep --help fast
-    from seqkern.cli.audit_input import read_parts
 
     given = read_parts(
         args.files,
@@ -162,10 +160,10 @@ def _check_folds(args: argparse.Namespace) -> None:
 def _audit_folds(args: argparse.Namespace, output: Path) -> None:
     """Audit the splits of a data set, and write their tables."""
     # imported here to keep --help fast
-    from seqkern.audit.files import PLACE, write_tables
-    from seqkern.audit.splits import audited_splits
-    from seqkern.core.locks import alone_in
+    from seqkern.core.exclusive_files import alone_in
     from seqkern.core.threads import given_threads
+    from seqkern.report.audit_page import PLACE, write_tables
+    from seqkern.report.audit_run import audited_splits
 
     with given_threads(args.threads):
         found = audited_splits(args.files[0], args.folds, lambda parts: _audit(args, parts, scores=False))
@@ -175,3 +173,158 @@ def _audit_folds(args: argparse.Namespace, output: Path) -> None:
         print(f"{' '.join(place)}: {one.verdict}")
     for remark in found.remarks:
         print(remark)
+
+
+# The sequences and labels of ``seqkern audit``.
+
+TRAIN, TEST = "train", "test"
+CLASSES = ("positive", "negative")
+
+
+class Given(NamedTuple):
+    """The input of an audit, with its title, its files, and the counts of the reading policies.
+
+    >>> Given._fields
+    ('parts', 'title', 'files', 'counts')
+    """
+
+    parts: Parts  # The sequences, with labels if there are any
+    title: str  # What the page is called
+    files: list[str]  # The files of sequences
+    counts: dict[str, int]  # Effects of the reading policies
+
+
+def read_parts(
+    files: Sequence[str],
+    *,
+    labels: str | None = None,
+    label_field: str = "label",
+    part_field: str | None = None,
+    alphabet: str | None = None,
+    policies: Mapping[str, str],
+) -> Given:
+    """Read the parts of an audit."""
+    fasta, table = _sorted_files(list(files), labels, part_field)
+    check_twice(fasta)
+    # an id may occur in both parts
+    whole = {"ids": "suffix"} if policies["ids"] == "header" else {}
+    reading = read_records(fasta, alphabet, **{**policies, **whole})
+    first_words = [header.split(None, 1)[0] if header.strip() else "" for header in reading.headers]
+    cells = None if table is None else _Table(table, first_words)
+    if part_field is not None:
+        found = _header_values(reading, part_field, fasta) if cells is None else cells.column(part_field, first_words)
+        is_test, used = np.array([text == TEST for text in found]), np.isin(found, (TRAIN, TEST))
+        where = fasta[0] if table is None else table
+        if not used.any():
+            raise LabelError(f"no {part_field} is train or test", file=where, remedy="write these words in it")
+    else:
+        is_test, used = reading.sources >= len(fasta) // 2, np.ones(len(first_words), dtype=bool)
+    rows = np.concatenate((np.flatnonzero(used & is_test), np.flatnonzero(used & ~is_test)))
+    n_test = int((used & is_test).sum())
+    if cells is not None:
+        _check_shared_ids(reading, first_words, rows, n_test, cells.file)
+    names = _names(reading, first_words, fasta, labels, label_field, cells)
+    ids: list[str] = []
+    for side, file in ((rows[:n_test], fasta[-1]), (rows[n_test:], fasta[0])):
+        ids += unique_ids([first_words[row] for row in side.tolist()], policies["ids"], file=file)[0]
+    X = reading.sequences.take(rows).compact().replace(ids=ids)
+    if alphabet is None:
+        _check_kinds(Parts(X, n_test), fasta)
+    parts = Parts(X, n_test, () if names is None else tuple(names[row] for row in rows.tolist()))
+    title = " and ".join(Path(file).name for file in fasta[:: max(1, len(fasta) // 2)])
+    counts = {what: count for what, count in reading.sequences.counts.items() if what != "repeated ids"}
+    return Given(parts, title, fasta, counts)
+
+
+def _check_shared_ids(reading: Reading, ids: list[str], rows: npt.NDArray[np.int64], n_test: int, table: str) -> None:
+    """Raise an error if an id of the table names one sequence in training and another in the test part."""
+    known = {ids[row]: row for row in rows[n_test:].tolist()}
+    text = reading.sequences.string
+    shared = [row for row in rows[:n_test].tolist() if ids[row] in known and text(row) != text(known[ids[row]])]
+    if shared:
+        many = f"{len(shared)} ids name" if len(shared) > 1 else "an id names"
+        raise LabelError(
+            f"{many} different sequences in training and test, so that the table does not tell their labels",
+            file=table,
+            record=ids[shared[0]],
+            remedy="rename them in one of the files, or give labels in the headers (--labels header)",
+        )
+
+
+def _sorted_files(files: list[str], labels: str | None, part_field: str | None) -> tuple[list[str], str | None]:
+    """Return the files of sequences, and the table of labels or None."""
+    wanted = (1,) if part_field is not None else (2, 4)
+    table = None if labels in (None, "header", "first-word") else labels
+    if len(files) - 1 in wanted and labels is None and len(files) not in wanted:
+        table = files.pop()
+    if len(files) not in wanted:
+        what = "one file of sequences" if part_field else "two (training, test), or four (positives and negatives)"
+        raise ParameterError(f"{len(files)} files of sequences given", remedy=f"give {what}; --labels names the table")
+    return files, table
+
+
+def _names(
+    reading: Reading, ids: list[str], files: list[str], labels: str | None, field: str, cells: _Table | None
+) -> list[str] | None:
+    """Return the label of each record, empty text if it is unknown; None without labels."""
+    if cells is not None:
+        found = cells.column(label_column(cells.header, field), ids)
+    elif labels == "header":
+        found = _header_values(reading, field, files)
+    elif labels == "first-word":
+        found = ids
+    elif len(files) == 4:
+        return [CLASSES[source % 2] for source in reading.sources.tolist()]
+    else:
+        return None
+    return ["" if is_unknown(text) else text for text in found]
+
+
+def _header_values(reading: Reading, field: str, files: list[str]) -> list[str]:
+    """Return a field of each header, empty text where it is missing."""
+    check_fields_once(reading, (field,), ", ".join(files))
+    found = [header_fields(header).get(field, "") for header in reading.headers]
+    if not any(found):
+        raise LabelError(
+            f"no header has a field {field}=…",
+            file=", ".join(files),
+            remedy="name the field, or give a table of labels",
+        )
+    return found
+
+
+class _Table:
+    """A table with a row for each record, or for some."""
+
+    def __init__(self, file: str, ids: Sequence[str]) -> None:
+        self.file = file
+        self.header, *rows = read_cells(file)
+        check_columns(self.header, file)
+        place = self.header.index(id_column_of(self.header, rows, ids))
+        self.rows: dict[str, list[str]] = {}
+        for row in rows:
+            if self.rows.setdefault(row[place], row) != row:
+                raise LabelError("has two rows of labels", file=file, record=row[place], remedy="remove one of them")
+        if not self.rows.keys() & set(ids):
+            raise LabelError(
+                "none of its ids are those of the sequences", file=file, remedy="give the table of these sequences"
+            )
+
+    def column(self, name: str, ids: Sequence[str]) -> list[str]:
+        """Return the cells of a column, empty text for records that are not in the table."""
+        if name not in self.header:
+            raise no_column(name, self.header, self.file)
+        place = self.header.index(name)
+        return [self.rows[key][place].strip() if key in self.rows else "" for key in ids]
+
+
+def _check_kinds(parts: Parts, files: Sequence[str]) -> None:
+    """Raise an error if one part is DNA or RNA, and the other protein."""
+    rows = {"training": np.flatnonzero(~parts.is_test), "test": np.flatnonzero(parts.is_test)}
+    name = bases_beside_proteins(parts.X, rows)
+    if name is not None:
+        raise SequenceError(
+            f"the {len(rows[name])} {name} sequences are DNA or RNA, those of the other part protein",
+            file=files[0 if name == "training" else -1],
+            remedy="give both parts as DNA or both as protein; if they are proteins, add --alphabet protein",
+        )

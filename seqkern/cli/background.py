@@ -1,4 +1,4 @@
-"""``seqkern background``: regions like the peaks from elsewhere in the genome, or shuffled sequences."""
+"""``seqkern background``: genomic regions that match the peaks but lie elsewhere, or shuffled sequences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from seqkern.cli.output import print_output
 from seqkern.cli.regions import add_regions
 
 if TYPE_CHECKING:
-    from seqkern.genome.background import Background
-    from seqkern.genome.sequences import RegionOptions
+    from seqkern.formats.background import Background
+    from seqkern.formats.region_sequences import RegionOptions
 
 EXAMPLE = "seqkern background donors.fasta --shuffle 2 -o shuffled.fasta"
 MORE_EXAMPLES = (
@@ -23,13 +23,7 @@ MORE_EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("peaks", help="BED, narrowPeak or broadPeak file; with --shuffle also FASTA")
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="output: a BED file; with --shuffle a FASTA file"
@@ -68,13 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
@@ -99,10 +87,10 @@ def run(args: argparse.Namespace) -> None:
 def _drawn(args: argparse.Namespace) -> Background:
     """Return the background that the arguments describe."""
     # imported here to keep --help fast
-    from seqkern.genome.background import BackgroundOptions, draw_background
-    from seqkern.genome.bed import read_bed
-    from seqkern.genome.reference import Genome
-    from seqkern.genome.sequences import usable_regions
+    from seqkern.formats.background import BackgroundOptions, draw_background
+    from seqkern.formats.reference import Genome
+    from seqkern.formats.region_sequences import usable_regions
+    from seqkern.formats.regions import read_bed
 
     match = tuple(name for name in args.match.split(",") if name)
     options = BackgroundOptions(args.factor, args.seed, match, args.chromosomes)
@@ -114,9 +102,9 @@ def _drawn(args: argparse.Namespace) -> Background:
 
 
 def _reading(args: argparse.Namespace) -> RegionOptions:
-    """Return how the peaks are read."""
+    """Return the options for reading the peaks."""
     # imported here to keep --help fast
-    from seqkern.genome.sequences import RegionOptions
+    from seqkern.formats.region_sequences import RegionOptions
 
     return RegionOptions(args.genome, args.width, args.blacklist)
 
@@ -126,10 +114,10 @@ def _write(args: argparse.Namespace, background: Background) -> None:
     # imported here to keep --help fast
     from seqkern.cli.common import tell_counts
     from seqkern.core.archive import atomic_write
-    from seqkern.core.locks import alone_for
+    from seqkern.core.exclusive_files import alone_for
     from seqkern.core.tsv import write_tsv
-    from seqkern.genome.bed import write_bed
-    from seqkern.genome.match_table import COLUMNS, match_lines, match_rows
+    from seqkern.formats.background import COLUMNS, match_lines, match_rows
+    from seqkern.formats.regions import write_bed
 
     both = background.peaks, background.found
     tell_counts(background.regions.counts, args.peaks)
@@ -143,7 +131,7 @@ def _write(args: argparse.Namespace, background: Background) -> None:
             print(args.table)
         if args.plot:
             # imported here: matplotlib is slow to load
-            from seqkern.figures.match import match_picture
+            from seqkern.report.plots import match_picture
 
             with atomic_write(args.plot, "w") as file:
                 file.write(match_picture(*both))
@@ -164,7 +152,7 @@ def _shuffle(args: argparse.Namespace) -> None:
     from seqkern.core.checks import check_integer
     from seqkern.core.errors import ParameterError
     from seqkern.sequences.fasta import records_of
-    from seqkern.sequences.shuffling import shuffled
+    from seqkern.sequences.sampling import shuffled
 
     check_integer("shuffle", args.shuffle, 1)
     if args.factor < 1 or args.factor != round(args.factor):

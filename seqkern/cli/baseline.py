@@ -11,33 +11,21 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern baseline``.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        That of the verb alone.
-    """
+    """Add the arguments of ``seqkern baseline``."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
     parser.add_argument("-o", "--output", required=True, help="folder for metrics.tsv and decisions.tsv")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run ``seqkern baseline``.
-
-    Parameters
-    ----------
-    args : Namespace
-        What `add_arguments` declares, with the values given.
-    """
+    """Run ``seqkern baseline``."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
-    from seqkern.core.locks import alone_in
-    from seqkern.datasets import load_dataset
+    from seqkern.core.exclusive_files import alone_in
     from seqkern.evaluation.fold_tables import write_baselines
-    from seqkern.folds import read_folds
-    from seqkern.models.baselines.run import left_out, run_baselines
+    from seqkern.evaluation.folds import read_folds
+    from seqkern.methods.baselines import left_out, run_baselines
+    from seqkern.study.dataset import load_dataset
 
     dataset = load_dataset(args.dataset)
     fold_sets = {

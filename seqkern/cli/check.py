@@ -1,4 +1,4 @@
-"""``seqkern check``: whether every training set of a data set suits its solver, before any kernel is computed."""
+"""``seqkern check``: a check that every training set suits its solver, before any kernel is computed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from seqkern.study.checked_solvers import CheckedSolver
+    from seqkern.study.solver_entries import CheckedSolver
 
 VARIABLE = "SEQKERN_METHODS"
 EXAMPLE = (
@@ -21,13 +21,7 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
     parser.add_argument(
@@ -40,13 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Check the labels of every training set against every solver.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Check the labels of every training set against every solver."""
     if args.methods is None:
         methods = _of_study(os.environ.get(VARIABLE, "{}"), Path(args.dataset).name)
     else:
@@ -58,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _of_study(text: str, name: str) -> dict[str, CheckedSolver]:
-    """Return a data set's methods from the text of the environment variable."""
+    """Return the methods of a data set from the text of the environment variable."""
     try:
         return _parsed(json.dumps(json.loads(text).get(name, {})), VARIABLE)
     except (ValueError, AttributeError) as error:
@@ -71,9 +59,9 @@ def _of_study(text: str, name: str) -> dict[str, CheckedSolver]:
 
 
 def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
-    """Return the CheckedSolvers that a text means, by name."""
+    """Return the CheckedSolvers described by a text, by name."""
     # imported here for fast start-up
-    from seqkern.study.checked_solvers import CheckedSolver
+    from seqkern.study.solver_entries import CheckedSolver
 
     try:
         methods = json.loads(text)
@@ -89,12 +77,12 @@ def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
 
 
 def _remarks(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> list[str]:
-    """Return what is said of an inner metric that ignores the groups of a data set."""
+    """Return remarks on an inner metric that ignores the groups of a data set."""
     # imported here to keep --help fast
-    from seqkern.datasets import load_dataset
-    from seqkern.evaluation.leave_one_out import WITH_GROUPS
-    from seqkern.folds import read_folds
-    from seqkern.solvers.bound_names import BOUNDS
+    from seqkern.evaluation.folds import read_folds
+    from seqkern.evaluation.selection import WITH_GROUPS
+    from seqkern.solvers.costs import BOUNDS
+    from seqkern.study.dataset import load_dataset
 
     bounds = sorted({method.metric for method in methods.values() if method.metric in BOUNDS})
     if not bounds:
@@ -109,11 +97,11 @@ def _remarks(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> lis
 
 
 def _check(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> int:
-    """Check, and return the number of training sets."""
+    """Check the training sets, and return their number."""
     # imported here to keep --help fast
-    from seqkern.datasets import load_dataset
-    from seqkern.evaluation.leave_one_out import check_bound
-    from seqkern.folds import read_folds
+    from seqkern.evaluation.folds import read_folds
+    from seqkern.evaluation.selection import check_bound
+    from seqkern.study.dataset import load_dataset
     from seqkern.study.feasible import check_labels_kind, check_layers, check_training_part
 
     dataset = load_dataset(args.dataset)

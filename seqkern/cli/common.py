@@ -1,4 +1,4 @@
-"""Arguments that several verbs share, and how they are read."""
+"""Arguments that several verbs share, and functions that read them."""
 
 from __future__ import annotations
 
@@ -9,27 +9,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.profiles import add_profiles, check_wanted, profiles_of
-from seqkern.cli.views import add_views
+from seqkern.cli.several_sequences import add_views
+from seqkern.core.declarations import whole_number
 from seqkern.core.errors import FoldError, LabelError, ParameterError, SequenceError, unknown_name
-from seqkern.core.values import whole_number
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
+    from seqkern.formats.profile_sources import ProfileSource
     from seqkern.kernels.kernel import Kernel
-    from seqkern.models.model import Model
-    from seqkern.profiles.sources import ProfileSource
+    from seqkern.methods.model import Model
     from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.solvers.psvm.significance_test import SignificanceTest
+    from seqkern.solvers.psvm.path import SignificanceTest
 
 
 def add_sequence_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the alphabet and the policies for reading FASTA.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the alphabet and the policies for reading FASTA."""
     group = parser.add_argument_group("reading FASTA")
     group.add_argument("--alphabet", help="dna, rna, protein or your own set of letters (default: detected)")
     add_policies(group)
@@ -38,17 +32,7 @@ def add_sequence_arguments(parser: argparse.ArgumentParser) -> None:
 def add_policies(
     group: argparse._ActionsContainer, ids: Sequence[str] = ("header", "number", "suffix"), default: str | None = None
 ) -> None:
-    """Add the policies for reading FASTA.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add them to.
-    ids : sequence of str
-        The policies for ids that the verb offers, the default first.
-    default : str, optional
-        Where the policies come from by default, for the help; the arguments then default to None.
-    """
+    """Add the policies for reading FASTA."""
     policies = {
         "unknown": (
             ("mask", "error", "skip", "mask_all"),
@@ -77,17 +61,7 @@ OF_TABLE = "is for FASTA, not for a feature table"
 
 
 def refuse_unused(args: argparse.Namespace, why: str, defaults: Mapping[str, object]) -> None:
-    """Raise ParameterError for an option that would have no effect.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments.
-    why : str
-        What the option needs, or does not work with.
-    defaults : mapping of str to object
-        The options with their defaults; an option that is None is not given either.
-    """
+    """Raise ParameterError for an option that would have no effect."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
@@ -100,18 +74,6 @@ def refuse_unused(args: argparse.Namespace, why: str, defaults: Mapping[str, obj
 def policies_of(args: argparse.Namespace) -> dict[str, str]:
     """Return the policies for reading FASTA, given or default.
 
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_policies`.
-
-    Returns
-    -------
-    dict of str to str
-        ``unknown``, ``ids`` and ``empty``; ``gaps`` if they are to be removed.
-
-    Examples
-    --------
     >>> policies_of(argparse.Namespace(unknown="skip", ids="header", empty="error", threads=2))
     {'unknown': 'skip', 'ids': 'header', 'empty': 'error'}
     """
@@ -120,13 +82,7 @@ def policies_of(args: argparse.Namespace) -> dict[str, str]:
 
 
 def add_windows(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that cut windows around sites.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments that cut windows around sites."""
     group = parser.add_argument_group(
         "windows around sites",
         "-60:+80 is 60 positions before the site's, that position and 80 after it: 141 in all. Positions\n"
@@ -155,34 +111,15 @@ def add_windows(parser: argparse.ArgumentParser) -> None:
 
 
 def windows_of(args: argparse.Namespace) -> dict[str, str]:
-    """Return the keys of a data-set entry that cut windows.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_windows`.
-
-    Returns
-    -------
-    dict of str to str
-        Those that were given.
-    """
+    """Return the keys of a data-set entry that cut windows."""
     values = {name: getattr(args, name) for name in ("window", "sites", "site", "other_sites", "past_end")}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def tell_counts(counts: Mapping[str, int], source: PathLike) -> None:
-    """Print what the reading policies changed, on standard error.
-
-    Parameters
-    ----------
-    counts : mapping of str to int
-        How often each occurred, such as ``records left out``.
-    source : path-like
-        The file that was read.
-    """
+    """Print the effects of the reading policies on standard error."""
     # imported here to keep --help fast
-    from seqkern.sequences.unknown_letters import masked_text
+    from seqkern.sequences.alphabets import masked_text
 
     masked = masked_text(counts)
     touched = [f"{count} {what}" for what, count in counts.items() if count and not what.startswith("masked ")]
@@ -193,18 +130,7 @@ def tell_counts(counts: Mapping[str, int], source: PathLike) -> None:
 
 
 def unrecognised(model: Model) -> Iterator[str]:
-    """Warn of classes of which the model recognises no training sequence.
-
-    Parameters
-    ----------
-    model : Model
-        A model of sequences, windows or features.
-
-    Yields
-    ------
-    str
-        A warning for each such class.
-    """
+    """Yield a warning for each class of which the model recognises no training sequence."""
     search = "--search " if model.record.get("search") is None else ""
     for name, count in model.record.get("recognised", {}).items():
         if not count:
@@ -216,15 +142,7 @@ def unrecognised(model: Model) -> Iterator[str]:
 
 
 def add_tracks(group: argparse._ActionsContainer, drawn: str | None = None) -> None:
-    """Add the files of tracks and views, and the sources of profiles.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add them to.
-    drawn : str, optional
-        For the help: what ``--track`` without a file means; its value is then None.
-    """
+    """Add the files of tracks and views, and the sources of profiles."""
     optional: dict[str, Any] = {} if drawn is None else {"nargs": "?"}
     add_profiles(group)
     add_views(group)
@@ -252,29 +170,9 @@ def _track(text: str) -> tuple[str, str]:
 def read_tracks(
     args: argparse.Namespace, kernel: Kernel, made: Mapping[str, Any] | None = None
 ) -> Callable[[SequenceSet], SequenceSet]:
-    """Return a function that adds to a SequenceSet the tracks that a kernel reads.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_tracks` and `add_threads`.
-    kernel : Kernel
-        The kernel that reads the tracks.
-    made : mapping, optional
-        How the profiles of the model's training sequences were made.
-
-    Returns
-    -------
-    callable
-        Takes a SequenceSet and returns it with the tracks.
-
-    Raises
-    ------
-    ParameterError
-        If a track is missing, unknown or given twice.
-    """
+    """Return a function that adds to a SequenceSet the tracks that a kernel reads."""
     # imported here to keep --help fast
-    from seqkern.profiles.profile import TRACKS
+    from seqkern.formats.profiles import TRACKS
     from seqkern.sequences.tracks import Track
 
     profiles = profiles_of(args)
@@ -311,7 +209,7 @@ def _profile_source(entry: Mapping[str, Any] | None, made: Mapping[str, Any] | N
     if entry is None:
         return None
     # imported here to keep --help fast
-    from seqkern.profiles.sources import ProfileSource, describe, differs
+    from seqkern.formats.profile_sources import ProfileSource, describe, differs
 
     source = ProfileSource(entry)
     if made is not None and differs(source.note(), made):
@@ -326,24 +224,12 @@ def _profile_source(entry: Mapping[str, Any] | None, made: Mapping[str, Any] | N
 
 
 def add_threads(group: argparse._ActionsContainer) -> None:
-    """Add the number of threads.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add them to.
-    """
+    """Add the number of threads."""
     group.add_argument("--threads", type=positive_integer, metavar="N", help="number of threads (default: all cores)")
 
 
 def add_inner_loop(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the inner loop that chooses hyperparameters.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments of the inner loop that chooses hyperparameters."""
     parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner cross-validation (default: 3)")
     parser.add_argument("--inner-metric", default="auto", help="metric that the inner loop maximises (default: auto)")
     parser.add_argument(
@@ -361,13 +247,7 @@ def add_inner_loop(parser: argparse.ArgumentParser) -> None:
 
 
 def add_afterwards(group: argparse._ActionsContainer) -> None:
-    """Add what is fitted to held-out decision values: probabilities and the threshold.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add them to.
-    """
+    """Add the options fitted to held-out decision values: probabilities and the threshold."""
     group.add_argument(
         "--calibration",
         choices=("platt", "isotonic"),
@@ -384,13 +264,7 @@ def add_afterwards(group: argparse._ActionsContainer) -> None:
 
 
 def add_significance(group: argparse._ActionsContainer) -> None:
-    """Add the test of the features that a P-SVM selects.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add it to.
-    """
+    """Add the test of the features that a P-SVM selects."""
     group.add_argument(
         "--significance",
         type=_significance,
@@ -405,7 +279,7 @@ def add_significance(group: argparse._ActionsContainer) -> None:
 def _significance(text: str) -> SignificanceTest:
     """Return the test of features that an option names."""
     # imported here to keep --help fast
-    from seqkern.solvers.psvm.significance_test import SignificanceTest
+    from seqkern.solvers.psvm.path import SignificanceTest
 
     try:
         return SignificanceTest.parse(text)
@@ -414,13 +288,7 @@ def _significance(text: str) -> SignificanceTest:
 
 
 def add_layers(group: argparse._ActionsContainer) -> None:
-    """Add the layers after the solver, for residues as samples.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add them to.
-    """
+    """Add the layers after the solver, for residues as samples."""
     group.add_argument(
         "--layers",
         nargs="+",
@@ -433,22 +301,7 @@ def add_layers(group: argparse._ActionsContainer) -> None:
 
 
 def positive_integer(text: str) -> int:
-    """Return a positive integer, for argparse.
-
-    Parameters
-    ----------
-    text : str
-        The value of an option.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ArgumentTypeError
-        For something else.
-    """
+    """Return a positive integer, for argparse."""
     number = whole_number(text)
     if not number:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
@@ -459,13 +312,6 @@ def positive_integer(text: str) -> int:
 def naming_file(file: PathLike) -> Iterator[None]:
     """Add the file name to errors about sequences, labels or folds that lack one.
 
-    Parameters
-    ----------
-    file : path-like
-        The file that is read.
-
-    Examples
-    --------
     >>> with naming_file("donors.fa"):
     ...     raise SequenceError("is empty")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""``seqkern compare``: which methods differ significantly."""
+"""``seqkern compare``: tests of which methods differ significantly."""
 
 from __future__ import annotations
 
@@ -26,13 +26,7 @@ WITHIN = [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument(
         "results",
         nargs="+",
@@ -61,19 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the comparisons of each data set in turn.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Print the comparisons of each data set in turn."""
     # imported here to keep --help fast
     from seqkern.core.errors import FileError, unknown_name
     from seqkern.core.tsv import format_cell
-    from seqkern.report.compare_input import read_input
     from seqkern.report.compared import COLUMNS
-    from seqkern.report.terminal import comparison_lines
+    from seqkern.report.terminal import comparison_lines, read_input
 
     datasets = read_input(args.results)
     several = any(study is not None for study, _ in datasets)
@@ -109,7 +96,7 @@ def _title(study: str | None, name: str) -> str:
 
 
 def _compared(dataset: DatasetResults, args: argparse.Namespace, several: int) -> tuple[Found, str]:
-    """Return the comparisons of a data set by metric, and why there are none."""
+    """Return the comparisons of a data set by metric, and the reason if there are none."""
     # imported here to keep --help fast
     from seqkern.core.errors import LabelError, ParameterError
 
@@ -122,21 +109,12 @@ def _compared(dataset: DatasetResults, args: argparse.Namespace, several: int) -
 
 
 def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, str]:
-    """Return the result of `_compared`.
-
-    Raises
-    ------
-    ParameterError
-        If the data set lacks the control, metric or task.
-    LabelError
-        If methods were tested on different folds, or the folds allow no test.
-    """
+    """Return the comparisons of a data set by metric, and the reason if there are none; errors are raised."""
     # imported here to keep --help fast
-    from seqkern.report.compare_input import Evaluated
-    from seqkern.report.comparisons import compare_on_task, compare_tasks, why_untested
-    from seqkern.report.decision_tables import read_paired_decisions
+    from seqkern.report.compared import compare_on_task, compare_tasks, read_paired_decisions, why_untested
     from seqkern.report.sentences import averaged_over
     from seqkern.report.tables import Ranking
+    from seqkern.report.terminal import Evaluated
 
     ranking = Ranking(dataset)
     if isinstance(dataset, Evaluated):  # the methods of a study share their folds
@@ -159,7 +137,7 @@ def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, st
 
 
 def _too_few(ranking: Ranking, dataset: DatasetResults) -> str:
-    """Return which methods lack the score used for ranking."""
+    """Return a sentence on which methods lack the score used for ranking."""
     count = len(ranking.order)
     lacking = [f"{method.kernel} with {method.solver}" for method in dataset.done if method not in ranking.order]
     found = f"{count or 'no'} method{'s' * (count != 1)} with a score"
@@ -171,10 +149,10 @@ def _too_few(ranking: Ranking, dataset: DatasetResults) -> str:
 def _over_all(
     datasets: Sequence[tuple[str | None, DatasetResults]], args: argparse.Namespace
 ) -> list[tuple[str | None, str, Found, str]]:
-    """Return the comparison over data sets, in the form that `run` lists; empty if there are too few."""
+    """Return the comparisons over all data sets, in the form that `run` lists; empty if there are too few data sets."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.report.comparisons import compare_datasets
+    from seqkern.report.compared import compare_datasets
     from seqkern.report.tables import Ranking
 
     if len(datasets) < 2 or args.task is not None:
@@ -198,7 +176,9 @@ def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
 
 
 def _control(methods: Iterable[Method], text: str | None) -> Method | None:
-    """Return the method named ``kernel/solver``, or ``kernel`` if it has one solver; None if nothing was named."""
+    """Return the control method, given as ``kernel/solver`` or as ``kernel`` if it has one solver; None if not
+    given.
+    """
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError, unknown_name
 

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING
 
 from seqkern.cli.common import naming_file
 from seqkern.cli.outer_folds import add_outer_folds
-from seqkern.cli.output import add_spreadsheet_safe, tell_formulas
-from seqkern.cli.result_folder import FINISHED, add_overwrite, check_result_folder, result_folder
+from seqkern.cli.output import (
+    FINISHED,
+    add_overwrite,
+    add_spreadsheet_safe,
+    check_result_folder,
+    result_folder,
+    tell_formulas,
+)
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search
 
 if TYPE_CHECKING:
@@ -27,13 +33,7 @@ MORE_EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     add_input(parser)
     parser.add_argument(
         "-o",
@@ -53,19 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
-    from seqkern.cli.fold_remarks import fold_remarks
     from seqkern.cli.outer_folds import (
         check_design,
         count_folds,
         cross_validated,
+        fold_remarks,
         kept_together,
         notes,
         outer_folds,
@@ -76,8 +70,8 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.checkpoint import Unfinished
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
-    from seqkern.models.finished import identity_of
-    from seqkern.models.training_data import training_data
+    from seqkern.methods.method import identity_of
+    from seqkern.methods.training import training_data
 
     method = read_method(args, "--inner-folds")
     outer = outer_folds(args, args.folds)
@@ -135,7 +129,7 @@ def _write(folder: Path, found: CrossValidated) -> None:
     from seqkern.core.archive import atomic_write
     from seqkern.core.tsv import write_tsv
     from seqkern.evaluation.fold_tables import write_results
-    from seqkern.figures.fold_curves import roc_picture
+    from seqkern.report.curves import roc_picture
 
     write_results(folder, found.results)
     rows = [

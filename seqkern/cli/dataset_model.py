@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 from seqkern.cli.common import add_inner_loop, add_threads
 
 if TYPE_CHECKING:
-    from seqkern.models.model import Model
+    from seqkern.methods.model import Model
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
 
 
 def add_dataset_model(parser: argparse.ArgumentParser) -> None:
-    """Add the data set, the method, and how it is trained.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments for the data set, the method, and its training."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--kernel", required=True, help="kernel, such as weighted_degree:degree=6, or as JSON")
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
@@ -33,29 +27,11 @@ def add_dataset_model(parser: argparse.ArgumentParser) -> None:
 def train_on_dataset(
     X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argparse.Namespace, *, explained: bool = True
 ) -> Model:
-    """Train the method that the command line names, on sequences.
-
-    Parameters
-    ----------
-    X : SequenceSet, n sequences
-        Training sequences.
-    labels : Labels
-        Theirs.
-    notes : dict
-        Of the data set.
-    args : Namespace
-        With the arguments of `add_dataset_model`.
-    explained : bool
-        Refuse a solver whose decisions cannot be explained.
-
-    Returns
-    -------
-    Model
-    """
+    """Return the model of the method named on the command line, trained on labelled sequences."""
     # imported here to keep --help fast
-    from seqkern.kernels import check_kind
-    from seqkern.models.training import train_model
-    from seqkern.solvers.explainable import check_solver
+    from seqkern.kernels.kernel_specs import check_kind
+    from seqkern.methods.training import train_model
+    from seqkern.solvers.capabilities import check_solver
     from seqkern.study.kernel_entries import KernelEntry
     from seqkern.study.solver_entries import SolverEntry
 
@@ -82,18 +58,7 @@ def train_on_dataset(
 
 
 def training_summary(model: Model) -> dict[str, Any]:
-    """Return what a report says about the training of a model.
-
-    Parameters
-    ----------
-    model : Model
-        As from `train_on_dataset`.
-
-    Returns
-    -------
-    dict
-        JSON: ``n``, ``classes``, ``solver`` (as chosen) and ``search``.
-    """
+    """Return the part of a report about the training of a model: sample count, classes, solver and search."""
     record = model.record
     search = None if record["search"] is None else {key: record["search"][key] for key in ("metric", "folds")}
     return {"n": record["n"], "classes": record["classes"], "solver": record["solver"], "search": search}

@@ -10,19 +10,14 @@ from typing import TYPE_CHECKING
 from seqkern.cli.common import add_threads
 
 if TYPE_CHECKING:
-    from seqkern.datasets import DataEntry, Dataset
+    from seqkern.study.data_entry import DataEntry
+    from seqkern.study.dataset import Dataset
 
 EXAMPLE = "seqkern datasets config/config.yaml --name donors -o results/demo/datasets/donors"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("config", nargs="?", help="YAML file of the study")
     parser.add_argument("--name", help="name of the data set in the study")
     parser.add_argument("--entry", help="data-set entry as JSON, instead of a study")
@@ -34,25 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write one data set, or print the list.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Write one data set, or print the list."""
     if args.list:
         return _list()
     # imported here to keep --help fast
-    from seqkern.cli.label_notes import tell_unlabelled
+    from seqkern.cli.training_input import tell_unlabelled
     from seqkern.core.errors import SeqkernError
-    from seqkern.datasets import make_dataset, save_dataset
-    from seqkern.sequences.unknown_letters import count_texts
+    from seqkern.sequences.alphabets import count_texts
+    from seqkern.study.dataset import make_dataset, save_dataset
 
     name, entry, data_dir, seed = _chosen(args)
     try:
@@ -71,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _as_keys(remedy: str | None) -> str | None:
-    """Return a remedy with keys of the configuration for options: a study has no ``--unknown mask``."""
+    """Return a remedy with configuration keys in place of options, since a study has no options."""
     if remedy is None:
         return None
     keys = re.sub(
@@ -90,7 +74,7 @@ def _noun(dataset: Dataset) -> str:
 
 
 def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
-    """Return name, entry, folder of local copies and seed, from the arguments and the study."""
+    """Return the name, entry, folder of local copies, and seed from the arguments and the study."""
     # imported here to keep --help fast
     from seqkern.core.errors import ConfigError, unknown_name
     from seqkern.study.study import Study, check_dataset_entry
@@ -117,7 +101,7 @@ def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
 def _list() -> int:
     """Print the registry of public data sets as a table."""
     # imported here to keep --help fast
-    from seqkern.datasets.public import public_sets
+    from seqkern.study.adapters import public_sets
 
     print("name", "kind", "files", "description", "reference", sep="\t")
     for item in public_sets().values():

@@ -11,13 +11,7 @@ EXAMPLE = "seqkern demo demo"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument(
         "folder",
         nargs="?",
@@ -28,21 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run ``seqkern demo``.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-
-    Returns
-    -------
-    int
-        Snakemake's exit code.
-    """
+    """Run ``seqkern demo``."""
     # imported here to keep --help fast
     from seqkern.core.checkpoint import note_kept
-    from seqkern.study.workflow_files import is_demo, write_workflow
+    from seqkern.study.workflow import is_demo, write_workflow
 
     if not is_demo(args.folder):  # else one that was stopped goes on
         write_workflow(args.folder)

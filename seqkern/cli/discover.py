@@ -10,9 +10,9 @@ from seqkern.cli.common import naming_file
 from seqkern.cli.dataset_model import add_dataset_model
 
 if TYPE_CHECKING:
-    from seqkern.datasets import Dataset
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.study.dataset import Dataset
 
 EXAMPLE = (
     "seqkern discover results/peaks/datasets/peaks --kernel"
@@ -25,13 +25,7 @@ model.seqkern, motifs.meme, motifs.tsv, and motifs.json (how it was trained)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern discover``.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the arguments of ``seqkern discover``."""
     parser.description = DESCRIPTION
     add_dataset_model(parser)
     parser.add_argument("--known", metavar="FILE", help="known motifs to compare with: JASPAR, MEME or TRANSFAC format")
@@ -39,25 +33,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run ``seqkern discover``.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run ``seqkern discover``."""
     # imported here to keep --help fast
     from seqkern.cli.dataset_model import train_on_dataset, training_summary
     from seqkern.cli.motifs import known_motifs
     from seqkern.core.archive import check_writable, save_json
+    from seqkern.core.exclusive_files import alone_in
     from seqkern.core.file_kinds import RESULT
-    from seqkern.core.locks import alone_in
     from seqkern.core.threads import given_threads
-    from seqkern.datasets import load_dataset
-    from seqkern.explain import Explainer
-    from seqkern.motifs import files
-    from seqkern.motifs.discovery import find_motifs
-    from seqkern.motifs.similarity import nearest
+    from seqkern.genomics import motif_tables
+    from seqkern.genomics.motif_similarity import nearest
+    from seqkern.genomics.motifs import find_motifs
+    from seqkern.methods.explanation import Explainer
+    from seqkern.study.dataset import load_dataset
 
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)
     check_writable(out_dir / "motifs.json")
@@ -74,8 +62,8 @@ def run(args: argparse.Namespace) -> None:
     summary = training_summary(model) | {"positive": labels.classes[1], "sequences": len(positive), "known": count}
     with alone_in(out_dir):
         model.save(out_dir / "model.seqkern")
-        files.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
-        files.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
+        motif_tables.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
+        motif_tables.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
         save_json(out_dir / "motifs.json", RESULT, summary)
     print(out_dir / "motifs.tsv")
 

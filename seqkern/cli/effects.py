@@ -1,4 +1,4 @@
-"""``seqkern effects``: effects of variants by models that have not seen their chromosomes, against known effects."""
+"""``seqkern effects``: predicted effects of variants on held-out chromosomes, compared with known effects."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from seqkern.cli.common import naming_file
 from seqkern.cli.dataset_model import add_dataset_model
 
 if TYPE_CHECKING:
-    from seqkern.datasets import Dataset
-    from seqkern.folds.split import Split
-    from seqkern.models.model import Model
-    from seqkern.models.variants.held_out import HeldOutEffects
-    from seqkern.models.variants.scorer import Scorer
+    from seqkern.evaluation.folds import Split
+    from seqkern.genomics.effects import HeldOutEffects
+    from seqkern.genomics.variants import Scorer
+    from seqkern.methods.model import Model
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.study.dataset import Dataset
 
 EXAMPLE = (
     "seqkern effects results/peaks/datasets/peaks --folds results/peaks/folds/peaks --kernel"
@@ -31,13 +31,7 @@ effects.tsv (all variants) and effects.json (the scores of the ranking by |delta
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern effects``.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the arguments of ``seqkern effects``."""
     parser.description = DESCRIPTION
     add_dataset_model(parser)
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote; folds of whole chromosomes")
@@ -53,26 +47,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run ``seqkern effects``.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run ``seqkern effects``."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable, save_json
+    from seqkern.core.exclusive_files import alone_in
     from seqkern.core.file_kinds import RESULT
-    from seqkern.core.locks import alone_in
-    from seqkern.datasets import load_dataset
-    from seqkern.genome.reference import Genome
-    from seqkern.models.variants.effect_scores import effect_scores, write_effects
-    from seqkern.models.variants.held_out import (
+    from seqkern.formats.reference import Genome
+    from seqkern.genomics.effects import (
         HeldOutEffects,
         distance_to_positive,
+        effect_scores,
         held_out_chromosomes,
         read_variants,
+        write_effects,
     )
+    from seqkern.study.dataset import load_dataset
 
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)
     check_writable(out_dir / "effects.tsv")
@@ -106,7 +95,7 @@ def _samples(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, L
 
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.folds import read_folds
+    from seqkern.evaluation.folds import read_folds
 
     if dataset.kind != "sequences" or len(dataset.tasks) != 1 or dataset.task().labels.kind != "binary":
         raise ParameterError(
@@ -121,7 +110,7 @@ def _samples(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, L
 
 
 def _check_some(effects: HeldOutEffects, args: argparse.Namespace) -> None:
-    """Raise SequenceError if no variant lies on a chromosome that is held out."""
+    """Raise SequenceError if no variant lies on a held-out chromosome."""
     # imported here to keep --help fast
     from seqkern.core.errors import SequenceError
 
@@ -143,10 +132,10 @@ class _Training:
         self.records: dict[int, dict[str, Any]] = {}
 
     def scorers(self, number: int) -> dict[str, Scorer]:
-        """Train on a split; return its model, and the composition of the same sequences."""
+        """Train on a split; return the scorers of its model and of the composition baseline on the same sequences."""
         # imported here to keep --help fast
         from seqkern.cli.dataset_model import train_on_dataset, training_summary
-        from seqkern.models.variants.composition import composition_scorer
+        from seqkern.genomics.effects import composition_scorer
 
         rows = self.splits[number].train
         X, labels = self.X.take(rows), self.labels.take(rows)
@@ -156,14 +145,12 @@ class _Training:
 
 
 def _scorer(model: Model, X: SequenceSet) -> Scorer:
-    """Return the scorer of a model: its weights of k-mers, or else decisions about windows as long as in training."""
+    """Return the scorer of a model: its k-mer weights, or else its decisions on windows as long as in training."""
     # imported here to keep --help fast
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.models.variants.scorer import single_kmer_weights
-    from seqkern.models.variants.tables import TableScorer
-    from seqkern.models.variants.windows import WindowScorer
+    from seqkern.genomics.variants import TableScorer, WindowScorer, single_kmer_weights
 
     weights = single_kmer_weights(model)
     if weights is not None:
@@ -193,7 +180,7 @@ def _tell(effects: HeldOutEffects, scores: dict[str, Any] | None) -> None:
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.models.variants.effect_scores import RANKINGS
+    from seqkern.genomics.effects import RANKINGS
 
     missing = int(np.count_nonzero(np.isnan(effects.delta("model"))))
     if missing:

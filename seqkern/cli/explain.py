@@ -9,28 +9,20 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
-from seqkern.cli.given_sites import add_given_sites
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import add_spreadsheet_safe, tell_formulas
-from seqkern.cli.regions import add_regions
-from seqkern.cli.result_folder import add_overwrite, check_result_folder, result_folder
-from seqkern.core.values import whole_number
+from seqkern.cli.output import add_overwrite, add_spreadsheet_safe, check_result_folder, result_folder, tell_formulas
+from seqkern.cli.regions import add_given_sites, add_regions
+from seqkern.core.declarations import whole_number
 
 if TYPE_CHECKING:
-    from seqkern.models.model import Model
+    from seqkern.methods.model import Model
     from seqkern.sequences.sequence_set import SequenceSet
 
 EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("model", help="model file of seqkern train or LS-GKM")
     parser.add_argument("fasta", nargs="?", help="FASTA of new sequences, - for standard input; or BED with --genome")
     parser.add_argument(
@@ -73,13 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from pathlib import Path
 
@@ -88,10 +74,10 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
     from seqkern.core.tsv import format_cell
-    from seqkern.explain import Explainer
-    from seqkern.explain.files import write_explanation
-    from seqkern.genome.tracks import Track
-    from seqkern.models.residue_model import ResidueModel
+    from seqkern.formats.signals import Track
+    from seqkern.methods.explanation import Explainer
+    from seqkern.methods.residue_model import ResidueModel
+    from seqkern.report.explanation_page import write_explanation
 
     check_result_folder(args)
     model = load_given(args)
@@ -147,15 +133,15 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _lengths(args: argparse.Namespace, model: Model) -> dict[str, int] | None:
-    """Return the lengths of the chromosomes for bigWig; None for bedGraph, which needs none."""
+    """Return the lengths of the chromosomes for bigWig; None for bedGraph, which does not need them."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
-    from seqkern.datasets.region_files import is_bed
-    from seqkern.genome.libraries import py_big_wig
-    from seqkern.genome.reference import Genome
-    from seqkern.genome.tracks import track_format
+    from seqkern.formats.libraries import py_big_wig
+    from seqkern.formats.reference import Genome
+    from seqkern.formats.signals import track_format
     from seqkern.sequences.streaming import record_lengths
+    from seqkern.study.region_files import is_bed
 
     check_writable(args.contributions)
     if track_format(args.contributions) == "bedgraph":
@@ -176,7 +162,7 @@ def _lengths(args: argparse.Namespace, model: Model) -> dict[str, int] | None:
 
 
 def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int], args: argparse.Namespace) -> Iterator[SequenceSet]:
-    """Yield the chunks, add up the counts of the reading policies, and report ids that are formulas."""
+    """Yield the chunks, add up the counts of the reading policies, and report ids that look like formulas."""
     told = False
     for X in chunks:
         told = told or tell_formulas(X.ids, args)
@@ -186,7 +172,7 @@ def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int], args: argpa
 
 
 def _count(text: str) -> int:
-    """Return a non-negative integer."""
+    """Return a non-negative integer, for argparse."""
     number = whole_number(text)
     if number is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative integer")

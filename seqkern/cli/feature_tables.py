@@ -1,4 +1,4 @@
-"""Tables of features on the command line, for `seqkern train` and `seqkern predict`."""
+"""Feature tables on the command line, for `seqkern train` and `seqkern predict`."""
 
 from __future__ import annotations
 
@@ -11,37 +11,17 @@ from seqkern.core.errors import LabelError, ModelError
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
-    from seqkern.datasets import Dataset
     from seqkern.sequences.tables import FeatureTable
+    from seqkern.study.dataset import Dataset
 
 
 def table_dataset(args: argparse.Namespace, more: Mapping[str, str], *, missing: bool = False) -> Dataset:
     """Return the Dataset of a feature table and its labels, for ``seqkern train``.
 
     Labels are in a column of the table or in a separate table.
-
-    Parameters
-    ----------
-    args : Namespace
-        With ``fasta``, ``labels``, ``label_field`` and ``positive`` of ``seqkern train``.
-    more : mapping of str to str
-        Further options of the labels.
-    missing : bool
-        Whether cells may be empty: the kernel completes them.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    LabelError
-        If the label column is unknown, or the labels do not match.
-    SequenceError, FileError
-        As for `seqkern.datasets.make_dataset`.
     """
     # imported here to keep --help fast
-    from seqkern.datasets import make_dataset
+    from seqkern.study.dataset import make_dataset
 
     refuse_unused(args, OF_TABLE, {**FASTA_POLICIES, "alphabet": None})
     options = {"label": args.label_field, **more}
@@ -61,26 +41,14 @@ def table_dataset(args: argparse.Namespace, more: Mapping[str, str], *, missing:
 
 
 def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
-    """Raise an error for a file of labels that is FASTA, or a table without the label column.
+    """Raise LabelError if the label file is FASTA or a table without the label column.
 
-    Parameters
-    ----------
-    path : str
-        A table; standard input is not checked.
-    column : str
-        Name of the label column.
-    exact : bool
-        Whether the column must have this very name, as in a feature table, where another may be a feature.
-
-    Raises
-    ------
-    LabelError
-        If the file is one of these.
+    In a feature table the name must match exactly (`exact`), because another column may be a feature.
     """
     # imported here to keep --help fast
-    from seqkern.core.table_cells import is_excel, read_cells
     from seqkern.core.text_files import open_lines
-    from seqkern.datasets.label_sources import label_column
+    from seqkern.core.tsv import is_excel, read_cells
+    from seqkern.study.tables import label_column
 
     if path == "-":
         return
@@ -114,38 +82,15 @@ def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
 
 
 def read_table(path: PathLike, names: Sequence[str], *, missing: bool = False) -> FeatureTable:
-    """Return new samples with the features that a model was trained on.
-
-    Parameters
-    ----------
-    path : path-like
-        With a column of ids. Columns that are not features of the model are ignored.
-    names : sequence of str, length d
-        The model's d features, in order.
-    missing : bool
-        Whether cells may be empty: the model completes them.
-
-    Returns
-    -------
-    FeatureTable
-        Of d columns.
-
-    Raises
-    ------
-    ModelError
-        If a feature is missing.
-    SequenceError, FileError
-        As `seqkern.datasets.table_files.read_features`.
-    """
+    """Return a table of new samples with the features that a model was trained on, in the model's order."""
     # imported here to keep --help fast
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.core.table_cells import read_cells
     from seqkern.core.text_files import source_name
-    from seqkern.datasets.label_sources import id_column_of
-    from seqkern.datasets.table_files import read_features
+    from seqkern.core.tsv import read_cells
     from seqkern.sequences.tables import FeatureTable
+    from seqkern.study.tables import id_column_of, read_features
 
     header = read_cells(path)[0]
     of_ids = id_column_of(header)

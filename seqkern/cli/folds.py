@@ -15,8 +15,8 @@ from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 
 if TYPE_CHECKING:
-    from seqkern.datasets import Task
-    from seqkern.folds import FoldSet
+    from seqkern.evaluation.folds import FoldSet
+    from seqkern.study.dataset import Task
 
 EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
 LEAKAGE: dict[str, Any] = {
@@ -30,13 +30,7 @@ RESERVED = ("leakage", "composition", "similar")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("-o", "--output", required=True, help="output folder, with one fold file for each task")
     parser.add_argument("--config", help="study configuration: use the fold settings of data set --name")
@@ -68,20 +62,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Make and check the folds of every task, then write all files.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Make and check the folds of every task, then write all files."""
     # imported here to keep --help fast
-    from seqkern.core.locks import alone_in
-    from seqkern.datasets import load_dataset
-    from seqkern.folds import composition_rows, make_folds, write_composition, write_folds
-    from seqkern.folds.chains import chain_folds, chain_labels
-    from seqkern.folds.leakage import find_links, leakage_rows, similar_row, write_leakage, write_similar
-    from seqkern.folds.similar import groups_of, kept_groups, kept_where, told
+    from seqkern.core.exclusive_files import alone_in
+    from seqkern.evaluation.folds import (
+        chain_folds,
+        chain_labels,
+        composition_rows,
+        make_folds,
+        write_composition,
+        write_folds,
+    )
+    from seqkern.evaluation.leakage import (
+        find_links,
+        groups_of,
+        kept_groups,
+        kept_where,
+        leakage_rows,
+        similar_row,
+        told,
+        write_leakage,
+        write_similar,
+    )
+    from seqkern.study.dataset import load_dataset
 
     dataset = load_dataset(args.dataset)
     options, leakage = _settings(args, dataset.name)
@@ -129,7 +132,7 @@ def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict
     leakage, seed = dict(LEAKAGE), 1
     if args.config:
         # imported only where a study is given, for fast start-up
-        from seqkern.study import Study
+        from seqkern.study.study import Study
 
         study = Study.load(args.config)
         name = args.name or name
@@ -177,13 +180,14 @@ def _parsed(argument: str, text: str | None) -> dict[str, Any]:
 def _method(
     options: Mapping[str, Any], task: Task, of_residues: bool = False, of_genome: bool = False
 ) -> tuple[str, dict[str, Any]]:
-    """Return a task's fold method and its options; the seed goes only to methods that draw at random.
+    """Return a task's fold method and its options; only methods that draw at random get the seed.
 
-    The default is the source's own splits. Residues of one chain are never divided: the source's folds are
-    used if there are any, else folds of chains. Of regions of a genome, chromosomes or loci are not divided.
+    The default is the source's own splits. Residues of one chain are never divided: the source's folds are used if
+    there
+    are any, else folds of chains. Likewise, chromosomes or loci of a genome are not divided.
     """
     # imported here to keep --help fast
-    from seqkern.folds.methods import fewer_folds, options_of
+    from seqkern.evaluation.fold_methods import fewer_folds, options_of
 
     options = dict(options)
     given = task.split is not None or (of_residues and task.labels.folds is not None)

@@ -10,20 +10,14 @@ from seqkern.cli.common import add_threads
 from seqkern.cli.output import output_writer, print_output
 
 if TYPE_CHECKING:
-    from seqkern.genome.transcripts import Annotation
+    from seqkern.formats.annotation import Annotation
 
 EXAMPLE = "seqkern genes genes.seqkern genes.fasta -o found.gtf"
 MORE_EXAMPLES = ("seqkern genes genes.seqkern unseen.fasta --truth unseen.gtf -o found.gtf",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("model", help="model file of seqkern grammar")
     parser.add_argument("genome", help="FASTA, plain or compressed; - for standard input; or GenBank or EMBL")
     parser.add_argument("-o", "--output", metavar="FILE", help="GTF file; -: standard output (the default)")
@@ -36,23 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from seqkern.cli.common import naming_file
     from seqkern.core.archive import check_writable
     from seqkern.core.progress import progress_counter
-    from seqkern.core.standard_output import is_standard_output
-    from seqkern.core.text_files import source_name
-    from seqkern.evaluation.gene_accuracy import LEVELS, NOTHING, gene_accuracy
-    from seqkern.genes.annotated import by_chromosome, true_structures
-    from seqkern.genes.model import load_gene_model
-    from seqkern.genome.gtf import gtf_lines
+    from seqkern.core.text_files import is_standard_output, source_name
+    from seqkern.formats.annotation import gtf_lines
+    from seqkern.genomics.gene_learning import by_chromosome, load_gene_model, true_structures
+    from seqkern.genomics.genes import LEVELS, NOTHING, gene_accuracy
 
     if args.output is not None and is_standard_output(args.output):
         args.output = None
@@ -91,10 +77,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _read(path: str) -> Annotation:
-    """Return an annotation that has coding parts."""
+    """Return an annotation, which must have coding parts."""
     # imported here to keep --help fast
     from seqkern.core.errors import SequenceError
-    from seqkern.genome.annotation import read_annotation
+    from seqkern.formats.annotation import read_annotation
 
     annotation = read_annotation(path)
     if not any(transcript.coding for transcript in annotation.transcripts):

@@ -20,14 +20,13 @@ from seqkern.cli.common import (
     tell_counts,
     windows_of,
 )
+from seqkern.cli.evaluate import share as share_of
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import add_regions, as_sources, regions_of
-from seqkern.cli.several_sequences import given_files, read_given
-from seqkern.cli.shares import share as share_of
-from seqkern.cli.views import read_views
+from seqkern.cli.several_sequences import given_files, read_given, read_views
 
 if TYPE_CHECKING:
-    from seqkern.gram import GramMatrix
+    from seqkern.gram.matrix import GramMatrix
     from seqkern.gram.spectrum import Spectrum
     from seqkern.kernels.kernel import Kernel
     from seqkern.sequences.alphabets import Alphabet
@@ -39,13 +38,7 @@ EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument(
         "fasta", nargs="*", help="FASTA files, - for standard input; BED with --genome; or a table with --sequences"
     )
@@ -90,19 +83,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.cost import Clock, write_cost
     from seqkern.core.errors import ParameterError
     from seqkern.core.progress import progress_counter
-    from seqkern.gram import compute_gram, compute_tile, count_tiles
+    from seqkern.gram.compute import compute_gram, compute_tile, count_tiles
 
     if not args.output and not args.explain_plan and not args.spectrum:
         remedy = "add -o FILE.npy, or --explain-plan or --spectrum to print only"
@@ -174,8 +161,8 @@ def _noun(X: Data) -> str:
 def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
     """Return the Spectrum of a matrix, cached in a file beside it."""
     # imported here to keep --help fast
-    from seqkern.gram.replacing import store_spectrum
     from seqkern.gram.spectrum import spectrum
+    from seqkern.gram.stored_matrix import store_spectrum
 
     found = spectrum(gram.values)
     if path and not store_spectrum(path, gram, found):
@@ -184,7 +171,7 @@ def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
 
 
 def _kernel(args: argparse.Namespace) -> Kernel:
-    """Return the kernel that the arguments name; note if its transforms and repair are left out."""
+    """Return the kernel named by the arguments, with a note if its transforms and repair are left out."""
     # imported here to keep --help fast
     from seqkern.study.kernel_entries import KernelEntry
 
@@ -226,14 +213,14 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
     """Return rows, columns (or None) and the name of the source for messages."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.kernels import check_kind
+    from seqkern.kernels.kernel_specs import check_kind
 
     several = read_given(args, kernel, policies_of(args) | ({"alphabet": args.alphabet} if args.alphabet else {}))
     if bool(args.fasta or several) == bool(args.dataset):
         raise ParameterError("give one source of sequences", remedy="give either FASTA files or --dataset")
     if args.dataset:
         # imported here to keep --help fast
-        from seqkern.datasets import load_dataset
+        from seqkern.study.dataset import load_dataset
         from seqkern.study.stored_grams import check_stored
 
         given = {
@@ -294,9 +281,9 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
 def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> SequenceSet:
     """Return the windows around sites of the FASTA files."""
     # imported here to keep --help fast
-    from seqkern.datasets.data_entry import SiteWindow
-    from seqkern.datasets.site_windows import before_cutting, cut_around_sites
     from seqkern.sequences.fasta import read_records
+    from seqkern.study.data_entry import SiteWindow
+    from seqkern.study.readers import before_cutting, cut_around_sites
 
     policies = policies_of(args)
     wanted = cast(SiteWindow, SiteWindow.parse({"fasta": args.fasta, **windows_of(args)}))

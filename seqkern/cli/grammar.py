@@ -1,4 +1,4 @@
-"""``seqkern grammar``: learn genes from an annotated genome."""
+"""``seqkern grammar``: learn a gene model from an annotated genome."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ EXAMPLE = "seqkern grammar genes.fasta genes.gtf -o genes.seqkern"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("genome", help="FASTA, plain or compressed; or GenBank or EMBL")
     parser.add_argument(
         "annotation",
@@ -37,18 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
-    from seqkern.genes.training import learn_genes
-    from seqkern.genome.features import has_features
+    from seqkern.formats.annotation import has_features
+    from seqkern.genomics.gene_learning import learn_genes
 
     check_writable(args.output)
     if "-" in (args.genome, args.annotation):

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from seqkern.datasets import Dataset
-    from seqkern.explain import Explainer
-    from seqkern.explain.poim import LetterMeans
-    from seqkern.models.model import Model
+    from seqkern.methods.explanation import Explainer
+    from seqkern.methods.model import Model
+    from seqkern.methods.poim import LetterMeans
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.study.dataset import Dataset
 
 EXAMPLE = (
     "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -31,13 +31,7 @@ SECTION = re.compile(r"([+-]?[0-9]{1,9}):([+-]?[0-9]{1,9})")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern importance``.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the arguments of ``seqkern importance``."""
     add_dataset_model(parser)
     parser.add_argument(
         "--folds", help="folder that seqkern folds wrote; with a single split, train on its training set only"
@@ -60,22 +54,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run ``seqkern importance``.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run ``seqkern importance``."""
     # imported here to keep --help fast
     from seqkern.cli.dataset_model import train_on_dataset, training_summary
     from seqkern.core.archive import check_writable, save_json
+    from seqkern.core.exclusive_files import alone_in
     from seqkern.core.file_kinds import RESULT
-    from seqkern.core.locks import alone_in
-    from seqkern.datasets import load_dataset
-    from seqkern.explain import Explainer
-    from seqkern.explain.position_files import write_positions
-    from seqkern.explain.positions import positions_of
+    from seqkern.methods.explanation import Explainer
+    from seqkern.methods.poim import positions_of
+    from seqkern.report.positions_page import write_positions
+    from seqkern.study.dataset import load_dataset
 
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)
     check_writable(out_dir / "importance.npz")
@@ -108,7 +96,7 @@ def run(args: argparse.Namespace) -> None:
 def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, Labels, str | None]:
     """Return the training windows, their labels, and the split of that training set or None."""
     # imported here to keep --help fast
-    from seqkern.folds import read_folds
+    from seqkern.evaluation.folds import read_folds
 
     if dataset.kind != "sequences" or len(dataset.tasks) != 1:
         raise ParameterError(
@@ -148,7 +136,7 @@ def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[
 def _means(explainer: Explainer, X: SequenceSet, n_threads: int | None) -> LetterMeans | None:
     """Return the LetterMeans over the training windows, for kernels without importance matrices."""
     # imported here to keep --help fast
-    from seqkern.explain.poim import LetterMeans, has_poim
+    from seqkern.methods.poim import LetterMeans, has_poim
 
     if has_poim(explainer.model.kernel):
         return None
@@ -159,21 +147,21 @@ def _means(explainer: Explainer, X: SequenceSet, n_threads: int | None) -> Lette
 
 
 def _first(site: int | None, dataset: Dataset, X: SequenceSet) -> int | None:
-    """Return the label of the first position: for windows around residues its distance from the middle."""
+    """Return the label of the first position; for windows around residues, its offset from the middle."""
     if site is None:
         return None if dataset.residues is None else -(dataset.residues.window // 2)
     return 1 - _site(site, X)
 
 
 def _site(site: int, X: SequenceSet) -> int:
-    """Return a position inside the windows."""
+    """Return a position inside the windows, after a check of its range."""
     if not 1 <= site <= X.lengths[0]:
         raise ParameterError(f"site={site} is outside the windows", remedy=f"give 1 to {X.lengths[0]}")
     return site
 
 
 def _section(text: str) -> tuple[int, int]:
-    """Return the first and last position of a section."""
+    """Return the first and last position of a section, for argparse."""
     match = SECTION.fullmatch(text)
     if match is None or int(match[1]) > int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not A:B; give the first and last position, such as -50:20")

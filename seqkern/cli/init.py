@@ -11,28 +11,16 @@ EXAMPLE = "seqkern init mystudy"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("folder", help="a new or empty folder for the study")
     parser.add_argument("--demo", action="store_true", help="use the demo's configuration, which needs no data")
     parser.add_argument("--profile", choices=("slurm",), help="also copy this profile of Snakemake, to edit")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run ``seqkern init``.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run ``seqkern init``."""
     # imported here to keep --help fast
-    from seqkern.study.workflow_files import STARTER, write_workflow
+    from seqkern.study.workflow import STARTER, write_workflow
 
     name = re.sub(r"[^\w.-]+", "_", Path(args.folder).resolve().name) or "study"
     path = write_workflow(args.folder, config=None if args.demo else STARTER.format(name=name), profile=args.profile)

@@ -15,28 +15,16 @@ EXAMPLE = "seqkern kernels spectrum"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("name", nargs="?", help="show this kernel or transform in full (default: list all)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the list, or one kernel in full.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Print the list, or one kernel in full."""
     # imported here to keep --help fast
-    from seqkern.gram.transforms import TRANSFORMS
-    from seqkern.kernels import KERNELS
-    from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
+    from seqkern.gram.transforms.transform_specs import TRANSFORMS
+    from seqkern.kernels.feature_transforms.feature_transform_specs import FEATURE_TRANSFORMS
+    from seqkern.kernels.kernel_table import KERNELS
 
     if args.name in TRANSFORMS.names or args.name in FEATURE_TRANSFORMS.names:
         table = TRANSFORMS if args.name in TRANSFORMS.names else FEATURE_TRANSFORMS
@@ -62,17 +50,6 @@ def run(args: argparse.Namespace) -> None:
 def traits(cls: type[Kernel]) -> str:
     """Return one line on a kernel: its input, whether it is positive semi-definite, whether it is fitted.
 
-    Parameters
-    ----------
-    cls : type of Kernel
-        The class; no instance is needed.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> from seqkern.kernels import SpectrumKernel
     >>> traits(SpectrumKernel)
     'input: sequences; positive semi-definite'

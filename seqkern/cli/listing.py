@@ -1,4 +1,4 @@
-"""Lists of classes: each with its parameters and defaults, or one of them in full."""
+"""Lists of classes with their parameters and defaults, or the full text of one class."""
 
 from __future__ import annotations
 
@@ -15,22 +15,6 @@ WIDTH = 100
 def entry(cls: Any, *lines: str, name: str | None = None) -> str:
     """Return a class in brief: name, first sentence of the docstring, `lines`, parameters with defaults.
 
-    Parameters
-    ----------
-    cls : type
-        A kernel, solver, selector, transform or layer.
-    *lines : str
-        Further lines.
-    name : str, optional
-        Default: the name of the class in configurations.
-
-    Returns
-    -------
-    str
-        Several lines, the last one empty.
-
-    Examples
-    --------
     >>> from seqkern.kernels import SpectrumKernel
     >>> print(entry(SpectrumKernel, "takes sequences").splitlines()[0])
     spectrum
@@ -41,39 +25,17 @@ def entry(cls: Any, *lines: str, name: str | None = None) -> str:
 
 
 def in_full(cls: Any, name: str | None = None) -> str:
-    """Return the docstring of a class under its name.
-
-    Parameters
-    ----------
-    cls : type
-        As for `entry`.
-    name : str, optional
-        Default: the name of the class in configurations.
-
-    Returns
-    -------
-    str
-    """
+    """Return the docstring of a class under its name."""
     return f"{name or cls.name} ({cls.__name__})\n\n{inspect.getdoc(cls)}"
 
 
 def summary(cls: Any) -> str:
-    """Return the first line of a class's docstring.
-
-    Parameters
-    ----------
-    cls : type or function
-        With a docstring.
-
-    Returns
-    -------
-    str
-    """
+    """Return the first line of a class's docstring."""
     return (inspect.getdoc(cls) or "").splitlines()[0]
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    """Return a parameter as ``name=default``, or ``name`` where it must be given."""
+    """Return a parameter as ``name=default``, or as ``name`` if it is required."""
     required = parameter.default is inspect.Parameter.empty
     return parameter.name if required else f"{parameter.name}={_text(parameter.default)}"
 
@@ -84,5 +46,5 @@ def _text(value: object) -> str:
 
 
 def _indent(text: str) -> str:
-    """Return `text` wrapped, as a paragraph of an entry."""
+    """Return `text` wrapped as an indented paragraph of an entry."""
     return textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""``seqkern VERB …``: find the verb's module, parse, run, and turn errors into one line and an exit code.
+"""The entry point ``seqkern VERB …``: dispatch to the verb's module, with errors as one line and an exit code.
 
 The table of verbs is static, so that ``seqkern --help`` imports nothing heavy; a verb's module is imported only when
 the verb is called. It provides ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``, and optionally
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import difflib
+import errno
 import importlib
 import os
 import sys
@@ -17,12 +18,13 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from seqkern import __version__
+from seqkern.core.declarations import check_int, check_number
 from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, one_line, unknown_name
 from seqkern.core.interruption import Terminated, stoppable
-from seqkern.core.values import check_integer, check_number
+from seqkern.core.memory import WITHOUT_MATRIX, out_of_memory
 
 SIMD_LEVELS = ("plain", "avx2", "avx512")
-"""Values of the environment variable ``SEQKERN_SIMD``; `kernels/_simd.h` reads it."""
+"""Values of the environment variable ``SEQKERN_SIMD``; `_simd.h` reads it."""
 
 VERBS = {
     "demo": "run the demo in a new folder, from simulated sequences to the report",
@@ -61,34 +63,22 @@ VERBS = {
 class Parser(argparse.ArgumentParser):
     r"""A parser that reports errors in one line.
 
-    Examples
-    --------
     >>> Parser(prog="seqkern folds").format_usage()
     'usage: seqkern folds [-h]\n'
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.register("type", int, check_integer)
+        self.register("type", int, check_int)
         self.register("type", float, check_number)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Return the parsed arguments and those that are not known; refuse options given twice.
-
-        Parameters
-        ----------
-        args, namespace
-            As for argparse.
-
-        Returns
-        -------
-        tuple
-        """
+        """Return the parsed and the unknown arguments; refuse options given twice."""
         self._given: set[str] = set()
         return super().parse_known_args(args, namespace)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Return the value of an option or argument; refuse a second one, of which argparse would take the last."""
+        """Return the value of an option or argument; refuse a repeated one, of which argparse would keep the last."""
         if type(action) is argparse._StoreAction and action.option_strings:
             if action.dest in self._given:
                 raise argparse.ArgumentError(action, "is given twice; remove one of them")
@@ -96,40 +86,21 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """Return the value of a word; refuse an empty one, which as a path would be the current folder."""
+        """Return the value of one argument string; refuse an empty one, which as a path would be the current folder."""
         if not arg_string and not isinstance(action, argparse._SubParsersAction):
             raise argparse.ArgumentError(action, "is empty; give a value")
         return super()._get_value(action, arg_string)
 
     def error(self, message: str) -> NoReturn:
-        """Print an error on standard error, and exit with code 2.
-
-        Parameters
-        ----------
-        message : str
-            As from argparse; joined to one line.
-        """
+        """Print an error on standard error, and exit with code 2."""
         dashed = next((word for word in sys.argv[1:] if word.startswith("-") and os.path.exists(word)), None)
         see = f"see {self.prog} --help" if dashed is None else f"write ./{dashed} for the file {dashed}"
         self.exit(2, f"seqkern: {one_line(message, 1500)}; {one_line(see, 400)}\n")
 
 
 def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
-    """Return the parser.
+    """Return the parser, with the arguments of one verb; `alone` omits the other verbs, which take 0.2 ms each.
 
-    Parameters
-    ----------
-    verb : str, optional
-        The only verb whose arguments are added: its module is imported.
-    alone : bool, default False
-        Whether the parser has no other verb, where its help does not list them: each takes .2 ms.
-
-    Returns
-    -------
-    Parser
-
-    Examples
-    --------
     >>> build_parser("kernels").parse_args(["kernels", "spectrum"]).name
     'spectrum'
     """
@@ -162,20 +133,10 @@ def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
+    """Run the command line, and return the exit code.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments after the command name (default: those of the process).
+    The code is 0, 1 (bad input), 2 (wrong usage), 130 (interrupted) or 143 (terminated).
 
-    Returns
-    -------
-    int
-        The exit code: 0, 1 (bad input), 2 (wrong usage), 130 (interrupted) or 143 (terminated).
-
-    Examples
-    --------
     >>> main(["folds"])
     2
     """
@@ -232,9 +193,9 @@ def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser, verb: str |
 
 
 def _joined(argv: Sequence[str]) -> list[str]:
-    """Return the arguments with each window as ``--window=-60:+80``: else argparse takes it for an option.
+    """Return the arguments with each window as ``--window=-60:+80``, which argparse would mistake for an option.
 
-    The same for sections.
+    Sections are treated in the same way.
     """
     joined, rest = [], iter(argv)
     for word in rest:
@@ -246,7 +207,6 @@ def _joined(argv: Sequence[str]) -> list[str]:
 def _run(args: argparse.Namespace) -> int:
     """Run a parsed verb; print errors that a user can correct in one line on standard error."""
     # imported here to keep --help fast, and not later, when there may be no memory to import it
-    from seqkern.cli.memory_errors import is_out_of_memory, memory_message, with_remedy
     from seqkern.cli.output import checked_output
     from seqkern.core.checkpoint import forget_kept
     from seqkern.core.progress import reporting
@@ -279,7 +239,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _check_level() -> None:
-    """Raise ParameterError for a level of vector instructions that there is not; compiled modules would ignore it."""
+    """Raise ParameterError for an unknown level of vector instructions, which compiled modules would ignore."""
     level = os.environ.get("SEQKERN_SIMD")
     if level not in (None, *SIMD_LEVELS):
         raise ParameterError(
@@ -289,10 +249,66 @@ def _check_level() -> None:
 
 
 def _refused(error: SeqkernError, verb: str) -> int:
-    """Print an error that the user can correct, and return the exit code; the tests check that its remedy exists."""
+    """Print an error that the user can correct, and return the exit code; tests check that its remedy exists."""
     print(f"seqkern: {error}", file=sys.stderr)
     return 1
 
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+# Messages about insufficient memory, with remedies that the verb offers.
+
+WITHOUT = f"for classes {WITHOUT_MATRIX}"
+"""Where the solver is not known."""
+ON_DISK = "keep the matrix on disk (--gram FILE.npy)"
+FEWER = ("or give fewer sequences",)
+REMEDIES: dict[str, tuple[str | None, ...]] = {
+    "gram": FEWER,
+    "train": (ON_DISK, None, *FEWER),
+    "cv": (ON_DISK, None, *FEWER),
+    "evaluate": (None, "or make folds with smaller training sets (folds: {method: grouped, train_size: …})"),
+}
+"""Instead of a Gram matrix in memory; None stands for what the solver suggests."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error from Python, NumPy or the system means that memory ran out.
+
+    >>> is_out_of_memory(OSError(errno.ENOMEM, "Cannot allocate memory")), is_out_of_memory(OSError(errno.ENOENT, ""))
+    (True, False)
+    """
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    if isinstance(error, ImportError):  # the message of the dynamic linker
+        return any(text in str(error) for text in ("failed to map segment", "cannot allocate memory"))
+    if isinstance(error, RuntimeError):
+        return "can't start new thread" in str(error)
+    return isinstance(error, MemoryError)
+
+
+def memory_message(error: BaseException, verb: str) -> str:
+    """Return the message for an out-of-memory error.
+
+    >>> memory_message(MemoryError(), "cv").startswith("out of memory: ")
+    True
+    """
+    return f"{out_of_memory(error)}, {_remedies(verb, None)}"
+
+
+def _remedies(verb: str, without: str | None) -> str:
+    """Return the remedies of a verb, with the solver's suggestion `without`, None if unknown."""
+    own = WITHOUT if without is None else without
+    return ", ".join(filter(None, (own if text is None else text for text in REMEDIES.get(verb, FEWER))))
+
+
+def with_remedy(error: TooLargeError, verb: str) -> TooLargeError:
+    """Return an error about a Gram matrix that does not fit into memory, with a remedy of this verb added in place.
+
+    >>> print(with_remedy(TooLargeError("is too large", more="raise the limit"), "gram"))
+    is too large; raise the limit, or give fewer sequences
+    """
+    if verb in REMEDIES:
+        error.remedy = f"{error.more}, {_remedies(verb, error.without)}"
+    return error

@@ -1,4 +1,4 @@
-"""``seqkern models``: pack the models of a folder into one file, and list those of such a file."""
+"""``seqkern models``: pack the models of a folder into one file, and list the models of such a file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ MORE_EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("action", choices=("pack", "list"), help="write one file, or print what is in it")
     parser.add_argument(
         "source",
@@ -31,18 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     (_pack if args.action == "pack" else _list)(args)
 
 
 def _pack(args: argparse.Namespace) -> None:
-    """Write one file."""
+    """Write the models of a folder to one file."""
     # imported here to keep --help fast
     from pathlib import Path
 
@@ -50,9 +38,8 @@ def _pack(args: argparse.Namespace) -> None:
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
     from seqkern.core.memory import format_bytes
-    from seqkern.core.standard_output import is_standard_output
-    from seqkern.models.pack_file import is_pack
-    from seqkern.models.packing import pack_folder
+    from seqkern.core.text_files import is_standard_output
+    from seqkern.methods.loading import is_pack, pack_folder
 
     if args.output is None or is_standard_output(args.output):
         raise ParameterError("models pack writes a file", remedy="add -o FILE")
@@ -68,13 +55,13 @@ def _pack(args: argparse.Namespace) -> None:
 
 
 def _list(args: argparse.Namespace) -> None:
-    """Print a table of the models."""
+    """Print a table of the models in a file."""
     # imported here to keep --help fast
     from dataclasses import astuple, fields
 
     # imported here to keep --help fast
     from seqkern.core.tsv import write_tsv
-    from seqkern.models.pack_file import PackedModel, read_pack
+    from seqkern.methods.loading import PackedModel, read_pack
 
     columns = [field.name for field in fields(PackedModel)]
     write_tsv(args.output or "-", columns, map(astuple, read_pack(args.source)))

@@ -11,10 +11,10 @@ from seqkern.cli.output import add_spreadsheet_safe, print_output
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from seqkern.explain import Explainer
-    from seqkern.models.model import Model
-    from seqkern.motifs.discovery import FoundMotif
-    from seqkern.motifs.similarity import KnownMotifs, Match
+    from seqkern.genomics.motif_similarity import KnownMotifs, Match
+    from seqkern.genomics.motifs import FoundMotif
+    from seqkern.methods.explanation import Explainer
+    from seqkern.methods.model import Model
     from seqkern.sequences.sequence_set import SequenceSet
 
 MOST_SUPPORT = 2000
@@ -24,13 +24,7 @@ EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa -o motifs.meme --known jaspar.m
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("model", help="model file of seqkern train or LS-GKM")
     parser.add_argument(
         "fasta",
@@ -60,25 +54,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from pathlib import Path
 
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError, SeqkernError
-    from seqkern.core.locks import alone_for
+    from seqkern.core.exclusive_files import alone_for
     from seqkern.core.threads import given_threads
-    from seqkern.explain import Explainer
-    from seqkern.motifs import files
-    from seqkern.motifs.discovery import find_motifs, require_motifs
-    from seqkern.motifs.similarity import nearest
+    from seqkern.genomics import motif_tables
+    from seqkern.genomics.motif_similarity import nearest
+    from seqkern.genomics.motifs import find_motifs, require_motifs
+    from seqkern.methods.explanation import Explainer
 
     if args.kmers and args.fasta is not None:
         raise ParameterError("--kmers needs no sequences", remedy=f"remove {args.fasta} or --kmers")
@@ -102,33 +90,33 @@ def run(args: argparse.Namespace) -> None:
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     classes = explainer.model.classes or ("lower", "higher")
     with alone_for(args.output):
-        files.write_meme(args.output, motifs)
+        motif_tables.write_meme(args.output, motifs)
         print_output(args.output)
         if args.table is not None:
-            files.write_table(args.table, motifs, classes, matches)
+            motif_tables.write_table(args.table, motifs, classes, matches)
             print(args.table)
         if plot is not None:
             _draw(plot, Path(args.model).name, motifs, classes, matches, source)
             print(plot)
     print(f"  {source}")
-    columns = files.COLUMNS if matches is None else (*files.COLUMNS, *files.KNOWN[:3])
+    columns = motif_tables.COLUMNS if matches is None else (*motif_tables.COLUMNS, *motif_tables.KNOWN[:3])
     print("  " + "\t".join(columns))
-    for row in files.rows(motifs, classes, matches):
+    for row in motif_tables.rows(motifs, classes, matches):
         print("  " + "\t".join(_short(value) for value in list(row)[: len(columns)]))
 
 
 def _short(value: Any) -> str:
-    """Return a value as it is printed."""
+    """Return a value as printed."""
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _load(args: argparse.Namespace) -> Model:
-    """Return the model; a model of residues is refused."""
+    """Return the model; refuse a model of residues."""
     # imported here to keep --help fast
     from seqkern.cli.new_sequences import load_given
     from seqkern.core.errors import ModelError
-    from seqkern.models.loading import load_model
-    from seqkern.models.residue_model import ResidueModel
+    from seqkern.methods.loading import load_model
+    from seqkern.methods.residue_model import ResidueModel
 
     model = load_model(args.model) if args.fasta is None else load_given(args)
     if isinstance(model, ResidueModel):
@@ -147,23 +135,11 @@ def _load(args: argparse.Namespace) -> Model:
 
 
 def known_motifs(path: str, explainer: Explainer) -> KnownMotifs:
-    """Return the known motifs of a file.
-
-    Parameters
-    ----------
-    path : str
-        JASPAR, MEME or TRANSFAC.
-    explainer : Explainer
-        Of the model that they are compared with.
-
-    Returns
-    -------
-    KnownMotifs
-    """
+    """Return the known motifs of a file."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.kernels.motifs.sets import MotifSet
-    from seqkern.motifs.similarity import KnownMotifs
+    from seqkern.genomics.motif_similarity import KnownMotifs
+    from seqkern.kernels.models.motif_files import MotifSet
 
     alphabet = explainer.model.alphabet
     assert alphabet is not None  # of sequences
@@ -175,7 +151,7 @@ def known_motifs(path: str, explainer: Explainer) -> KnownMotifs:
 
 
 def _sequences(args: argparse.Namespace, model: Model) -> tuple[SequenceSet | None, str]:
-    """Return the sequences in which to find motifs, or None for k-mers; and what they are."""
+    """Return the sequences in which to find motifs, or None for k-mers, and a description of them."""
     # imported here to keep --help fast
     from pathlib import Path
 
@@ -210,8 +186,8 @@ def _draw(
     """Write the logos as a page or a picture."""
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
-    from seqkern.figures.svg import as_file
-    from seqkern.motifs.page import logos_picture, motifs_page
+    from seqkern.report.motif_page import logos_picture, motifs_page
+    from seqkern.report.svg import as_file
 
     with atomic_write(path, "w") as file:
         if path.suffix == ".svg":

@@ -6,30 +6,64 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import (
-    FASTA_POLICIES,
-    OF_TABLE,
-    policies_of,
-    read_tracks,
-    refuse_unused,
-)
-from seqkern.cli.given_sites import site_windows
-from seqkern.cli.part_sources import part_of_source
+from seqkern.cli.common import FASTA_POLICIES, OF_TABLE, policies_of, read_tracks, refuse_unused
 from seqkern.cli.parts import refuse_part
 from seqkern.cli.profiles import profiles_of
-from seqkern.cli.regions import as_sources, regions_of
-from seqkern.cli.several_sequences import fill_fasta, read_several, sequence_files
-from seqkern.cli.views import read_views
+from seqkern.cli.regions import as_sources, regions_of, site_windows
+from seqkern.cli.several_sequences import fill_fasta, read_several, read_views, sequence_files
 from seqkern.cli.wrong_files import LONG, TIMES
 from seqkern.core.errors import FileError, ModelError, ParameterError, SequenceError
 
 if TYPE_CHECKING:
-    from seqkern.models.model import Model
-    from seqkern.models.residue_model import ResidueModel
+    from seqkern.core.parts import Part
+    from seqkern.core.types import PathLike
+    from seqkern.methods.model import Model
+    from seqkern.methods.residue_model import ResidueModel
+    from seqkern.sequences.fasta import AnySource
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.tables import FeatureTable
+
+
+# The records that belong to one part of the new sequences.
+
+HEADER = b">"
+
+
+def part_of_source(source: AnySource, part: Part, numbered: bool) -> tuple[AnySource | None, int]:
+    """Return the records of a part, or None, and the number of records before it (0 unless `numbered`)."""
+    # imported here to keep --help fast
+    from seqkern.core.parts import count_before, open_span
+    from seqkern.formats.region_sequences import RegionSequences
+
+    if isinstance(source, RegionSequences):
+        first, stop = part.span(len(source.ids))
+        regions = source.regions.take(slice(first, stop))
+        counts = source.counts if part.number == 1 else {}
+        own = RegionSequences(replace(regions, counts=counts), source.genome, source.ids[first:stop])
+        return own if first < stop else None, first
+    path = cast("PathLike", source)
+    _check_fasta(path)
+    span = open_span(path, part, HEADER)
+    if part.number > 1 and not span.peek(1):  # type: ignore[attr-defined]  # buffered
+        return None, 0
+    return span, count_before(path, part, HEADER) if numbered else 0
+
+
+def _check_fasta(path: PathLike) -> None:
+    """Raise ParameterError for sequences in another format."""
+    # imported here to keep --help fast
+    from seqkern.core.text_files import open_lines
+    from seqkern.sequences.formats import NOUNS, format_of
+
+    with open_lines(path) as (lines, name):
+        form = format_of(next(lines))
+    if form not in (None, "fasta"):
+        raise ParameterError(
+            f"--part divides FASTA, but {name} is {NOUNS.get(str(form), form)}", remedy="convert it to FASTA first"
+        )
 
 
 LEAST_RESIDUES, DNA_SHARE = 50, 0.95
@@ -40,33 +74,14 @@ MOST_IDS = 1 << 18
 
 
 class RepeatedIds:
-    """Warns of the first id that occurs twice, in bounded memory: among the first `MOST_IDS` records.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file in messages.
-
-    Examples
-    --------
-    >>> import contextlib
-    >>> with contextlib.redirect_stderr(sys.stdout):
-    ...     RepeatedIds("genes.fa").see(["my", "my"])  # doctest: +ELLIPSIS
-    seqkern: warning: genes.fa: record 'my': the id occurs more than once ...
-    """
+    """A monitor that warns of the first repeated id, in bounded memory: among the first `MOST_IDS` records."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._seen: set[str] | None = set()
 
     def see(self, ids: Sequence[str]) -> None:
-        """Look at the ids of some records.
-
-        Parameters
-        ----------
-        ids : sequence of str
-            In the order of the file.
-        """
+        """Check the ids of some records, in the order of the file."""
         for record in ids:
             if self._seen is None:
                 return
@@ -83,28 +98,13 @@ class RepeatedIds:
 
 
 def load_given(args: argparse.Namespace) -> Model | ResidueModel:
-    """Return the given model; report model and sequences given in the wrong order, or no sequences.
-
-    Parameters
-    ----------
-    args : Namespace
-        With ``model`` and ``fasta``.
-
-    Returns
-    -------
-    Model or ResidueModel
-
-    Raises
-    ------
-    ModelError, FileError
-        If the file is not a model.
-    """
+    """Return the given model; report swapped model and sequences, or missing sequences."""
     # imported here to keep --help fast
     import zipfile
 
     # imported here to keep --help fast
-    from seqkern.models.loading import load_model
-    from seqkern.models.lsgkm_file import is_lsgkm
+    from seqkern.formats.lsgkm import is_lsgkm
+    from seqkern.methods.loading import load_model
 
     fill_fasta(args)
     try:
@@ -119,29 +119,10 @@ def load_given(args: argparse.Namespace) -> Model | ResidueModel:
 
 
 def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) -> Iterator[SequenceSet | FeatureTable]:
-    """Read the sequences under the model's policies, with their tracks and views.
+    """Yield the sequences in sets of bounded size, read under the model's policies, with their tracks and views.
 
-    With ``--sites`` one set of the windows around them. A file of residues and states `together` is also read as one
-    set, with the states as a track.
-
-    Parameters
-    ----------
-    model : Model
-        The model; for residues that of their windows.
-    args : Namespace
-        With ``fasta`` and ``sites``, the policies, tracks and profiles.
-    together : bool
-        Whether the file holds residues and states: it is read at once, with the states as a track.
-
-    Yields
-    ------
-    SequenceSet or FeatureTable
-        Sets of bounded size; with ``--sites`` one set of windows; for features one table.
-
-    Raises
-    ------
-    SequenceError, FileError, ParameterError
-        If the input cannot be read, or does not suit the model.
+    With ``--sites`` there is one set, the windows around the sites. A file of residues and states (`together`) is also
+    read as one set, with the states as a track; features are one table.
     """
     # imported here to keep --help fast
     from seqkern.core.errors import LetterError
@@ -191,7 +172,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
     try:
         if together:
             # imported here to keep --help fast
-            from seqkern.residues.states import read_letters_and_states
+            from seqkern.formats.states import read_letters_and_states
 
             reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
             yield with_views(with_letters(reading.sequences))
@@ -213,7 +194,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
 
 
 def _warn_of_dna(model: Model, X: SequenceSet, args: argparse.Namespace) -> None:
-    """Warn if a model of proteins is applied to what looks like DNA."""
+    """Warn if a protein model is applied to sequences that look like DNA."""
     # imported here to keep --help fast
     import numpy as np
 
@@ -234,7 +215,7 @@ def _warn_of_dna(model: Model, X: SequenceSet, args: argparse.Namespace) -> None
 
 
 def _warn_of_genome(model: Model, X: SequenceSet, args: argparse.Namespace) -> None:
-    """Warn if the first record is far longer than what the model was trained on: it gets one decision."""
+    """Warn if the first record is far longer than the training sequences, since it gets a single decision."""
     # imported here to keep --help fast
     from seqkern.core.text_files import source_name
 

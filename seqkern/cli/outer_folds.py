@@ -1,45 +1,46 @@
-"""The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, the work, and what is printed."""
+"""The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
+from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqkern.cli.common import refuse_unused
 from seqkern.cli.regions import tell_folds
+from seqkern.core.archive import canonical_json
+from seqkern.core.errors import FoldError, GramError, LabelError, SequenceError
 
 if TYPE_CHECKING:
     from seqkern.cli.training_input import Input
     from seqkern.core.checkpoint import Checkpoint
+    from seqkern.evaluation.chance import PermutationTest
     from seqkern.evaluation.estimates import Estimate
     from seqkern.evaluation.fold_tables import FoldResult
-    from seqkern.evaluation.label_permutation import PermutationTest
-    from seqkern.folds import Split
-    from seqkern.models.cross_validation import OuterFolds
-    from seqkern.models.data import Data
-    from seqkern.models.method import Method
-    from seqkern.models.together import Together
+    from seqkern.evaluation.folds import FoldSet, Split
+    from seqkern.methods.crossval import OuterFolds
+    from seqkern.methods.method import Method
+    from seqkern.methods.sources import Data
+    from seqkern.methods.training import Together
     from seqkern.sequences.labels import Labels
+    from seqkern.study.dataset import Task
+
 
 METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
-"""As `seqkern.models.cross_validation.OUTER_METHODS`, listed here to keep ``--help`` fast."""
+"""As `seqkern.methods.crossval.OUTER_METHODS`, listed here to keep ``--help`` fast."""
 MOST_FOLDS = 12
 """With more folds their scores are only in the tables."""
 
 
 def add_outer_folds(group: argparse._ActionsContainer) -> None:
-    """Add how the outer folds are made, and the permutation test.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add them to.
-    """
+    """Add the arguments for the design of the outer folds and for the permutation test."""
     group.add_argument(
         "--fold-method",
         choices=METHODS,
@@ -59,57 +60,23 @@ def add_outer_folds(group: argparse._ActionsContainer) -> None:
 
 
 class CrossValidated(NamedTuple):
-    """The result of a cross-validation, and its design.
+    """The result of a cross-validation, and its design; the headline is the first of `scores`."""
 
-    Attributes
-    ----------
-    labels : Labels
-        Of the samples used, with the groups kept together.
-    outer : OuterFolds
-        The design.
-    splits : list of Split
-        The outer folds.
-    results : list of FoldResult
-        Of each fold.
-    scores : dict of str to Estimate
-        The headline first.
-    test : PermutationTest or None
-        If it was asked for.
-    trivial : (str, float) or None
-        The best trivial baseline on the same folds, and its mean headline score; None for residues.
-    """
-
-    labels: Labels
-    outer: OuterFolds
-    splits: Sequence[Split]
-    results: Sequence[FoldResult]
-    scores: Mapping[str, Estimate]
-    test: PermutationTest | None
+    labels: Labels  # Of the samples used, with the groups kept together
+    outer: OuterFolds  # The design
+    splits: Sequence[Split]  # The outer folds
+    results: Sequence[FoldResult]  # Of each fold
+    scores: Mapping[str, Estimate]  # The headline first
+    test: PermutationTest | None  # If it was asked for
+    # The best trivial baseline on the same folds, and its mean headline score; None for residues
     trivial: tuple[str, float] | None
 
 
 def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
-    """Return the design of the outer folds.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_outer_folds`, and ``seed``.
-    folds : int
-        Number of outer folds.
-
-    Returns
-    -------
-    OuterFolds
-
-    Raises
-    ------
-    ParameterError
-        If a number is too small.
-    """
+    """Return the design of the outer folds."""
     # imported here to keep --help fast
     from seqkern.core.checks import check_integer
-    from seqkern.models.cross_validation import OuterFolds
+    from seqkern.methods.crossval import OuterFolds
 
     if args.fold_method in ("leave-one-out", "leave-one-group-out", "predefined"):
         why = f"does not work with --fold-method {args.fold_method}, which draws no folds"
@@ -122,21 +89,7 @@ def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
 
 
 def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
-    """Return about how many outer folds there will be, before it is known which samples belong together.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_outer_folds`.
-    folds : int
-        As given, for methods that draw folds.
-    labels : Labels
-        Of the labelled samples.
-
-    Returns
-    -------
-    int
-    """
+    """Return the approximate number of outer folds, before it is known which samples belong together."""
     columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
     if args.fold_method == "leave-one-out":
         return len(labels)
@@ -145,26 +98,14 @@ def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
 
 
 def kept_together(args: argparse.Namespace, given: Input) -> Together:
-    """Return the labelled samples that no fold divides, and say on the terminal what was found.
-
-    Parameters
-    ----------
-    args : Namespace
-        With ``allow_similar`` and ``threads``.
-    given : Input
-        Samples and labels.
-
-    Returns
-    -------
-    Together
-    """
+    """Return the labelled samples with the groups that no fold divides, and print what was found."""
     # imported here to keep --help fast
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.models.together import together
+    from seqkern.methods.training import together
     from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.similarity import similar_groups
+    from seqkern.sequences.similarity import similar_groups
 
     labels, residues = given.dataset.task().labels, given.dataset.residues
     used = np.flatnonzero(labels.used())
@@ -189,24 +130,7 @@ def kept_together(args: argparse.Namespace, given: Input) -> Together:
 
 
 def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together) -> None:
-    """Raise an error, before any kernel is computed, if there are too few samples, or the folds do not suit the method.
-
-    Parameters
-    ----------
-    method : Method
-        The method to evaluate.
-    given : Input
-        Samples and labels.
-    outer : OuterFolds
-        The design.
-    kept : Together
-        As from `kept_together`.
-
-    Raises
-    ------
-    LabelError, FoldError
-        With what is missing.
-    """
+    """Raise an error, before any kernel is computed, for too few samples or folds that do not suit the method."""
     # imported here to keep --help fast
     from dataclasses import replace
 
@@ -215,8 +139,8 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together
 
     # imported here to keep --help fast
     from seqkern.core.errors import FoldError, LabelError
-    from seqkern.evaluation.small_samples import too_few
-    from seqkern.models.cross_validation import check_splits
+    from seqkern.evaluation.intervals import too_few
+    from seqkern.methods.crossval import check_splits
 
     labels, residues = given.dataset.task().labels, given.dataset.residues
     used = np.flatnonzero(labels.used())
@@ -239,41 +163,15 @@ def cross_validated(
     outer: OuterFolds,
     finished: Checkpoint | None = None,
 ) -> CrossValidated:
-    """Cross-validate a method, and test its score if asked for.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_outer_folds`, ``seed`` and ``threads``.
-    method : Method
-        The method to evaluate.
-    data : Data
-        The samples with their kernel values.
-    given : Input
-        The samples as read.
-    outer : OuterFolds
-        The design.
-    finished : Checkpoint, optional
-        Keeps finished folds and permutations, for a run after one that was killed.
-
-    Returns
-    -------
-    CrossValidated
-
-    Raises
-    ------
-    ParameterError, FoldError, GramError, SequenceError
-        As for `Method.fit`.
-    """
+    """Return the cross-validation of a method, with a permutation test if requested; `finished` makes it resumable."""
     # imported here to keep --help fast
     from dataclasses import replace
 
     # imported here to keep --help fast
     from seqkern.core.progress import progress_bar
     from seqkern.evaluation.estimates import estimates
-    from seqkern.models.baselines import best_baseline
-    from seqkern.models.cross_validation import cross_validate
-    from seqkern.models.permutations import procedure_test
+    from seqkern.methods.baselines import best_baseline
+    from seqkern.methods.crossval import cross_validate, procedure_test
 
     X = next(iter(data.sources.values())).X
     chains = None if data.residues is None else data.residues.record[: len(data.labels)]
@@ -303,18 +201,7 @@ def cross_validated(
 
 
 def score_table(found: CrossValidated) -> list[str]:
-    """Return the scores as a table: mean, interval and each fold.
-
-    Parameters
-    ----------
-    found : CrossValidated
-        The result.
-
-    Returns
-    -------
-    list of str
-        Lines; the head first.
-    """
+    """Return the lines of the score table: mean, interval and each fold."""
     # imported here to keep --help fast
     from seqkern.report.sentences import metric
 
@@ -329,7 +216,7 @@ def score_table(found: CrossValidated) -> list[str]:
 
 
 def _interval(one: Estimate) -> str:
-    """Return the ends of an interval."""
+    """Return the ends of an interval as text."""
     return f"{one.low:.4f} to {one.high:.4f}" if one.how else "-"
 
 
@@ -343,18 +230,7 @@ INTERVALS = {
 
 
 def notes(found: CrossValidated) -> Iterator[str]:
-    """Yield sentences on the design, the intervals and the permutation test.
-
-    Parameters
-    ----------
-    found : CrossValidated
-        The result.
-
-    Yields
-    ------
-    str
-        A line.
-    """
+    """Yield sentences on the design, the intervals and the permutation test."""
     # imported here to keep --help fast
     from seqkern.report.sentences import metric
 
@@ -377,19 +253,9 @@ def notes(found: CrossValidated) -> Iterator[str]:
 
 
 def trivial_line(found: CrossValidated) -> str:
-    """Return the score of the best trivial baseline, and what it means.
-
-    Parameters
-    ----------
-    found : CrossValidated
-        With a trivial baseline.
-
-    Returns
-    -------
-    str
-    """
+    """Return a line on the best trivial baseline and what its score means."""
     # imported here to keep --help fast
-    from seqkern.models.baselines import BASELINES
+    from seqkern.methods.baselines import BASELINES
     from seqkern.report.sentences import metric
 
     assert found.trivial is not None
@@ -401,18 +267,7 @@ def trivial_line(found: CrossValidated) -> str:
 
 
 def design(found: CrossValidated) -> str:
-    """Return how the folds were made.
-
-    Parameters
-    ----------
-    found : CrossValidated
-        The result.
-
-    Returns
-    -------
-    str
-        Such as ``5 stratified folds``.
-    """
+    """Return a description of the folds, such as ``5 stratified folds``."""
     method, n = found.outer.chosen(found.labels), len(found.splits)
     repeats = len({split.name.partition(".")[0] for split in found.splits}) if found.outer.repeats > 1 else 1
     if method == "stratified" and found.labels.kind == "real":
@@ -425,17 +280,7 @@ def design(found: CrossValidated) -> str:
 
 
 def permutation_line(test: PermutationTest) -> str:
-    """Return the result of a permutation test.
-
-    Parameters
-    ----------
-    test : PermutationTest
-        The test.
-
-    Returns
-    -------
-    str
-    """
+    """Return a line with the result of a permutation test."""
     # imported here to keep --help fast
     from seqkern.report.sentences import metric
 
@@ -447,19 +292,9 @@ def permutation_line(test: PermutationTest) -> str:
 
 
 def record(found: CrossValidated) -> dict[str, Any]:
-    """Return the estimate as JSON, for the record of a model.
-
-    Parameters
-    ----------
-    found : CrossValidated
-        The result.
-
-    Returns
-    -------
-    dict
-    """
+    """Return the estimate as JSON, for the record of a model."""
     # imported here to keep --help fast
-    from seqkern.models.permutations import as_record
+    from seqkern.methods.crossval import as_record
 
     def number(value: float) -> float | None:
         return None if math.isnan(value) else value
@@ -475,3 +310,127 @@ def record(found: CrossValidated) -> dict[str, Any]:
         "trivial": None if found.trivial is None else dict(zip(("baseline", "score"), found.trivial, strict=True)),
         **({} if found.test is None else {"permutation_test": as_record(found.test)}),
     }
+
+
+# The outer splits of a data set, which define the folds of an evaluation.
+
+
+class OuterSplits:
+    """A data set with the splits of its tasks."""
+
+    def __init__(self, dataset: str, folds: str) -> None:
+        # imported here to keep --help fast
+        from seqkern.study.dataset import load_dataset
+
+        self.place = dataset
+        self.dataset = load_dataset(dataset)
+        self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}
+
+    @cached_property
+    def fold_sets(self) -> dict[str, FoldSet]:
+        """The splits by name of the task, read only after a kernel has been checked on the data set."""
+        # imported here to keep --help fast
+        from seqkern.evaluation.folds import read_folds
+
+        ids, chains = self.dataset.X.ids, self.dataset.chains
+        return {
+            name: read_folds(self._files[name], ids, task.labels, chains) for name, task in self.dataset.tasks.items()
+        }
+
+    @cached_property
+    def work(self) -> list[tuple[str, Split]]:
+        """Each split with the name of its task, in the order of the tables."""
+        return [(name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits]
+
+    def labels(self, task: str) -> Labels:
+        """Return the labels of a task, with groups and development part of the folds, if any."""
+        return self.fold_sets[task].inner_labels(self.dataset.tasks[task].labels)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """A text that identifies each split: the samples of both sets, labels and groups."""
+        learned_from = {name: _learned_from(task, self.fold_sets[name]) for name, task in self.dataset.tasks.items()}
+        return [
+            canonical_json([name, split.name, split.train.tolist(), split.test.tolist(), learned_from[name]])
+            for name, split in self.work
+        ]
+
+    @contextlib.contextmanager
+    def naming(self, task: str, split: Split) -> Iterator[None]:
+        """Add the fold file and split to errors about labels and folds, and the data set to errors about samples."""
+        try:
+            yield
+        except (LabelError, FoldError) as error:
+            if error.file is None:
+                error.file, error.problem = self._files[task], f"split {split.name!r}: {error.problem}"
+            raise
+        except (SequenceError, GramError) as error:
+            if error.file is None:
+                error.file = self.place
+            raise
+
+
+def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
+    """Return what a task's results depend on besides data and splits: labels, and what determines the inner folds."""
+    given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
+    inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
+    return [task.labels.digest(), inner]
+
+
+# Remarks on the folds of an evaluation: the headline score in one line, and warnings about problematic fits.
+
+
+def headline(results: Sequence[FoldResult], labels: Labels, task: str) -> str:
+    """Return the headline score of a task, with its interval."""
+    # imported here to keep --help fast
+    from seqkern.evaluation.estimates import estimates
+    from seqkern.evaluation.intervals import too_few
+    from seqkern.report.sentences import metric
+
+    used = labels.take(labels.used())
+    lacking = too_few(used)
+    found = estimates(results, used)
+    if lacking is not None or not found:
+        return f"{task}: {'no score' if lacking is None else lacking.sentence()}"
+    name, one = next(iter(found.items()))
+    title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric(name).name
+    interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
+    parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
+    return f"{task}: {title} {one.score:.4f}{interval}, {parts}"
+
+
+def fold_remarks(results: Sequence[FoldResult]) -> Iterator[str]:
+    """Yield a sentence on each problem that occurred in some folds."""
+    text = _constant_columns(results)
+    if text is not None:
+        yield text
+    yield from _not_converged(results)
+
+
+def _constant_columns(results: Sequence[FoldResult]) -> str | None:
+    """Return a sentence on the constant columns that the P-SVM left out, over all folds; None if there were none."""
+    counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
+    most, size = max(counts, default=(0, 0))
+    if not most:
+        return None
+    fits = sum(count > 0 for count, _ in counts)
+    were = "column was" if size == 1 else "columns were"
+    return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
+
+
+def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
+    """Yield a sentence on each fit that did not converge, and on solvers' remarks."""
+    fits = [result.fit for result in results]
+    failed = [fit for fit in fits if not fit["converged"]]
+    if failed:
+        why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
+        yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
+    remarks = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
+    if remarks:
+        yield f"remark on {len(remarks)} of {len(fits)} fits, the first: {remarks[0]}"
+    weights = sum(fit.get("weights_converged") is False for fit in fits)
+    if weights:
+        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training sets"
+    inner = [fit["inner_not_converged"] for fit in fits if fit.get("inner_not_converged")]
+    if inner:
+        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training sets"

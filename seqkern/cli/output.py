@@ -1,63 +1,40 @@
-"""The output of a verb: its table, or its folder."""
+"""The output of a verb: a table or a folder."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from seqkern.core.archive import canonical_json
 from seqkern.core.errors import FileError
-from seqkern.core.standard_output import is_standard_output, standard_output, table_on_standard_output
+from seqkern.core.parts import PartFile, resumable_write
+from seqkern.core.text_files import is_standard_output, standard_output, table_on_standard_output
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
 
 
 def is_packed(output: PathLike) -> bool:
-    """Return whether an output file is to be compressed by bgzip.
-
-    Parameters
-    ----------
-    output : path-like
-        Its name.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether an output file is to be compressed with bgzip, by its name."""
     return str(output).endswith((".gz", ".bgz"))
 
 
 def print_output(output: PathLike) -> None:
-    """Print the name of a file that was written; nothing for standard output.
-
-    Parameters
-    ----------
-    output : path-like
-        The file.
-    """
+    """Print the name of a written file, but nothing for standard output."""
     if not is_standard_output(output):
         print(output)
 
 
 @contextlib.contextmanager
 def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
-    """Yield a function that writes text to a file that appears when complete; to ``.gz`` compressed by bgzip.
-
-    Parameters
-    ----------
-    output : path-like or None
-        None or ``"-"``: standard output.
-
-    Yields
-    ------
-    callable
-        Takes text.
-    """
+    """Yield a function that writes text to a file, which appears when complete; ``.gz`` is compressed with bgzip."""
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
 
@@ -67,7 +44,7 @@ def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
         out.flush()
     elif is_packed(output):
         # imported here to keep --help fast
-        from seqkern.genome.bgzip import BgzipWriter
+        from seqkern.formats.bgzip import BgzipWriter
 
         with atomic_write(output) as file:
             packed = BgzipWriter(file)
@@ -79,13 +56,7 @@ def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
 
 
 def add_spreadsheet_safe(parser: argparse.ArgumentParser) -> None:
-    """Add the option that protects the cells of tables.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the option that keeps spreadsheets from running table cells as formulas."""
     parser.add_argument(
         "--spreadsheet-safe",
         action="store_true",
@@ -95,19 +66,8 @@ def add_spreadsheet_safe(parser: argparse.ArgumentParser) -> None:
 
 
 def tell_formulas(ids: Iterable[str], args: argparse.Namespace) -> bool:
-    """Print a note, unless ``--spreadsheet-safe`` is given, if a spreadsheet would run an id as a formula.
-
-    Parameters
-    ----------
-    ids : iterable of str
-        The ids of the table.
-    args : Namespace
-        The parsed arguments of a verb with ``--spreadsheet-safe``.
-
-    Returns
-    -------
-    bool
-        Whether the note was printed.
+    """Print a note if a spreadsheet would run an id as a formula, unless ``--spreadsheet-safe``; return whether it
+    did.
     """
     # imported here to keep --help fast
     from seqkern.core.tsv import FORMULA
@@ -138,23 +98,7 @@ REPLACED = ("extend",)
 
 @contextlib.contextmanager
 def checked_output(args: argparse.Namespace) -> Iterator[None]:
-    """Refuse an output that cannot be meant; with ``-o -`` send what a verb prints to standard error.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of a verb.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    FileError
-        For a file that is an input too; for a verb of several files: standard output, a file, or a folder that holds
-        the current one.
-    """
+    """Refuse an output that is clearly a mistake; with ``-o -`` redirect printed text to standard error."""
     output = getattr(args, "output", None)
     piped = output is not None and is_standard_output(output)
     if output is not None and not piped and args.verb in FOLDERS:
@@ -171,7 +115,7 @@ def checked_output(args: argparse.Namespace) -> Iterator[None]:
 
 
 def _check_no_input(args: argparse.Namespace) -> None:
-    """Raise FileError if a file to be written is one that is read."""
+    """Raise FileError if an output file is also an input file."""
     given = vars(args)
     outputs = [given[name] for name in OUTPUTS if isinstance(given.get(name), str) and os.path.isfile(given[name])]
     inputs = [value for name, value in given.items() if name not in OUTPUTS + REPLACED]
@@ -183,7 +127,7 @@ def _check_no_input(args: argparse.Namespace) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise FileError for a file, and for a folder that nobody means to fill: the current one, or one around it."""
+    """Raise FileError for a file, and for the current folder or one of its parents."""
     if folder.is_file():
         raise FileError("is a file, but several files are written", file=folder, remedy="name a new folder")
     here = Path.cwd()
@@ -193,3 +137,161 @@ def _check_folder(folder: Path) -> None:
             file=folder,
             remedy="name a new folder, such as -o results",
         )
+
+
+# The folder of a result: a repeated command replaces its own result, and never that of another command.
+
+MARK = ".seqkern.json"
+"""In the folder: the command that wrote it, and its files."""
+FINISHED = ".finished"
+"""In the folder: finished pieces of a command that was stopped."""
+NEITHER = ("run", "version", "output", "threads", "overwrite", "top")
+"""What makes no other result."""
+
+
+def add_overwrite(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets a folder be replaced."""
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="write into a folder that holds other files, which stay, or the result of another command, which is "
+        "removed (default: refuse)",
+    )
+
+
+def check_result_folder(args: argparse.Namespace) -> None:
+    """Raise an error, before any work, for a folder with other files or with the result of another command."""
+    folder = Path(args.output)
+    if args.overwrite or not folder.is_dir():
+        return
+    # hidden files are ours, such as a killed run's lock, or those of a file manager (.DS_Store)
+    if all(path.name.startswith(".") for path in folder.iterdir()):
+        return
+    if not (folder / MARK).exists():
+        raise FileError("holds other files", file=folder, remedy="name a new folder, or add --overwrite")
+    if _read_mark(folder)[0] == _command(args):
+        return
+    raise FileError(
+        "holds the result of another command", file=folder, remedy="name a new folder, or add --overwrite to replace it"
+    )
+
+
+@contextlib.contextmanager
+def result_folder(args: argparse.Namespace) -> Iterator[None]:
+    """Hold the folder exclusively, and mark it with the command that writes it.
+
+    Files of another command are removed first, and files of an earlier run of this command that were not written again
+    are removed last: even if a run is killed, all remaining files are of one run. The user's files stay. The mark is
+    removed if the command fails before it writes any file.
+    """
+    # imported here to keep --help fast
+    from seqkern.core.archive import noting_files
+    from seqkern.core.exclusive_files import SUFFIX, alone_in, remove_dead
+    from seqkern.core.interruption import remove_tree
+
+    folder = Path(args.output).absolute()
+    with alone_in(folder):
+        check_result_folder(args)
+        command, files = _read_mark(folder)
+        if command != _command(args):
+            for name in files:
+                (folder / name).unlink(missing_ok=True)
+            files = []
+        for left in folder.glob(f".*{SUFFIX}"):  # by a run that was killed
+            remove_dead(left)
+        _write_mark(folder, args, files)
+        home, written = folder.resolve(), set[str]()
+
+        def note(path: Path) -> None:
+            if path.parent.resolve() == home and not path.name.startswith("."):
+                written.add(path.name)
+                if path.name not in files:
+                    files.append(path.name)
+                    _write_mark(folder, args, files)
+
+        try:
+            with noting_files(note):
+                yield
+        except BaseException:
+            if not any(not path.name.startswith(".") for path in folder.iterdir()):
+                (folder / MARK).unlink()
+            raise
+        for name in set(files) - written:
+            (folder / name).unlink(missing_ok=True)
+        _write_mark(folder, args, sorted(written))
+        remove_tree(folder / FINISHED)
+
+
+def _read_mark(folder: Path) -> tuple[Any, list[str]]:
+    """Return the command that wrote a folder, and the names of its files that still exist."""
+    with contextlib.suppress(OSError, ValueError, RecursionError, KeyError, TypeError):
+        mark = json.loads((folder / MARK).read_text(encoding="utf-8"))
+        here = {path.name for path in folder.iterdir() if path.is_file()}  # a name in a file is never a path
+        return mark["command"], [name for name in mark["files"] if name in here and not name.startswith(".")]
+    return None, []
+
+
+def _write_mark(folder: Path, args: argparse.Namespace, files: list[str]) -> None:
+    """Write the mark: the command and its files."""
+    # imported here to keep --help fast
+    from seqkern.core.archive import atomic_write, canonical_json
+
+    with atomic_write(folder / MARK, "w") as file:
+        file.write(canonical_json({"command": _command(args), "files": files}) + "\n")
+
+
+def _command(args: argparse.Namespace) -> dict[str, str]:
+    """Return the verb and the options that determine the result, as text."""
+    return {name: repr(value) for name, value in sorted(vars(args).items()) if name not in NEITHER}
+
+
+# The identity of a verb's output as text, by which a repeated command finds and continues unfinished work.
+
+RESUMING_NEITHER = ("run", "verb", "version", "output", "threads")
+"""What the output does not depend on."""
+OTHER_FILES = ("track", "view", "profiles", "search_profiles", "sites", "states")
+"""Options that name files in ways of their own: with one of them a prediction is made in one go."""
+
+
+def identity_of_prediction(args: argparse.Namespace) -> Callable[[], str] | None:
+    """Return a function that identifies a prediction by its options and file contents; None if it cannot be resumed.
+
+    >>> identity_of_prediction(argparse.Namespace(model="donors.seqkern", fasta="-")) is None
+    True
+    """
+    # imported here to keep --help fast
+    from seqkern.methods.loading import split_word
+
+    given = (split_word(args.model)[0], args.fasta, getattr(args, "genome", None), getattr(args, "blacklist", None))
+    paths = [Path(path) for path in given if path]
+    if any(getattr(args, name, None) for name in OTHER_FILES) or not all(path.is_file() for path in paths):
+        return None
+    options = {
+        name: repr(value) if isinstance(value, float) else value  # JSON has no infinity
+        for name, value in vars(args).items()
+        if name not in RESUMING_NEITHER
+    }
+
+    @cache
+    def identity() -> str:
+        # imported here to keep --help fast
+        from seqkern.core.build import build_digest
+        from seqkern.core.text_files import file_sha256
+
+        return canonical_json([build_digest(), [file_sha256(path) for path in paths], options])
+
+    return identity
+
+
+@contextlib.contextmanager
+def prediction_writer(args: argparse.Namespace) -> Iterator[PartFile]:
+    """Open the output of a prediction; a killed run is resumed, except for compressed files and parts.
+
+    The caller skips the first `complete` blocks of the PartFile, and ends each other block.
+    """
+    if args.output is None or args.part is not None or is_packed(args.output):
+        with output_writer(args.output) as write:
+            yield PartFile(write)
+        return
+    with resumable_write(args.output, identity_of_prediction(args)) as part:
+        yield part

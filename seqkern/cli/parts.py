@@ -9,26 +9,20 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from seqkern.core.part import Part
-from seqkern.core.standard_output import is_standard_output
+from seqkern.core.parts import Part
+from seqkern.core.text_files import is_standard_output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from seqkern.core.part_folder import PartFolder
+    from seqkern.core.parts import PartFolder
 
 NO_OPTIONS = ("output", "part", "gather", "threads", "run", "verb", "version", "model", "fasta", "files")
 """Arguments that do not change the output, or that have a digest of their own."""
 
 
 def add_parts(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments for parts."""
     group = parser.add_argument_group(
         "several jobs for one output",
         "each job computes a part, and keeps it in OUTPUT.parts; --gather joins them, byte for byte as one run\n"
@@ -40,7 +34,7 @@ def add_parts(parser: argparse.ArgumentParser) -> None:
 
 
 def _part(text: str) -> Part:
-    """Return a part."""
+    """Return a part, for argparse."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
@@ -52,23 +46,15 @@ def _part(text: str) -> Part:
 
 @contextlib.contextmanager
 def as_part(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]) -> Iterator[dict[str, Any] | None]:
-    """Let a verb write its output as a part, if one is wanted.
+    """Redirect a verb's output to a part, if one is wanted.
 
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_parts`, and ``output``, which becomes that of the part.
-    models, data : sequence of str
-        Small and large files that the output depends on, besides those among the options.
-
-    Yields
-    ------
-    dict or None
-        To be filled with notes for those who join the parts; None if the part is there already.
+    The context yields a dict to be filled with notes for the joining job, or None if the part already exists. The
+    output
+    depends on the options and on `models` and `data`, small and large files.
     """
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
-    from seqkern.core.locks import alone_in
+    from seqkern.core.exclusive_files import alone_in
 
     if args.part is None:
         yield {}
@@ -87,28 +73,13 @@ def as_part(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]
 
 
 def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]) -> PartFolder:
-    """Return the folder of the parts of the verb's output.
-
-    Parameters
-    ----------
-    args, models, data
-        As for `as_part`.
-
-    Returns
-    -------
-    PartFolder
-
-    Raises
-    ------
-    ParameterError
-        If there is no output file, or the input is not a file.
-    """
+    """Return the folder of the parts of the verb's output."""
     # imported here to keep --help fast
     from seqkern.core.archive import canonical_json
     from seqkern.core.build import build_digest
     from seqkern.core.errors import ParameterError
-    from seqkern.core.part_folder import PartFolder, file_stamp, files_digest
-    from seqkern.models.pack_file import split_word
+    from seqkern.core.parts import PartFolder, file_stamp, files_digest
+    from seqkern.methods.loading import split_word
 
     option = "--gather" if args.gather else "--part"
     if args.gather and args.part is not None:
@@ -133,9 +104,9 @@ def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[
 
 
 def _content(value: Any) -> Any:
-    """Return the value of an option; of a file also its size and time."""
+    """Return the value of an option, and for a file also its size and modification time."""
     # imported here to keep --help fast
-    from seqkern.core.part_folder import file_stamp
+    from seqkern.core.parts import file_stamp
 
     if isinstance(value, list | tuple):
         return [_content(one) for one in value]
@@ -150,22 +121,7 @@ def _content(value: Any) -> Any:
 
 
 def refuse_part(args: argparse.Namespace, what: str, remedy: str) -> None:
-    """Raise an error if a part is wanted of what cannot be divided.
-
-    Parameters
-    ----------
-    args : Namespace
-        Perhaps with the arguments of `add_parts`.
-    what : str
-        That cannot be divided.
-    remedy : str
-        Another way.
-
-    Raises
-    ------
-    ParameterError
-        If a part is wanted.
-    """
+    """Raise ParameterError if a part is wanted of `what`, which cannot be divided."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
@@ -180,24 +136,13 @@ def gather(
     make: Callable[[PartFolder, str, list[Any]], bool] | None = None,
     finish: Callable[[list[Any]], object] | None = None,
 ) -> list[Any] | None:
-    """Join the parts of the verb's output, and remove them.
+    """Return the notes of the parts of a verb's output, which are joined and removed; None if already joined.
 
-    Parameters
-    ----------
-    args, models, data
-        As for `as_part`.
-    make : callable, optional
-        ``make(folder, name, notes)`` writes a file that is not simply joined, and returns whether it did.
-    finish : callable, optional
-        ``finish(notes)`` writes what is made of the joined files, such as an index.
-
-    Returns
-    -------
-    list or None
-        The notes of the parts; None if an earlier run has joined them, and was killed while it removed them.
+    ``make(folder, name, notes)`` writes a file that cannot simply be joined, and returns whether it did.
+    ``finish(notes)`` writes what is derived from the joined files, such as an index.
     """
     # imported here to keep --help fast
-    from seqkern.core.locks import alone_in
+    from seqkern.core.exclusive_files import alone_in
 
     folder = part_folder(args, models, data)
     with alone_in(folder.folder, temporary=True):
@@ -216,26 +161,14 @@ def gather(
 
 
 def join(folder: PartFolder, name: str, of: int, path: Path) -> None:
-    """Write a file of all parts; if it is compressed in blocks, as one run would compress it.
-
-    Parameters
-    ----------
-    folder : PartFolder
-        Of the parts.
-    name : str
-        Of the file in each.
-    of : int
-        Number of parts.
-    path : Path
-        The file to write.
-    """
+    """Write one file from all parts; if compressed in blocks, it equals the output of a single run."""
     # imported here to keep --help fast
     import gzip
 
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
-    from seqkern.core.part_folder import CHUNK
-    from seqkern.genome.bgzip import BgzipWriter
+    from seqkern.core.parts import CHUNK
+    from seqkern.formats.bgzip import BgzipWriter
 
     with atomic_write(path) as file:
         if not name.endswith((".gz", ".bgz")):
@@ -251,17 +184,7 @@ def join(folder: PartFolder, name: str, of: int, path: Path) -> None:
 
 
 def added(counts: Sequence[dict[str, int]]) -> dict[str, int]:
-    """Return the sums of counts by name.
-
-    Parameters
-    ----------
-    counts : sequence of dict
-        Of the parts.
-
-    Returns
-    -------
-    dict of str to int
-    """
+    """Return the sum of counts by name over the parts."""
     sums: dict[str, int] = {}
     for one in counts:
         for name, count in one.items():

@@ -1,4 +1,4 @@
-"""``seqkern plan``: what the jobs of a data set are predicted to cost."""
+"""``seqkern plan``: the predicted cost of the jobs of a data set."""
 
 from __future__ import annotations
 
@@ -19,13 +19,7 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern plan``.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the arguments of ``seqkern plan``."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote, named like the data set in the study")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
     parser.add_argument("--study", required=True, help="configuration of the study: a YAML file, or JSON text")
@@ -33,20 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run ``seqkern plan``.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run ``seqkern plan``."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import unknown_name
-    from seqkern.datasets import load_dataset
-    from seqkern.folds import read_folds
-    from seqkern.models.plan_dataset import DatasetPlanner
+    from seqkern.evaluation.folds import read_folds
+    from seqkern.methods.plan_dataset import DatasetPlanner
     from seqkern.solvers.solver_specs import TAKES
+    from seqkern.study.dataset import load_dataset
 
     study = _study(args.study)
     dataset = load_dataset(args.dataset)
@@ -68,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _study(given: str) -> Study:
-    """Return the study of a file or of JSON text."""
+    """Return the study given as a file or as JSON text."""
     # imported here to keep --help fast
     from seqkern.core.errors import ConfigError
     from seqkern.study.study import Study
@@ -90,27 +78,7 @@ def _study(given: str) -> Study:
 
 
 def table(plan: DatasetPlan) -> list[str]:
-    """Return the lines of a table of a plan.
-
-    Parameters
-    ----------
-    plan : DatasetPlan
-        The plan.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from seqkern.study.plan import Cost, DatasetPlan, MethodCost
-    >>> plan = DatasetPlan({"three": Cost(2.0, 10**8)}, {"three": {"svm": MethodCost(10**8, [20.0, 40.0])}})
-    >>> for line in table(plan):
-    ...     print(line)
-    job                  CPU seconds    longest fold      memory
-    gram three                   2.0               -      100 MB
-    evaluate three svm          60.0            40.0      100 MB
-    """
+    """Return the lines of a table of a plan."""
     # imported here to keep --help fast
     from seqkern.core.memory import format_bytes
 

@@ -1,4 +1,4 @@
-"""``seqkern predict``: apply a model to FASTA of any length in bounded memory, record by record or site by site."""
+"""``seqkern predict``: a model applied to FASTA of any length in bounded memory, record by record or site by site."""
 
 from __future__ import annotations
 
@@ -6,44 +6,116 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import (
-    add_policies,
-    add_threads,
-    add_tracks,
-    naming_file,
-    tell_counts,
-    unrecognised,
-)
-from seqkern.cli.gathered import gather_predictions
-from seqkern.cli.given_sites import add_given_sites
+from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts, unrecognised
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import add_spreadsheet_safe, tell_formulas
-from seqkern.cli.parts import add_parts, as_part
-from seqkern.cli.predict_residues import (
-    DRAWN,
-    add_states,
-    check_no_states,
-    check_residues,
-    run_residues,
-    split_tracks,
-)
-from seqkern.cli.predict_several import load_several, means_several
-from seqkern.cli.regions import add_regions
-from seqkern.cli.resuming import prediction_writer
+from seqkern.cli.output import add_spreadsheet_safe, prediction_writer, tell_formulas
+from seqkern.cli.parts import add_parts, added, as_part, gather
+from seqkern.cli.predict_residues import DRAWN, add_states, check_no_states, check_residues, run_residues, split_tracks
+from seqkern.cli.regions import add_given_sites, add_regions
 from seqkern.cli.scan import add_scan, check_no_scan, run_scan
-from seqkern.core.standard_output import is_standard_output
+from seqkern.core.parts import Part
+from seqkern.core.text_files import is_standard_output
 
 if TYPE_CHECKING:
     from collections import Counter
 
-    from seqkern.models.model import Model
-    from seqkern.models.residue_model import ResidueModel
+    from seqkern.core.parts import PartFolder
+    from seqkern.methods.model import Model
+    from seqkern.methods.residue_model import ResidueModel
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.tables import FeatureTable
 
+
+# ``seqkern predict`` with all models of a folder or of one file, each with its own columns.
+
+FOR_ONE = ("scan", "sites", "states", "track", "view", "profiles", "search_profiles", "part", "gather")
+"""Options that need one model."""
+SHARE = 0.5
+"""Of the memory that is left, for the models."""
+LEAST = 1 << 26
+"""Bytes that the first models must have taken before those of all are predicted from them."""
+
+
+def means_several(word: str) -> bool:
+    """Return whether an argument names several models: a folder, or a file of ``seqkern models pack``."""
+    # imported here to keep --help fast
+    from seqkern.methods.loading import is_pack
+
+    return Path(word).is_dir() or is_pack(word)
+
+
+def load_several(args: argparse.Namespace) -> dict[str, Model]:
+    """Return the models by name, all for the same kind of sequences."""
+    # imported here to keep --help fast
+    from seqkern.core.cost import memory_in_use
+    from seqkern.core.errors import ModelError, ParameterError
+    from seqkern.core.memory import available_memory, format_bytes
+    from seqkern.core.progress import progress_bar
+    from seqkern.methods.loading import given_models, load_model
+    from seqkern.methods.model import Model
+    from seqkern.sequences.sequence_set import SequenceSet
+
+    given = given_models([args.model])
+    option = next((name for name in FOR_ONE if getattr(args, name, None) not in (None, False, [])), None)
+    if option is not None:
+        raise ParameterError(
+            f"--{option.replace('_', '-')} needs one model, and {args.model} means {len(given)}",
+            remedy=f"give one, such as {given[0].word}",
+        )
+    models: dict[str, Model] = {}
+    room, before = SHARE * available_memory(), memory_in_use()
+    for one in progress_bar(given, "models"):
+        model = load_model(one.word)
+        first = next(iter(models.values()), model)
+        if not isinstance(model, Model) or model.alphabet is None:
+            raise ModelError("does not classify whole sequences", file=one.word, remedy="leave it out")
+        if model.kernel.tracks or model.kernel.views:
+            raise ModelError("needs tracks or views", file=one.word, remedy="apply it alone")
+        if any(getattr(model, name) != getattr(first, name) for name in ("alphabet", "policies", "window")):
+            raise ModelError(f"reads other sequences than {given[0].word}", file=one.word, remedy="apply it alone")
+        model.decision(SequenceSet.from_strings([], model.alphabet))  # makes its tables
+        models[one.name] = model
+        taken = memory_in_use() - before
+        needed = taken / len(models) * len(given)
+        if taken > LEAST and needed > room:
+            raise ParameterError(
+                f"{len(given)} models need about {format_bytes(needed)}, more than half of the memory that was left",
+                remedy=f"give one at a time, such as {given[0].word}",
+            )
+    return models
+
+
+# ``seqkern predict --gather``: joining the parts of predictions.
+
+
+def gather_predictions(args: argparse.Namespace) -> None:
+    """Join the parts of the predictions."""
+    notes = gather(args, [args.model], [args.fasta], _big_wig)
+    if notes is None:
+        return
+    tell_counts(added([note["counts"] for note in notes]), args.fasta)
+
+
+def _big_wig(folder: PartFolder, name: str, notes: list[Any]) -> bool:
+    """Write a bigWig file from the values of all parts; return False for other files."""
+    if name not in notes[0]:
+        return False
+    # imported here to keep --help fast
+    from seqkern.formats.signals import Track
+
+    with Track() as track:
+        for number, note in enumerate(notes, start=1):
+            track.load(folder.path(Part(number, len(notes))) / name, note[name])
+        track.write(folder.output.with_name(name), notes[0]["lengths"])
+    return True
+
+
+if TYPE_CHECKING:
     Lines = Callable[[SequenceSet | FeatureTable, Counter[str]], str]
+
 
 BLOCK = 4096
 """Records predicted at a time, of which an interrupted run keeps those that are complete."""
@@ -52,13 +124,7 @@ EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument(
         "model",
         help="model file of seqkern train or LS-GKM; FILE:NAME: one of a file of several; such a file or a folder: "
@@ -89,16 +155,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from seqkern.core.errors import ModelError
-    from seqkern.models.residue_model import ResidueModel
+    from seqkern.methods.residue_model import ResidueModel
 
     if args.output is not None and is_standard_output(args.output):
         args.output = None
@@ -133,11 +193,11 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check_interval(args: argparse.Namespace, *models: Model | ResidueModel) -> None:
-    """Raise an error for a level that is not one, or if no model gives intervals."""
+    """Raise an error for an invalid level, or if no model gives intervals."""
     # imported here to keep --help fast
     from seqkern.core.checks import check_real
     from seqkern.core.errors import ModelError
-    from seqkern.models.model import Model
+    from seqkern.methods.model import Model
 
     if args.interval is None:
         return
@@ -152,7 +212,7 @@ def _check_interval(args: argparse.Namespace, *models: Model | ResidueModel) -> 
 
 
 def _run(args: argparse.Namespace, models: dict[str, Model], notes: dict[str, Any]) -> None:
-    """Predict by models, with their names after those of the columns, and write a table."""
+    """Write a table of the predictions of several models, whose names follow the column names."""
     # imported here to keep --help fast
     from seqkern.core.text_files import source_name
     from seqkern.core.tsv import format_cell
@@ -208,7 +268,7 @@ def _blocks(model: Model, args: argparse.Namespace, counts: Counter[str]) -> Ite
 def _columns(model: Model) -> list[str]:
     """Return the columns of a model."""
     # imported here to keep --help fast
-    from seqkern.models.scan_files import decision_columns
+    from seqkern.methods.scan import decision_columns
 
     more = []
     if model.solver.gives_variances:
@@ -221,7 +281,7 @@ def _columns(model: Model) -> list[str]:
 def _lines(
     models: dict[str, Model], X: SequenceSet | FeatureTable, args: argparse.Namespace, counts: Counter[str]
 ) -> str:
-    """Return the lines of some samples, and count variances below zero."""
+    """Return the lines of some samples, and count negative variances."""
     # imported here to keep --help fast
     from seqkern.core.tsv import format_cell
 
@@ -234,12 +294,12 @@ def _lines(
 def _predictions(
     model: Model, X: SequenceSet | FeatureTable, args: argparse.Namespace, counts: Counter[str]
 ) -> list[list[Any]]:
-    """Return the values of a model's columns, and count variances below zero."""
+    """Return the values of a model's columns, and count negative variances."""
     # imported here to keep --help fast
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.models.decisions import find_probabilities
+    from seqkern.methods.model import find_probabilities
 
     decisions, variances = model.decision_and_variances(X, n_threads=args.threads)
     values = [decisions]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,18 +16,21 @@ from seqkern.cli.output import output_writer
 from seqkern.cli.parts import refuse_part
 from seqkern.cli.scan import check_no_scan
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.core.markup import Markup, tag
-from seqkern.figures.page import STYLE
-from seqkern.figures.track_picture import UNKNOWN, Track, track_svg, track_text
+from seqkern.report.markup import Markup, tag
+from seqkern.report.page_frame import STYLE
+from seqkern.report.profile_pictures import UNKNOWN, Track, track_svg, track_text
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from seqkern.layers.chain import Decided
-    from seqkern.models.residue_model import ResidueModel
-    from seqkern.residues import Residues
+    from seqkern.core.types import PathLike
+    from seqkern.formats.residues import Residues
+    from seqkern.methods.residue_model import ResidueModel
+    from seqkern.sequences.alphabets import Alphabet
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.solvers.layers.chain import Decided
+
 
 PICTURES = (".svg", ".html")
 OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".tif", ".tiff", ".webp")
@@ -37,13 +41,7 @@ CONFIDENCE = "the difference between the two highest state probabilities"
 
 
 def add_states(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of residue models.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments of residue models."""
     group = parser.add_argument_group(
         "states of residues, for models of seqkern train --states",
         f"For models with probabilities, confidence is {CONFIDENCE}:\n"
@@ -61,30 +59,13 @@ def add_states(parser: argparse.ArgumentParser) -> None:
 
 
 def split_tracks(args: argparse.Namespace) -> None:
-    """Set `draw`, whether to draw tracks; `track` keeps the files that kernels read.
-
-    Parameters
-    ----------
-    args : Namespace
-        With ``track`` and ``chain``; changed.
-    """
+    """Set `draw`, whether to draw tracks, and leave in `track` only the files that kernels read."""
     args.draw = args.chain is not None or None in args.track
     args.track = [track for track in args.track if track is not None]
 
 
 def check_no_states(args: argparse.Namespace) -> None:
-    """Raise an error for an option of residue models if the model classifies whole sequences.
-
-    Parameters
-    ----------
-    args : Namespace
-        With ``draw``, ``states`` and ``model``.
-
-    Raises
-    ------
-    ParameterError
-        If such an option is given.
-    """
+    """Raise an error for an option of residue models if the model classifies whole sequences."""
     for name, given in (("--track", args.draw), ("--states", args.states is not None)):
         if given:
             raise ParameterError(
@@ -95,18 +76,7 @@ def check_no_states(args: argparse.Namespace) -> None:
 
 
 def check_residues(args: argparse.Namespace) -> None:
-    """Raise an error for options that do not work with a residue model.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of ``seqkern predict``.
-
-    Raises
-    ------
-    ModelError, ParameterError
-        If such an option is given.
-    """
+    """Raise an error for options that do not work with a residue model."""
     if args.scan is not None or args.sites is not None:
         raise ModelError("classifies every residue", file=args.model, remedy="remove --scan and --sites")
     check_no_scan(args)
@@ -115,20 +85,8 @@ def check_residues(args: argparse.Namespace) -> None:
 
 
 def run_residues(args: argparse.Namespace, model: ResidueModel, notes: dict[str, Any]) -> None:
-    """Predict, and write a table or figures.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of ``seqkern predict``.
-    model : ResidueModel
-        The model in the file ``args.model``.
-    notes : dict
-        Gets the counts.
-    """
+    """Predict the states, and write a table or figures; `notes` gets the counts."""
     # imported here to keep --help fast
-    from seqkern.cli.looks_like_states import LooksLikeStates
-    from seqkern.cli.true_states import TrueStates, is_one_file, tell_scores
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
     from seqkern.core.tsv import table_text
@@ -201,32 +159,7 @@ def _writer(form: str, model: ResidueModel, args: argparse.Namespace) -> StateTa
 
 
 class StateTable:
-    """One line for each residue: chain, position, letter, state, decisions, probabilities.
-
-    Parameters
-    ----------
-    model : ResidueModel
-        The model.
-    with_true : bool
-        Whether to write the true states beside the predicted ones.
-    with_header : bool
-        Whether to write the header line.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from seqkern import SequenceSet
-    >>> from seqkern.layers.chain import Decided
-    >>> from seqkern.residues import Residues
-    >>> chains = SequenceSet.from_strings(["MK"], "protein", ids=["1abc"])
-    >>> decided = Decided(scores=np.array([[0.5, 0], [0, 0.25]]), predicted=np.array([0, 1]), probabilities=None)
-    >>> table = StateTable(SimpleNamespace(classes=("C", "H"), kind="binary"), with_true=False)
-    >>> print("".join(table.of(chains, Residues.of_chains(chains, window=3), decided)).expandtabs(12).strip())
-    id          position    letter      predicted   decision
-    1abc        1           M           C           -0.5
-    1abc        2           K           H           0.25
-    """
+    """A table with one line for each residue: chain, position, letter, state, decisions, probabilities."""
 
     drawn = True
 
@@ -234,28 +167,13 @@ class StateTable:
         self.model, self.with_true, self._begun = model, with_true, not with_header
 
     def of(self, chains: SequenceSet, residues: Residues, decided: Decided) -> Iterator[str]:
-        """Write some chains.
-
-        Parameters
-        ----------
-        chains : SequenceSet
-            The sequences.
-        residues : Residues
-            All n residues of these sequences, chain by chain.
-        decided : Decided
-            Scores, predicted states and probabilities of the n residues.
-
-        Yields
-        ------
-        str
-            The header line, then the lines of a chain at a time.
-        """
+        """Yield the header line, then the lines of one chain at a time."""
         # imported here to keep --help fast
         import numpy as np
 
         # imported here to keep --help fast
-        from seqkern.layers.chain import as_decisions
         from seqkern.sequences._lines import lines
+        from seqkern.solvers.layers.chain import as_decisions
 
         classes = self.model.classes
         columns = ["id", "position", "letter", *["true"] * self.with_true, "predicted"]
@@ -280,7 +198,7 @@ class StateTable:
             yield lines(before, places[rows, None], texts, which[rows], values[rows]).decode()
 
     def _cells(self, letter: int, true: int, predicted: int) -> bytes:
-        """Return the columns between the position and the numbers."""
+        """Return the columns between the position and the numeric columns."""
         cells = [chr(letter), *[chr(true) if true else ""] * self.with_true, self.model.classes[predicted]]
         return ("\t".join(cells) + "\t").encode()
 
@@ -290,58 +208,14 @@ class StateTable:
 
 
 class Tracks:
-    """Figures of chains, as text, SVG or a page.
-
-    Parameters
-    ----------
-    model : ResidueModel
-        The model.
-    form : {"text", ".svg", ".html"}
-        Format of the figures.
-    args : Namespace
-        With ``chain``, the only one to draw, or None; and ``model``, named on the page.
-    colour : bool
-        Whether to colour the text.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from seqkern import SequenceSet
-    >>> from seqkern.layers.chain import Decided
-    >>> from seqkern.residues import Residues
-    >>> chains = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
-    >>> decided = Decided(scores=np.zeros((5, 2)), predicted=np.array([0, 1, 1, 1, 0]), probabilities=None)
-    >>> model = SimpleNamespace(classes=("C", "H"), kind="binary", confidence=lambda decided: None)
-    >>> tracks = Tracks(model, "text", SimpleNamespace(chain=None, model="states.seqkern"), colour=False)
-    >>> print("".join(tracks.of(chains, Residues.of_chains(chains, window=3), decided)).strip())
-    1abc: 5 residues
-    <BLANKLINE>
-    residue    MKVLA
-    predicted  CHHHC
-    """
+    """Figures of chains as text, SVG or an HTML page; ``args.chain`` is the only one to draw, or None."""
 
     def __init__(self, model: ResidueModel, form: str, args: argparse.Namespace, colour: bool) -> None:
         self.model, self.form, self.colour, self.drawn = model, form, colour, 0
         self.chain, self.file = args.chain, args.model
 
     def of(self, chains: SequenceSet, residues: Residues, decided: Decided) -> Iterator[str]:
-        """Draw some chains.
-
-        Parameters
-        ----------
-        chains : SequenceSet
-            The sequences.
-        residues : Residues
-            All n residues of these sequences, chain by chain.
-        decided : Decided
-            Scores, predicted states and probabilities of the n residues.
-
-        Yields
-        ------
-        str
-            The figure of a chain; the first is preceded by the head of the page.
-        """
+        """Yield the figure of each chain, preceded by the head of the page for the first one."""
         # imported here to keep --help fast
         from seqkern.core.tsv import format_cell
         from seqkern.evaluation.residue_results import state_letters
@@ -367,7 +241,7 @@ class Tracks:
             self.drawn += 1
 
     def _section(self, track: Track, picture: Markup) -> str:
-        """Return a chain's part of the page, the first one with the page's head."""
+        """Return a chain's section of the page, with the page's head for the first chain."""
         head = "" if self.drawn else _page_head(self.file, with_confidence=track.sure is not None)
         return head + str(tag("section", tag("h2", track.head()), picture)) + "\n"
 
@@ -385,3 +259,152 @@ def _page_head(file: str, with_confidence: bool) -> str:
         f'<!DOCTYPE html>\n<html lang="en"><head>{meta}{title}<style>\n{style}</style></head><body><main>\n'
         f"{tag('h1', name)}\n{note}\n"
     )
+
+
+# Detection of residue-state files given as sequences: H, E and C are amino acids as well.
+
+SHORTEST = 20
+"""Minimum number of letters: a shorter peptide may happen to consist of letters of states."""
+
+
+class LooksLikeStates:
+    """A monitor of the chains that a residue model is applied to; it checks proteins only."""
+
+    def __init__(self, file: str, model: ResidueModel) -> None:
+        # imported here to keep --help fast
+        from seqkern.formats.states import DSSP, OF_PROTEINS
+
+        self.file, letters = file, cast("Alphabet", model.alphabet).letters
+        self.watches = set(letters) >= OF_PROTEINS
+        self._states = [code for code, letter in enumerate(letters) if letter in DSSP]
+        self._total, self._others, self._told = 0, 0, False
+        self._first: str | None = None
+
+    def see(self, chains: SequenceSet) -> None:
+        """Warn about the first chain whose second half looks like the states of its first half."""
+        # imported here to keep --help fast
+        import numpy as np
+
+        # imported here to keep --help fast
+        from seqkern.sequences.alphabets import MASK
+
+        if not self.watches:
+            return
+        for i, name in enumerate(chains.ids):
+            codes = chains.codes[chains.starts[i] : chains.stops[i]]
+            other = ~np.isin(codes, [*self._states, MASK])
+            half, odd = divmod(len(codes), 2)
+            if not (odd or self._told) and half >= SHORTEST and other[:half].any() and not other[half:].any():
+                self._told = True
+                _warn(
+                    f"{self.file}: the second half of record {name!r} looks like the states of its first half; if "
+                    "the file holds residues and states, also give it as --states, or remove the states"
+                )
+            self._first = name if self._first is None else self._first
+            self._total += len(codes)
+            self._others += int(other.sum())
+
+    def end(self) -> None:
+        """Warn if all chains consist of state letters only."""
+        if self.watches and not self._others and self._total >= SHORTEST:
+            _warn(
+                f"{self.file}: all records, from {self._first!r} on, consist of letters of states (H, E, C, …) and "
+                "were read as amino acids; give the sequences, not a file of states"
+            )
+
+
+def _warn(text: str) -> None:
+    """Print a warning on standard error."""
+    print(f"seqkern: warning: {text}", file=sys.stderr)
+
+
+# The true states given to ``seqkern predict``: read once, matched with the chains, and scored.
+
+
+class TrueStates:
+    """The true states of a file, reduced as in training; `together` if one file holds residues and states."""
+
+    def __init__(self, file: str, model: ResidueModel, together: bool) -> None:
+        # imported here to keep --help fast
+        from seqkern.formats.states import read_state_records
+
+        self.file, self.together, self.classes = file, together, model.classes
+        self.reduction = model.record.get("residues", {}).get("reduction")
+        self._records = () if together else read_state_records(file)[0]
+        self._left = {record.id for record in self._records}
+
+    def of(self, chains: SequenceSet) -> SequenceSet:
+        """Return the chains with the track of true states, reduced as in training if necessary."""
+        # imported here to keep --help fast
+        from seqkern.formats.residues import STATES
+        from seqkern.formats.states import match_states, reduce_states
+
+        chains = chains.compact()
+        if not self.together:
+            others = [record.id for record in self._records]  # of chains in other chunks, or absent
+            chains = match_states(chains, self._records, self.file, left_out=others, classes=self.classes)
+            self._left.difference_update(chains.ids)
+        if self.reduction is None:
+            return chains
+        states = reduce_states(chains.tracks[STATES], chains.stops, self.reduction, self.file, needed=False)
+        return chains.replace(tracks={**chains.tracks, STATES: states})
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of chains in the file that match no sequence."""
+        # imported here to keep --help fast
+        from seqkern.formats.states import LEFT_OUT
+
+        return {LEFT_OUT: len(self._left)}
+
+
+def is_one_file(first: PathLike | None, second: PathLike | None) -> bool:
+    """Return whether two paths name the same file."""
+    if first is None or second is None:
+        return False
+    return os.path.isfile(first) and os.path.isfile(second) and os.path.samefile(first, second)
+
+
+def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: ResidueModel) -> None:
+    """Print the scores of the predictions on standard error, one a line."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.evaluation.states import state_scores
+    from seqkern.report.sentences import metric
+
+    # in a one-against-rest model the other states have no letter of their own
+    code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)
+    code[0] = -1
+    for number, name in enumerate(model.classes):
+        if len(name) == 1:
+            code[ord(name)] = number
+    true, predicted, chain, place, first, others = [], [], [], [], 0, np.zeros(256, dtype=np.int64)
+    for residues, codes in scored:
+        states = code[residues.states()]
+        known = states >= 0
+        others += np.bincount(residues.states()[~known], minlength=256)
+        true.append(states[known])
+        predicted.append(codes[known])
+        chain.append(first + residues.record[known])
+        place.append(residues.place[known])
+        first += len(residues.chains)
+    others[0] = 0  # not known
+    if others.any():
+        names = ", ".join(map(chr, np.flatnonzero(others)))
+        print(
+            f"seqkern: {others.sum()} residues have states unknown to the model and are not scored: {names}",
+            file=sys.stderr,
+        )
+    parts = [np.concatenate(part) for part in (true, predicted, chain, place)]
+    if not len(parts[0]):
+        print("seqkern: no residue has a known state", file=sys.stderr)
+        return
+    n_chains = len(np.unique(parts[2]))
+    print(f"seqkern: {len(parts[0])} residues of {n_chains} chains have a known state; scores:", file=sys.stderr)
+    found = state_scores(parts[0], parts[1], parts[2], parts[3], model.classes)
+    scores = {metric(key): value for key, value in found.items()}
+    wide = max(len(words.name) for words in scores)
+    for words, value in scores.items():
+        text = words.sentence.removesuffix(".").partition(". ")[0]
+        print(f"  {words.name:<{wide}} {value:7.4f}  {text}", file=sys.stderr)

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_profiles(group: argparse._ActionsContainer) -> None:
-    """Add the sources of profiles.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add them to.
-    """
+    """Add the sources of profiles."""
     group.add_argument(
         "--profiles",
         metavar="PATH",
@@ -37,29 +31,13 @@ def add_profiles(group: argparse._ActionsContainer) -> None:
 
 
 def profiles_of(args: argparse.Namespace) -> dict[str, Any] | None:
-    """Return the data-set entry ``profiles`` given by the arguments.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_profiles`.
-
-    Returns
-    -------
-    dict or None
-        None without profiles.
-
-    Raises
-    ------
-    ParameterError
-        If the arguments contradict one another.
-    """
+    """Return the data-set entry ``profiles`` given by the arguments."""
     if args.profiles and args.search_profiles:
         raise ParameterError("two sources of profiles given", remedy="remove --profiles or --search-profiles")
     if args.profile_iterations is not None and not args.search_profiles:
         raise ParameterError("--profile-iterations needs a search", remedy="add --search-profiles FASTA")
     # imported here to keep --help fast
-    from seqkern.profiles.sources import ALL
+    from seqkern.formats.profile_sources import ALL
 
     if args.profiles:
         return {"files": args.profiles}
@@ -76,24 +54,9 @@ def profiles_of(args: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def check_wanted(entry: Mapping[str, Any] | None, kernel: Kernel, made: Mapping[str, Any] | None = None) -> None:
-    """Raise an error for profiles that a kernel does not read, or lacks.
-
-    Parameters
-    ----------
-    entry : mapping or None
-        As `profiles_of` returns it.
-    kernel : Kernel
-        Its tracks show whether it reads profiles.
-    made : mapping, optional
-        How the profiles of the model's training sequences were made.
-
-    Raises
-    ------
-    ParameterError
-        With the option to remove or to add.
-    """
+    """Raise an error for profiles that a kernel does not read, or for missing ones."""
     # imported here to keep --help fast
-    from seqkern.profiles.profile import TRACKS
+    from seqkern.formats.profiles import TRACKS
 
     wanted = [track for track in kernel.tracks if track in TRACKS]
     if entry and not wanted:

@@ -1,33 +1,28 @@
-"""``--genome`` and the options of regions, for the verbs that take BED files in place of FASTA."""
+"""Options of a genome: regions, and sites given for the verbs that apply a model."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import positive_integer
-from seqkern.core.values import read_number
+from seqkern.cli.common import naming_file, positive_integer
+from seqkern.core.declarations import read_number
 
 if TYPE_CHECKING:
     from seqkern.core.types import Source
-    from seqkern.models.model import Model
-    from seqkern.models.residue_model import ResidueModel
+    from seqkern.methods.model import Model
+    from seqkern.methods.residue_model import ResidueModel
     from seqkern.sequences.fasta import AnySource
+    from seqkern.sequences.sequence_set import SequenceSet
+
+
+# ``--genome`` and the options of regions, for verbs that accept BED files in place of FASTA.
 
 
 def add_regions(parser: argparse.ArgumentParser, *, background: bool = False, width: str = "as in the file") -> None:
-    """Add the genome and how regions are read.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    background : bool
-        Whether the verb can draw background regions.
-    width : str
-        The default width, for the help.
-    """
+    """Add the arguments for the genome and for reading regions."""
     group = parser.add_argument_group(
         "regions of a genome",
         "BED, narrowPeak and broadPeak files may be given in place of FASTA. Regions on strand - are read as their\n"
@@ -55,18 +50,7 @@ def add_regions(parser: argparse.ArgumentParser, *, background: bool = False, wi
 
 
 def regions_of(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the keys of a data-set entry about the genome.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_regions`.
-
-    Returns
-    -------
-    dict of str to object
-        Those that were given.
-    """
+    """Return the keys of a data-set entry about the genome."""
     values = {name: getattr(args, name, None) for name in ("genome", "width", "blacklist", "background")}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -74,25 +58,11 @@ def regions_of(args: argparse.Namespace) -> dict[str, Any]:
 def as_sources(
     files: list[Source], args: argparse.Namespace, model: Model | ResidueModel | None = None
 ) -> list[AnySource]:
-    """Return the files to read, with the sequences of regions in place of BED files.
-
-    Parameters
-    ----------
-    files : list of path-like
-        FASTA or BED.
-    args : Namespace
-        With the arguments of `add_regions`.
-    model : Model or ResidueModel, optional
-        Its width is the default.
-
-    Returns
-    -------
-    list of path-like or RegionSequences
-    """
+    """Return the files to read, with each BED file replaced by the sequences of its regions."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.datasets.region_files import with_regions
-    from seqkern.genome.sequences import RegionOptions
+    from seqkern.formats.region_sequences import RegionOptions
+    from seqkern.study.region_files import with_regions
 
     given = regions_of(args)
     if not given or "genome" in given:
@@ -103,27 +73,15 @@ def as_sources(
 
 
 def tell_folds(notes: dict[str, Any]) -> None:
-    """Print which regions of a genome folds keep together, on standard error.
-
-    Parameters
-    ----------
-    notes : dict
-        Of a data set.
-    """
+    """Print the genomic regions that folds keep together, on standard error."""
     if "genome" in notes:
         print(f"seqkern: {notes['genome']['folds']}", file=sys.stderr)
 
 
 def tell_background(notes: dict[str, Any]) -> None:
-    """Print how well a background that was drawn matches, on standard error.
-
-    Parameters
-    ----------
-    notes : dict
-        Of a data set.
-    """
+    """Print how well a drawn background matches, on standard error."""
     # imported here to keep --help fast
-    from seqkern.genome.match_table import PROPERTIES
+    from seqkern.formats.background import PROPERTIES
 
     drawn = notes.get("genome", {}).get("background")
     if drawn is None:
@@ -135,8 +93,45 @@ def tell_background(notes: dict[str, Any]) -> None:
 
 
 def _factor(text: str) -> float:
-    """Return a positive number."""
+    """Return a positive number, for argparse."""
     value = read_number(text)
     if not 0 < value < 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
+
+
+# Windows around given sites: ``--sites`` of the verbs that apply a model.
+
+
+def add_given_sites(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for the table of sites."""
+    group = parser.add_argument_group("windows around known sites")
+    group.add_argument(
+        "--sites",
+        metavar="WHERE",
+        help="apply the model to windows around these sites: TSV with the columns record, position "
+        "and strand; or header, as for seqkern train",
+    )
+
+
+def site_windows(model: Model, args: argparse.Namespace, policies: Mapping[str, str]) -> SequenceSet:
+    """Return one window around each given site, in the form that a model expects."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ModelError
+    from seqkern.core.text_files import source_name
+    from seqkern.sequences.fasta import read_records
+    from seqkern.study.data_entry import SiteWindow
+    from seqkern.study.readers import before_cutting, cut_around_sites
+
+    window = model.window
+    if window is None:
+        raise ModelError(
+            "was not trained on windows around sites",
+            file=args.model,
+            remedy="train it with --sites and --window, or cut the windows yourself",
+        )
+    name = source_name(args.fasta)
+    with naming_file(name):
+        reading = read_records(args.fasta, alphabet=model.alphabet, **{**policies, **before_cutting(policies)})
+        unknown = policies.get("unknown", "mask")
+        return cut_around_sites(SiteWindow(window, args.sites), reading, ".", name, unknown=unknown)[0].windows

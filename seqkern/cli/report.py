@@ -10,13 +10,7 @@ EXAMPLE = "seqkern report results/demo -o results/demo/report"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern report``.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the arguments of ``seqkern report``."""
     parser.add_argument("results", help="results folder of a study, such as results/demo")
     parser.add_argument(
         "--study",
@@ -27,20 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run ``seqkern report``.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run ``seqkern report``."""
     # imported here to keep --help fast
     import json
     from pathlib import Path
 
     # imported here to keep --help fast
     from seqkern.core.errors import ConfigError
-    from seqkern.report import build_report
+    from seqkern.report.page import build_report
 
     config = None
     if args.study is not None:

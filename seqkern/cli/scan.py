@@ -1,4 +1,4 @@
-"""``seqkern predict … --scan``: classify every candidate site of sequences of any length."""
+"""``seqkern predict … --scan``: the classification of every candidate site in sequences of any length."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts
-from seqkern.cli.output import output_writer
-from seqkern.cli.resuming import prediction_writer
-from seqkern.core.values import read_number
+from seqkern.cli.output import output_writer, prediction_writer
+from seqkern.core.declarations import read_number
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from seqkern.core.part import Part
-    from seqkern.core.part_file import PartFile
-    from seqkern.models.model import Model
-    from seqkern.models.scan import Scanner
-    from seqkern.sequences.candidates import Candidates
+    from seqkern.core.parts import Part, PartFile
+    from seqkern.methods.model import Model
+    from seqkern.methods.scan import Scanner
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.sequences.streaming import Candidates
 
 FORMATS = ("bed", "bedgraph", "bigwig", "tsv")
 ENDINGS = {".bed": "bed", ".bedgraph": "bedgraph", ".bg": "bedgraph", ".bw": "bigwig", ".bigwig": "bigwig"}
@@ -42,13 +40,7 @@ example: seqkern predict sites.seqkern chromosome.fa.gz --scan AG -o found.bed""
 
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of scanning.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments for scanning."""
     group = parser.add_argument_group("scanning for candidates", DESCRIPTION)
     group.add_argument("--scan", metavar="LETTERS", help="bases of the candidates, such as AG")
     group.add_argument(
@@ -89,18 +81,7 @@ def _threshold(text: str) -> float | str:
 
 
 def check_no_scan(args: argparse.Namespace) -> None:
-    """Raise an error for an option that needs ``--scan``.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_scan`.
-
-    Raises
-    ------
-    ParameterError
-        If such an option is given.
-    """
+    """Raise an error for an option that needs ``--scan``."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
@@ -110,22 +91,12 @@ def check_no_scan(args: argparse.Namespace) -> None:
 
 
 def run_scan(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> None:
-    """Scan, and write the candidates.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of ``seqkern predict``.
-    model : Model
-        The model in the file ``args.model``.
-    notes : dict
-        Gets the counts, and of values for bigWig what is needed to write them.
-    """
+    """Scan the sequences, and write the candidates; `notes` gets the counts and what writing bigWig needs."""
     # imported here to keep --help fast
     from seqkern.core.errors import ModelError, ParameterError
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
-    from seqkern.models.scan import Scanner
+    from seqkern.methods.scan import Scanner
 
     for name, value in {
         "unknown": args.unknown,
@@ -199,20 +170,20 @@ def _candidates(
     show: Callable[[int], None] | None,
     out: PartFile | None,
 ) -> Iterator[Candidates]:
-    """Return the candidates that `out` does not have, or those of a part."""
+    """Return the candidates that `out` lacks, or the candidates of a part."""
     if args.part is None:
         blocks: dict[str, Any] = {} if out is None else {"skip": out.complete, "end_block": out.end_block}
         return scanner.scan(args.fasta, ids=ids, progress=show, **blocks)
     # imported here to keep --help fast
-    from seqkern.genome.reference import Genome
-    from seqkern.models.scan_part import scan_part
+    from seqkern.formats.reference import Genome
+    from seqkern.methods.scan import scan_part
 
     genome = stack.enter_context(Genome(args.fasta))
     return scan_part(scanner, genome, args.part, ids=ids, progress=show)
 
 
 def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterator[str]:
-    """Yield remarks on how to read the decisions."""
+    """Yield remarks on the interpretation of the decisions."""
     if model.kind == "binary":
         writes = model.threshold is not None and args.threshold is None
         others = "; --threshold model writes only those" if writes else ""
@@ -232,15 +203,15 @@ def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterat
 def _writer(
     form: str, args: argparse.Namespace, scanner: Scanner, notes: dict[str, Any]
 ) -> Iterator[tuple[Callable[[Candidates], None], PartFile | None]]:
-    """Yield ``write(candidates)``, and the file if it is one that may be resumed; files appear when complete."""
+    """Yield ``write(candidates)``, and the file if the output can be resumed; files appear when complete."""
     # imported here to keep --help fast
     from pathlib import Path
 
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.core.part_file import PartFile
+    from seqkern.core.parts import PartFile
     from seqkern.core.tsv import escaped, table_text
-    from seqkern.models.scan_files import header, lines
+    from seqkern.methods.scan import header, lines
 
     site, output = scanner.window.site, args.output
     both = form in BY_STRAND and len(scanner.strands) == 2
@@ -282,12 +253,12 @@ def _writer(
 def _big_wig_writer(
     paths: list[Path], scanner: Scanner, part: Part | None, notes: dict[str, Any]
 ) -> Iterator[Callable[[Candidates], None]]:
-    """Yield ``write(candidates)`` of bigWig: one file, or one for each strand; of a part the values only."""
+    """Yield ``write(candidates)`` for bigWig: one file, or one for each strand; for a part only the values."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
-    from seqkern.genome.libraries import py_big_wig
-    from seqkern.genome.tracks import Track, track_format
+    from seqkern.formats.libraries import py_big_wig
+    from seqkern.formats.signals import Track, track_format
 
     py_big_wig()  # complains before any work
     for path in paths:

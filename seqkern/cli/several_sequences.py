@@ -1,17 +1,18 @@
-"""Samples with several sequences: a table with ``--sequences``, or a FASTA file for each with ``--view``."""
+"""Samples with several sequences: a table with ``--sequences``, or one FASTA file each with ``--view``."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
-    from seqkern.models.model import Model
+    from seqkern.methods.model import Model
     from seqkern.sequences.sequence_set import SequenceSet
+
 
 NOT_WITH_SEVERAL = {
     "track": "--track",
@@ -28,13 +29,7 @@ NOT_WITH_SEVERAL = {
 
 
 def add_several(group: argparse._ActionsContainer) -> None:
-    """Add how the sequences of samples with several of them are read.
-
-    Parameters
-    ----------
-    group : ArgumentParser or group of arguments
-        Parser or group to add them to.
-    """
+    """Add the arguments for reading samples with several sequences."""
     group.add_argument(
         "--sequences",
         metavar="COLUMNS",
@@ -51,58 +46,23 @@ def add_several(group: argparse._ActionsContainer) -> None:
 
 
 def sequence_files(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the views among the arguments that are sequences, as in a data-set entry.
-
-    Parameters
-    ----------
-    args : Namespace
-        Perhaps with the arguments of `add_views`.
-
-    Returns
-    -------
-    dict
-        By name; empty without.
-    """
+    """Return the views given as arguments that are sequences, by name, as in a data-set entry; empty if none."""
     if not getattr(args, "view", None):
         return {}
     # imported here to keep --help fast
-    from seqkern.datasets.views import holds_sequences
+    from seqkern.study.vectors import holds_sequences
 
     return {name: file for name, file in args.view if holds_sequences(file)}
 
 
 def sequence_names(args: argparse.Namespace) -> list[str]:
-    """Return the names of the sequences of each sample; empty if it has a single one.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_several` and `add_views`.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the names of the sequences of each sample; empty if each sample has a single one."""
     return list(sequence_files(args)) if args.sequences is None else list(_columns(args.sequences))
 
 
 def several_entry(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the keys of a data-set entry about several sequences: empty if samples have a single one.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_several` and `add_views`, and the list ``fasta``.
-
-    Returns
-    -------
-    dict
-        ``table``, or ``views`` and ``missing``.
-
-    Raises
-    ------
-    ParameterError
-        If an option does not go together with others.
+    """Return the data-set keys for several sequences (``table``, or ``views`` and ``missing``); empty for single
+    ones.
     """
     files = sequence_files(args)
     if args.sequences is None and not files:
@@ -131,30 +91,12 @@ def several_entry(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def given_files(args: argparse.Namespace) -> list[str]:
-    """Return the files of the samples, for messages.
-
-    Parameters
-    ----------
-    args : Namespace
-        As for `several_entry`.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the files of the samples, for messages."""
     return list(args.fasta) or [str(file["file"] if isinstance(file, dict) else file) for _, file in args.view]
 
 
 def check_names(args: argparse.Namespace, wanted: Sequence[str]) -> None:
-    """Raise ParameterError unless the sequences that a kernel names are given.
-
-    Parameters
-    ----------
-    args : Namespace
-        As for `sequence_names`.
-    wanted : sequence of str
-        The sequence views of the kernel.
-    """
+    """Raise ParameterError unless the sequences named by a kernel are given."""
     known = sequence_names(args)
     for name in wanted:
         if not known:
@@ -167,18 +109,7 @@ def check_names(args: argparse.Namespace, wanted: Sequence[str]) -> None:
 
 
 def fill_fasta(args: argparse.Namespace) -> None:
-    """Name the input of a verb that applies a model, if its sequences are given as views only.
-
-    Parameters
-    ----------
-    args : Namespace
-        With ``fasta``, perhaps None, and the arguments of `add_views`.
-
-    Raises
-    ------
-    ParameterError
-        If no sequences are given.
-    """
+    """Set the input ``fasta`` of a verb that applies a model, if its sequences are given only as views."""
     files = sequence_files(args)
     if args.fasta is None and not files:
         raise ParameterError("no sequences given", remedy="give a file after the model, or --view NAME=FILE for each")
@@ -192,30 +123,9 @@ def fill_fasta(args: argparse.Namespace) -> None:
 
 
 def read_several(model: Model, args: argparse.Namespace, policies: Mapping[str, str]) -> SequenceSet:
-    """Return new samples with several sequences, read as the training samples were.
-
-    Parameters
-    ----------
-    model : Model
-        Trained on such samples.
-    args : Namespace
-        With ``fasta`` and the arguments of `add_several` and `add_views`.
-    policies : mapping
-        Of the model, or given.
-
-    Returns
-    -------
-    SequenceSet
-
-    Raises
-    ------
-    ModelError
-        If a sequence is missing, with what to give.
-    SequenceError, FileError
-        If the samples cannot be read.
-    """
+    """Return new samples with several sequences, read as the training samples were."""
     # imported here to keep --help fast
-    from seqkern.datasets.several_sequences import NOTE, SequenceFiles, SequenceTable, SequenceView
+    from seqkern.study.several_sequences import NOTE, SequenceFiles, SequenceTable, SequenceView
 
     wanted = {name: view.alphabet for name, view in model.sequence_views.items()}
     note = model.record.get(NOTE, {})
@@ -247,28 +157,14 @@ def read_several(model: Model, args: argparse.Namespace, policies: Mapping[str, 
 
 
 def read_given(args: argparse.Namespace, kernel: Kernel, policies: Mapping[str, str]) -> SequenceSet | None:
-    """Return samples with several sequences for a kernel, without labels; None if the arguments name none.
-
-    Parameters
-    ----------
-    args : Namespace
-        As for `several_entry`.
-    kernel : Kernel
-        Whose views are checked first.
-    policies : mapping
-        Of reading; with ``alphabet`` if it is given.
-
-    Returns
-    -------
-    SequenceSet or None
-    """
+    """Return unlabelled samples with several sequences for a kernel; None if the arguments name none."""
     entry = several_entry(args)
     if not getattr(args, "dataset", None):  # which has its own
         check_names(args, kernel.sequence_views)
     if not entry:
         return None
     # imported here to keep --help fast
-    from seqkern.datasets.data_entry import DataEntry, SeveralSequences
+    from seqkern.study.data_entry import DataEntry, SeveralSequences
 
     source = DataEntry.parse(entry).source
     assert isinstance(source, SeveralSequences)
@@ -283,7 +179,7 @@ def _check_alone(args: argparse.Namespace) -> None:
 
 
 def _columns(text: str) -> dict[str, str]:
-    """Return the column of each view, of ``a1,a2`` or ``heavy=vh,light=vl``."""
+    """Return the column of each view from ``a1,a2`` or ``heavy=vh,light=vl``."""
     columns: dict[str, str] = {}
     for item in text.split(","):
         name, _, column = (part.strip() for part in item.partition("="))
@@ -294,3 +190,76 @@ def _columns(text: str) -> dict[str, str]:
             )
         columns[name] = column or name
     return columns
+
+
+# ``--view``: vectors of the sequences, such as embeddings, for kernels that name a view, or further sequences.
+
+
+def add_views(group: argparse._ActionsContainer) -> None:
+    """Add the files of views."""
+    group.add_argument(
+        "--view",
+        action="append",
+        default=[],
+        type=_view,
+        metavar="NAME=FILE",
+        help="vectors of the sequences, such as embeddings, for a kernel with view=NAME: .npy, .npz, HDF5, Parquet or "
+        "TSV, matched by id; ids of .npy from the file .ids beside it, or from NAME=FILE,ids=FILE; or, in FASTA "
+        "(.fa, .fasta, …), one of several sequences of each sample; repeatable",
+    )
+    add_several(group)
+
+
+def _view(text: str) -> tuple[str, str | dict[str, str]]:
+    """Return name and entry of ``name=file`` or ``name=file,ids=file``."""
+    name, _, file = text.partition("=")
+    file, _, ids = file.partition(",ids=")
+    if not name or not file:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FILE; write for example esm=embeddings.h5")
+    return name, {"file": file, "ids": ids} if ids else file
+
+
+def views_of(args: argparse.Namespace, kernel: Kernel) -> dict[str, str | dict[str, str]]:
+    """Return the vector views for the data-set entry ``views``, in the order of the kernel; empty if it reads none."""
+    sequences = sequence_files(args)
+    wanted = [name for name in kernel.views if name not in kernel.sequence_views]
+    names = [name for name, _ in args.view]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ParameterError(f"the view {name!r} is given twice", remedy="remove one of them")
+        if name in sequences:
+            continue
+        if not wanted:
+            raise ParameterError(
+                f"the kernel {kernel.name!r} reads no view",
+                remedy=f"remove --view {name}=…, or name the view in the kernel: rbf:view={name}",
+            )
+        if name not in wanted:
+            raise unknown_name(f"view of {kernel.name}", name, wanted)
+    for name in wanted:
+        if name not in names:
+            raise ParameterError(
+                f"the kernel {kernel.name!r} needs the view {name!r}", remedy=f"add --view {name}=FILE"
+            )
+    given = dict(args.view)
+    return {name: given[name] for name in wanted}
+
+
+def read_views(
+    args: argparse.Namespace, kernel: Kernel, of_residues: bool = False
+) -> Callable[[SequenceSet], SequenceSet]:
+    """Return a function that adds the views that a kernel reads to a SequenceSet."""
+    entry = views_of(args, kernel)
+    if not entry:
+        return lambda X: X
+    # imported here to keep --help fast
+    from seqkern.study.vectors import View, parse_views
+
+    views = [View(options) for options in parse_views(entry)]
+
+    def add(X: SequenceSet) -> SequenceSet:
+        for view in views:
+            X = view.add_to_residues(X) if of_residues else view.add_to(X)
+        return X
+
+    return add

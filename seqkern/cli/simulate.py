@@ -14,7 +14,7 @@ EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o don
 
 
 class _ListKinds(argparse.Action):
-    """``--list``: print the kinds with their parameters, and exit."""
+    """The action of ``--list``: print the kinds with their parameters, and exit."""
 
     def __call__(
         self,
@@ -41,13 +41,7 @@ def _meanings(kind: str) -> dict[str, str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments: one option for each parameter of each kind.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments: one option for each parameter of each kind."""
     parser.add_argument("kind", help=f"kind of data: {', '.join(KINDS)}")
     files = (
         "output prefix: writes PREFIX.fasta and PREFIX.tsv; for genes PREFIX.gtf instead, for secondary structure also "
@@ -79,13 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Generate the sequences, write the files and print their paths.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Generate the sequences, write the files and print their paths."""
     start = "parameter:"
     params = {name[len(start) :]: value for name, value in vars(args).items() if name.startswith(start)}
     for path in write_simulated(simulate(args.kind, args.seed, **params), args.output):

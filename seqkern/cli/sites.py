@@ -9,20 +9,14 @@ from typing import TYPE_CHECKING
 from seqkern.cli.output import print_output
 
 if TYPE_CHECKING:
-    from seqkern.genome.site_tables import SiteTable
+    from seqkern.formats.site_tables import SiteTable
 
 EXAMPLE = "seqkern sites genes.fasta genes.gtf --kind donor --decoys 10 -o sites.tsv"
 MORE_EXAMPLES = ("seqkern sites genome.gb --kind acceptor -o sites.tsv",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument("genome", help="FASTA, plain or compressed; or GenBank or EMBL")
     parser.add_argument(
         "annotation",
@@ -59,20 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
     from seqkern.core.tsv import write_tsv
-    from seqkern.genome.annotation import read_annotation
-    from seqkern.genome.features import has_features, read_features
-    from seqkern.genome.site_tables import COLUMNS, make_site_table
+    from seqkern.formats.annotation import has_features, read_annotation, read_features
+    from seqkern.formats.site_tables import COLUMNS, make_site_table
 
     check_writable(args.output)
     given = args.annotation or args.genome
@@ -100,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _tell(table: SiteTable, args: argparse.Namespace, name: str) -> None:
-    """Print what the table holds, and on standard error what was left out."""
+    """Print the contents of the table, and on standard error what was left out."""
     sites, decoys = table.counts(args.kind)
     print(f"  {args.kind:<10} {sites} sites in {table.genes()} genes")
     lacking = f"; {table.lacking} fewer than wanted, their genes have no more" if table.lacking else ""

@@ -13,13 +13,7 @@ SCALER = "scaler"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument(
         "name",
         nargs="?",
@@ -28,18 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the list, or one solver, selector, layer or the scaler in full.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Print the list, or one solver, selector, layer or the scaler in full."""
     # imported here to keep --help fast
     from seqkern.core.errors import unknown_name
-    from seqkern.layers import LAYERS
-    from seqkern.solvers import SOLVERS
-    from seqkern.solvers.selection.selectors import SELECTORS, ExpressionScaler
+    from seqkern.solvers.layers.chain import LAYERS
+    from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
+    from seqkern.solvers.selection.selectors.selector_specs import SELECTORS
+    from seqkern.solvers.solver_specs import SOLVERS
 
     known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler, **LAYERS.classes}
     if args.name:
@@ -71,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _taken(cls: Any) -> str:
-    """Return one line on the kernel input of a solver."""
+    """Return one line on the kernel input that a solver accepts."""
     # imported here to keep --help fast
     from seqkern.solvers.solver_specs import TAKES
 

@@ -1,4 +1,4 @@
-"""``seqkern suggest``: which records of an unlabelled pool to label, or which variants to make, next."""
+"""``seqkern suggest``: records of an unlabelled pool to label next, or variants to make next."""
 
 from __future__ import annotations
 
@@ -7,34 +7,21 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import (
-    add_policies,
-    add_threads,
-    add_tracks,
-    naming_file,
-    refuse_unused,
-)
-from seqkern.cli.given_sites import add_given_sites
+from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, refuse_unused
 from seqkern.cli.new_sequences import load_given, read_chunks
 from seqkern.cli.output import add_spreadsheet_safe, output_writer, print_output, tell_formulas
-from seqkern.cli.regions import add_regions
+from seqkern.cli.regions import add_given_sites, add_regions
 
 if TYPE_CHECKING:
-    from seqkern.models.acquisition import NextVariants
-    from seqkern.models.model import Model
-    from seqkern.models.suggestion import Suggestions
+    from seqkern.methods.acquisition import NextVariants
+    from seqkern.methods.model import Model
+    from seqkern.methods.suggestion import Suggestions
 
 EXAMPLE = "seqkern suggest model.seqkern pool.fasta -n 20 -o next.tsv"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     parser.add_argument(
         "model",
         help="model file of seqkern train or LS-GKM, of two or more classes; with --acquisition, of gp_regression or "
@@ -85,18 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import SeqkernError
-    from seqkern.core.standard_output import is_standard_output
-    from seqkern.core.text_files import source_name
+    from seqkern.core.text_files import is_standard_output, source_name
 
     _check_options(args)
     if args.output is not None and is_standard_output(args.output):
@@ -144,10 +124,10 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _check(model: Any, args: argparse.Namespace) -> None:
-    """Raise ModelError unless the model can choose as asked."""
+    """Raise ModelError unless the model supports the requested choice."""
     # imported here to keep --help fast
-    from seqkern.models.acquisition import check_acquires
-    from seqkern.models.suggestion import check_suggests
+    from seqkern.methods.acquisition import check_acquires
+    from seqkern.methods.suggestion import check_suggests
 
     if args.acquisition is None:
         check_suggests(model)
@@ -158,8 +138,8 @@ def _check(model: Any, args: argparse.Namespace) -> None:
 def _found(model: Any, args: argparse.Namespace) -> NextVariants | Suggestions:
     """Return the records to label, or the variants to make, next."""
     # imported here to keep --help fast
-    from seqkern.models.acquisition import next_variants
-    from seqkern.models.suggestion import suggest
+    from seqkern.methods.acquisition import next_variants
+    from seqkern.methods.suggestion import suggest
 
     pool: Any = read_chunks(model, args)
     names = ("diversity", "strategy") if args.acquisition is None else ("acquisition", "minimize", "kappa")
@@ -172,7 +152,7 @@ def _lines(model: Model, found: NextVariants | Suggestions) -> list[str]:
     """Return the lines of the table."""
     # imported here to keep --help fast
     from seqkern.core.tsv import format_cell, table_text
-    from seqkern.models.suggestion import Suggestions
+    from seqkern.methods.suggestion import Suggestions
 
     rows = _label_rows(model, found) if isinstance(found, Suggestions) else _variant_rows(found)
     return [table_text("\t".join(map(format_cell, row)) + "\n") for row in rows]

@@ -1,4 +1,4 @@
-"""``seqkern train``: train a model from FASTA, in one file for `seqkern predict`."""
+"""``seqkern train``: a model trained from FASTA, stored in one file for `seqkern predict`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_significance, naming_file, policies_of, tell_counts
 from seqkern.cli.outer_folds import add_outer_folds
-from seqkern.cli.trained import commonest_at_sites, doubts, summary
+from seqkern.cli.train_summary import commonest_at_sites, doubts, summary
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, is_auto_text, searches
 
 if TYPE_CHECKING:
     from seqkern.cli.training_input import Input
-    from seqkern.models.feature_model import FeatureModel
-    from seqkern.models.method import Method
-    from seqkern.models.model import Model
-    from seqkern.models.training_data import TrainingData
+    from seqkern.methods.feature_model import FeatureModel
+    from seqkern.methods.method import Method
+    from seqkern.methods.model import Model
+    from seqkern.methods.training import TrainingData
     from seqkern.sequences.sequence_set import SequenceSet
 
 EXAMPLE = (
@@ -38,13 +38,7 @@ MORE_EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of this verb.
-    """
+    """Add the verb's arguments."""
     add_input(parser)
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="output file for the model")
     parser.add_argument(
@@ -88,26 +82,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the verb.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of `add_arguments`.
-    """
+    """Run the verb."""
     # imported here to keep --help fast
     from seqkern.cli.outer_folds import check_design, count_folds, cross_validated, kept_together, outer_folds, record
     from seqkern.cli.training_input import chosen_method, read_input, read_method, tell_fewer_folds
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
-    from seqkern.core.locks import alone_for
+    from seqkern.core.exclusive_files import alone_for
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
-    from seqkern.models.finished import identity_of
-    from seqkern.models.lsgkm import write_lsgkm
-    from seqkern.models.residue_model import ResidueModel
-    from seqkern.models.training import train_on
-    from seqkern.models.training_data import training_data
+    from seqkern.methods.lsgkm import write_lsgkm
+    from seqkern.methods.method import identity_of
+    from seqkern.methods.residue_model import ResidueModel
+    from seqkern.methods.training import train_on, training_data
 
     _check_cv(args)
     _check_hard(args)
@@ -196,11 +183,10 @@ def run(args: argparse.Namespace) -> None:
 def _trained_again(
     args: argparse.Namespace, method: Method, given: Input, model: Any, notes: dict[str, Any], limits: dict[str, Any]
 ) -> tuple[Any, list[str]]:
-    """Return the model after all rounds of hard negatives, and a line on each."""
+    """Return the model after all rounds of hard negatives, and a line on each round."""
     # imported here to keep --help fast
-    from seqkern.models.hard_negatives import find_hard_negatives, with_negatives
-    from seqkern.models.training import train_on
-    from seqkern.models.training_data import training_data
+    from seqkern.methods.hard_negatives import find_hard_negatives, with_negatives
+    from seqkern.methods.training import train_on, training_data
 
     X, labels = cast("SequenceSet", given.X), given.dataset.task().labels
     number = int((labels.y == 1).sum()) if args.hard_number is None else args.hard_number
@@ -225,7 +211,7 @@ def _trained_again(
 
 
 def _check_hard(args: argparse.Namespace) -> None:
-    """Raise ParameterError for options of hard negatives that do not go together with others."""
+    """Raise ParameterError for options of hard negatives that conflict with others."""
     # imported here to keep --help fast
     from seqkern.core.checks import check_integer
     from seqkern.core.errors import ParameterError
@@ -255,7 +241,7 @@ def _check_hard(args: argparse.Namespace) -> None:
 
 
 def _finished_folder(output: str) -> Path | None:
-    """Return the folder of finished fits, beside the model; None if that is a device or pipe."""
+    """Return the folder of finished fits beside the model; None if the output is a device or pipe."""
     path = Path(output)
     return path.with_name(f".{path.name}.finished") if path.is_file() or not path.exists() else None
 
@@ -268,7 +254,7 @@ def _outer_folds(args: argparse.Namespace) -> int | None:
 
 
 def _check_cv(args: argparse.Namespace) -> None:
-    """Raise ParameterError for an option of the cross-validation without it."""
+    """Raise ParameterError for a cross-validation option without cross-validation."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
@@ -279,7 +265,7 @@ def _check_cv(args: argparse.Namespace) -> None:
 
 
 def _check_features(args: argparse.Namespace, method: Method) -> None:
-    """Raise ParameterError for options on files that the method cannot fill."""
+    """Raise ParameterError for options whose output the model format or the list of features cannot hold."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.solvers.thresholds import PLAIN
@@ -301,7 +287,7 @@ def _check_features(args: argparse.Namespace, method: Method) -> None:
 
 
 def _check_listed(args: argparse.Namespace, data: TrainingData) -> None:
-    """Raise ParameterError if features are to be listed, but products with the kernel matrix replace them."""
+    """Raise ParameterError if features are to be listed but are replaced by products with the kernel matrix."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
@@ -319,7 +305,7 @@ def _check_lsgkm(method: Method, given: Input) -> None:
     """Raise an error for a model that the LS-GKM format cannot store."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.models.lsgkm import check_lsgkm
+    from seqkern.methods.lsgkm import check_lsgkm
 
     if given.dataset.residues is not None:
         raise ParameterError("the LS-GKM format cannot store a residue model", remedy="remove --format")

@@ -23,54 +23,167 @@ from seqkern.cli.common import (
     windows_of,
 )
 from seqkern.cli.feature_tables import check_label_column, table_dataset
-from seqkern.cli.label_notes import tell_similar_classes, tell_unlabelled, why_left_out
+from seqkern.cli.predict_residues import is_one_file
 from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import add_regions, regions_of, tell_background
-from seqkern.cli.several_sequences import check_names, given_files, sequence_files, several_entry
-from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
-from seqkern.cli.views import views_of
+from seqkern.cli.several_sequences import check_names, given_files, sequence_files, several_entry, views_of
 from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice
+from seqkern.core.declarations import whole_number
+from seqkern.core.errors import ParameterError
+from seqkern.solvers.thresholds import PLAIN
 
 if TYPE_CHECKING:
-    from seqkern.datasets import Dataset
-    from seqkern.evaluation.candidates import Candidate
+    from seqkern.evaluation.selection import Candidate
     from seqkern.kernels.kernel import Kernel
-    from seqkern.models.method import Method
-    from seqkern.models.search import Search
-    from seqkern.models.sources import Units
+    from seqkern.methods.fitted import Search
+    from seqkern.methods.method import Method
+    from seqkern.methods.sources import Units
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.windows import Window
+    from seqkern.study.dataset import Dataset
     from seqkern.study.kernel_entries import KernelEntry
 
 
-def is_auto_text(text: str) -> bool:
-    """Return whether a kernel is given as ``auto``, or as JSON with this name.
+# ``seqkern train`` for states of residues.
 
-    Parameters
-    ----------
-    text : str
-        The value of ``--kernel``.
+REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
+"""Names in `seqkern.formats.states`, listed here to keep ``--help`` fast."""
 
-    Returns
-    -------
-    bool
-    """
+
+def check_layers(args: argparse.Namespace) -> None:
+    """Raise an error for residue options without states, and for options that do not work with states."""
+    if args.states is None:
+        for name, value in (("layers", args.layers), ("reduction", args.reduction)):
+            if value:
+                raise ParameterError(f"--{name} needs --states", remedy=f"add --states, or remove --{name}")
+        return
     # imported here to keep --help fast
-    from seqkern.kernels import parse_spec
-    from seqkern.study.auto_kernel import is_auto
+    from seqkern.solvers.layers.chain import Layers
+
+    others = {"labels": args.labels, "sites": args.sites, "format": getattr(args, "format", "seqkern") != "seqkern"}
+    for name, value in others.items():
+        if value:
+            raise ParameterError(f"--{name} does not work with --states", remedy="remove one of them")
+    for text in args.layers:
+        if _joined(text):
+            raise ParameterError(
+                f"--layers {text!r}: a comma separates parameters of one layer",
+                remedy="separate layers by spaces: --layers structure segments probabilities",
+            )
+    args.layers = Layers(args.layers).specs()
+
+
+def _joined(text: str) -> bool:
+    """Return whether a text holds several layers separated by commas."""
+    # imported here to keep --help fast
+    from seqkern.solvers.layers.chain import LAYERS
+
+    if text.lstrip().startswith(("[", "{")):  # JSON
+        return False
+    names = [word.strip().partition(":")[0] for word in text.split(",")[1:]]
+    return text.endswith(",") or any(name in LAYERS.names for name in names)
+
+
+def check_probabilities(args: argparse.Namespace, labels: Labels) -> None:
+    """Raise ParameterError for probabilities or a threshold with more than two states."""
+    wanted = args.calibration or args.threshold not in (None, PLAIN)
+    if args.states is None or labels.kind != "multiclass" or not wanted:
+        return
+    name = "calibration" if args.calibration else "threshold"
+    layers = ", and add --layers probabilities for the probabilities of all states" if args.calibration else ""
+    raise ParameterError(
+        f"--{name} needs two classes, but there are {len(labels.classes)} states: {', '.join(labels.classes)}",
+        remedy=f"remove --{name}{layers}; or train one state against the others: --positive {labels.classes[0]}",
+    )
+
+
+def states_entry(args: argparse.Namespace, alphabet: Any) -> dict[str, Any]:
+    """Return the data-set entry of chains and their states."""
+    # imported here to keep --help fast
+    from seqkern.formats.residues import WINDOW
+
+    window = str(WINDOW if args.window is None else args.window)
+    if whole_number(window) is None:
+        raise ParameterError(
+            f"--window {window} does not work with --states",
+            remedy="give an odd number of residues, such as --window 15",
+        )
+    residues = {"window": int(window)} | ({"reduction": args.reduction} if args.reduction else {})
+    together = len(args.fasta) == 1 and is_one_file(args.fasta[0], args.states)
+    labels = {"from": "states"} | ({} if together else {"file": args.states})
+    entry = {
+        "fasta": args.fasta,
+        "labels": labels | ({"positive": args.positive} if args.positive else {}),
+        "residues": residues,
+        **policies_of(args),
+        "alphabet": args.alphabet or alphabet or "protein",
+    }
+    if profiles_of(args):
+        entry["profiles"] = profiles_of(args)
+    return entry
+
+
+# Notes on standard error about labels that are probably a mistake.
+
+
+def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
+    """Print the number of unlabelled records, what happens to them, and the first one.
+
+    `learned` says whether the solver learns from them too, None if unknown. Nothing is printed for several tasks,
+    each of
+    which leaves records out, or for residues.
+    """
+    if len(dataset.tasks) != 1 or dataset.residues is not None:
+        return
+    labels = dataset.task().labels
+    missing = [name for name, used in zip(labels.ids, labels.used().tolist(), strict=True) if not used]
+    if missing:
+        count = "1 record" if len(missing) == 1 else f"{len(missing)} records"
+        first = repr(missing[0]) if len(missing) == 1 else f"{missing[0]!r}, …"
+        what = {
+            True: "in every training set",
+            False: f"left out{reason and f', since {reason}'}",
+            None: "left out, but for solvers that learn from them",
+        }
+        print(f"seqkern: {source}: {count} without a label {what[learned]}: {first}", file=sys.stderr)
+
+
+def why_left_out(method: Method) -> str:
+    """Return a clause on why a method leaves out unlabelled records."""
+    # imported here to keep --help fast
+    from seqkern.solvers.solver_specs import build_solver
+
+    for spec in method.specs:
+        if not build_solver(spec).accepts_unlabelled:
+            return f"solver {spec['solver']!r} does not learn from them"
+    return "kernels that are fitted to each training set do not use them"
+
+
+def tell_similar_classes(labels: Labels, source: str) -> None:
+    """Print a warning about two classes whose names differ only in case."""
+    seen: dict[str, str] = {}
+    for name in labels.classes:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            print(
+                f"seqkern: warning: {source}: the classes {other!r} and {name!r} differ only in case; if they are one "
+                "class, write them alike",
+                file=sys.stderr,
+            )
+
+
+def is_auto_text(text: str) -> bool:
+    """Return whether a kernel is given as ``auto``, or as JSON with this name."""
+    # imported here to keep --help fast
+    from seqkern.kernels.kernel_specs import parse_spec
+    from seqkern.study.kernel_entries import is_auto
 
     return is_auto(parse_spec(text) if text.lstrip().startswith("{") else text)
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
-    """Add the samples, the kernel and the solver.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments for the samples, the kernel and the solver."""
     parser.add_argument(
         "fasta",
         nargs="*",
@@ -104,13 +217,7 @@ def add_input(parser: argparse.ArgumentParser) -> None:
 
 
 def add_labels(parser: argparse.ArgumentParser) -> None:
-    """Add the labels of samples, or the states of residues.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments for the labels of samples, or the states of residues."""
     labels = parser.add_argument_group("labels")
     labels.add_argument(
         "--labels",
@@ -147,15 +254,7 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
 
 
 def add_search(parser: argparse.ArgumentParser, option: str) -> None:
-    """Add the choice of hyperparameters, probabilities and threshold.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    option : str
-        The option for the number of inner folds.
-    """
+    """Add the arguments for the choice of hyperparameters, for probabilities and the threshold."""
     search = parser.add_argument_group("hyperparameters, probabilities and threshold")
     search.add_argument(
         "--search",
@@ -204,13 +303,7 @@ def add_search(parser: argparse.ArgumentParser, option: str) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add how files are read, windows and tracks, and resources.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of the verb.
-    """
+    """Add the arguments for reading files, for windows and tracks, and for resources."""
     add_sequence_arguments(parser)
     add_windows(parser)
     add_regions(parser, background=True)
@@ -229,21 +322,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 class Input(NamedTuple):
-    """What a method is trained on.
+    """The training input of a method: the samples and labels as read, and `X`, the samples with all tracks."""
 
-    Attributes
-    ----------
-    dataset : Dataset
-        The samples, without tracks that were read from other files, and their labels.
-    X : SequenceSet or FeatureTable
-        The samples with all tracks.
-    source : str
-        The files, for messages.
-    """
-
-    dataset: Dataset
-    X: Units
-    source: str
+    dataset: Dataset  # The samples, without tracks that were read from other files, and their labels
+    X: Units  # The samples with all tracks
+    source: str  # The files, for messages
 
     @property
     def labels(self) -> Labels:
@@ -262,31 +345,15 @@ class Input(NamedTuple):
 
 
 def read_method(args: argparse.Namespace, inner: str) -> Method | None:
-    """Return the method that the arguments describe, checked as far as possible without data.
+    """Return the method described by the arguments, checked as far as possible without data.
 
-    Parameters
-    ----------
-    args : Namespace
-        Parsed arguments of all groups in this module; ``layers`` become specs.
-    inner : str
-        The option for the number of inner folds, for messages.
-
-    Returns
-    -------
-    Method or None
-        None if kernel or solver depend on the data; then `chosen_method` returns it.
-
-    Raises
-    ------
-    ParameterError, ConfigError
-        If an option does not work with another one, or a specification cannot be read.
+    The result is None if kernel or solver depend on the data; then `chosen_method` returns the method.
     """
     # imported here to keep --help fast
-    from seqkern.core.duration import parse_duration
+    from seqkern.core.cost import parse_duration
     from seqkern.core.errors import ParameterError
     from seqkern.evaluation.held_out import check_afterwards
-    from seqkern.study.auto_kernel import AutoKernel
-    from seqkern.study.reading import read_kernel
+    from seqkern.study.kernel_entries import AutoKernel, read_kernel
 
     check_layers(args)
     check_afterwards(args.calibration, args.threshold, args.layers)
@@ -311,29 +378,9 @@ def read_method(args: argparse.Namespace, inner: str) -> Method | None:
 
 
 def chosen_method(args: argparse.Namespace, method: Method | None, given: Input, n_choices: int) -> Method:
-    """Return the method, with kernels and solver that suit the data where they were not given.
+    """Return the method; a kernel or solver that was not given is chosen to suit the data.
 
-    What becomes of records without a label is printed on standard error.
-
-    Parameters
-    ----------
-    args : Namespace
-        Parsed arguments of all groups in this module.
-    method : Method or None
-        As from `read_method`.
-    given : Input
-        The data.
-    n_choices : int
-        Number of training sets on which a kernel will be chosen, for the time of each.
-
-    Returns
-    -------
-    Method
-
-    Raises
-    ------
-    ParameterError
-        If the data are unlabelled, or no kernel suits.
+    What happens to unlabelled records is printed on standard error.
     """
     method = _suiting(args, method, given, n_choices)
     learned = method.accepts_unlabelled
@@ -343,16 +390,13 @@ def chosen_method(args: argparse.Namespace, method: Method | None, given: Input,
 
 
 def _suiting(args: argparse.Namespace, method: Method | None, given: Input, n_choices: int) -> Method:
-    """Return the method that was given, or one that suits the data."""
+    """Return the given method, or one that suits the data."""
     # imported here to keep --help fast
-    from seqkern.auto.choosing import LARGE_SOLVER, default_solver
-    from seqkern.auto.grids import kernel_grid
-    from seqkern.auto.traits import traits_of
-    from seqkern.models.automatic import automatic_method
+    from seqkern.evaluation.auto import LARGE_SOLVER, default_solver, kernel_grid, traits_of
+    from seqkern.methods.training import automatic_method
     from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.solvers import build_solver
-    from seqkern.study.auto_kernel import AutoKernel
-    from seqkern.study.reading import read_kernel
+    from seqkern.solvers.solver_specs import build_solver
+    from seqkern.study.kernel_entries import AutoKernel, read_kernel
 
     kernel = read_kernel(args.kernel)
     labels = given.dataset.task().labels
@@ -380,10 +424,10 @@ def _suiting(args: argparse.Namespace, method: Method | None, given: Input, n_ch
 
 
 def _search(args: argparse.Namespace, solver: str) -> Search:
-    """Return how one of several candidates is chosen."""
+    """Return the rule by which one of several candidates is chosen."""
     # imported here to keep --help fast
-    from seqkern.models.search import Search
-    from seqkern.solvers.free_parameters import Free
+    from seqkern.methods.fitted import Search
+    from seqkern.solvers.solver_specs import Free
 
     folds = 5 if args.inner_folds is None else args.inner_folds
     free = Free.of(solver) if searches(args) and args.draws is None else Free()
@@ -391,7 +435,7 @@ def _search(args: argparse.Namespace, solver: str) -> Search:
 
 
 def _threshold(args: argparse.Namespace) -> str | None:
-    """Return the rule for the threshold; the LS-GKM format stores none."""
+    """Return the rule for the threshold; the LS-GKM format does not store one."""
     # imported here to keep --help fast
     from seqkern.solvers.thresholds import PLAIN
 
@@ -401,7 +445,7 @@ def _threshold(args: argparse.Namespace) -> str | None:
 def _method(args: argparse.Namespace, entries: Sequence[KernelEntry], solver: str) -> Method:
     """Return the method of some kernels and a solver."""
     # imported here to keep --help fast
-    from seqkern.models.method import Method
+    from seqkern.methods.method import Method
 
     return Method(
         {entry.name: entry.kernel for entry in entries},
@@ -415,27 +459,10 @@ def _method(args: argparse.Namespace, entries: Sequence[KernelEntry], solver: st
 
 
 def read_input(args: argparse.Namespace, method: Method | None) -> Input:
-    """Return the samples and labels that the arguments describe.
-
-    Parameters
-    ----------
-    args : Namespace
-        Parsed arguments of all groups in this module.
-    method : Method or None
-        As from `read_method`.
-
-    Returns
-    -------
-    Input
-
-    Raises
-    ------
-    SequenceError, LabelError, FileError, ParameterError
-        If files cannot be read, do not fit the kernel, or the labels do not fit the solver.
-    """
+    """Return the samples and labels that the arguments describe."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.kernels import check_kind
+    from seqkern.kernels.kernel_specs import check_kind
 
     if args.labels == "first-word":
         refuse_unused(args, "does not work with --labels first-word", {"label_field": "label"})
@@ -477,7 +504,7 @@ def _label_source(args: argparse.Namespace) -> str:
 
 
 def _views(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the entry of the views that the kernel reads; for auto, which tries them all, those given."""
+    """Return the entry of the views that the kernel reads; for auto, all views given."""
     kernels = [entry.kernel for entry in _kernels(args)]
     for kernel in kernels:
         check_names(args, kernel.sequence_views)
@@ -488,7 +515,7 @@ def _views(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _specs(args: argparse.Namespace) -> Sequence[dict[str, Any]]:
-    """Return the specifications of the solver; none if it is to be chosen by the labels."""
+    """Return the specifications of the solver; empty if the labels determine the choice."""
     # imported here to keep --help fast
     from seqkern.study.solver_entries import SolverEntry
 
@@ -496,34 +523,23 @@ def _specs(args: argparse.Namespace) -> Sequence[dict[str, Any]]:
 
 
 def _reads_annotation(args: argparse.Namespace) -> Kernel:
-    """Return a kernel of the portfolio that reads the tracks that auto may use: the annotation, if it is given."""
+    """Return a kernel of the portfolio that reads the tracks auto may use: the annotation, if given."""
     # imported here to keep --help fast
-    from seqkern.kernels import GappyPairKernel
+    from seqkern.kernels.kmer.pairs import GappyPairKernel
 
     return GappyPairKernel(annotation="annotation") if args.track else GappyPairKernel()
 
 
 def searches(args: argparse.Namespace) -> bool:
-    """Return whether hyperparameters are searched: if asked for, or left out.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_search`.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether hyperparameters are searched: on request, or because they were left out."""
     return bool(args.search) or args.draws is not None or args.solver is None or is_auto_text(args.kernel)
 
 
 def _kernels(args: argparse.Namespace, specs: Sequence[Mapping[str, Any]] | None = None) -> Sequence[KernelEntry]:
-    """Return the kernel, or several of which one is chosen: those of some specs, or as given; none for auto."""
+    """Return the kernel, or several to choose from, of the given specs or arguments; empty for auto."""
     # imported here to keep --help fast
     from seqkern.kernels.kernel_specs import kernel_text
-    from seqkern.study.kernel_entries import KernelEntry
-    from seqkern.study.reading import read_kernel
+    from seqkern.study.kernel_entries import KernelEntry, read_kernel
 
     entries: Sequence[KernelEntry] = read_kernel(args.kernel).candidates
     if specs is not None:
@@ -551,17 +567,7 @@ def _check_search(args: argparse.Namespace, kernels: int, inner: str) -> None:
 
 
 def tell_fewer_folds(args: argparse.Namespace, labels: Labels, option: str) -> None:
-    """Print, on standard error, that there are fewer inner folds than asked for.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the arguments of `add_search`.
-    labels : Labels
-        Of the training set.
-    option : str
-        Name of the option of inner folds.
-    """
+    """Print a note on standard error if there are fewer inner folds than requested."""
     # imported here to keep --help fast
     import numpy as np
 
@@ -581,7 +587,7 @@ def tell_fewer_folds(args: argparse.Namespace, labels: Labels, option: str) -> N
 def _candidates(args: argparse.Namespace, kernels: Sequence[str], given: str) -> list[Candidate]:
     """Return the candidates: names of kernels with specifications of solvers."""
     # imported here to keep --help fast
-    from seqkern.solvers import build_solver
+    from seqkern.solvers.solver_specs import build_solver
     from seqkern.study.solver_entries import SolverEntry
 
     if not searches(args):
@@ -592,10 +598,10 @@ def _candidates(args: argparse.Namespace, kernels: Sequence[str], given: str) ->
 
 
 def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Return the Dataset of the FASTA files with labels, or of one unlabelled file for solvers without labels."""
+    """Return the Dataset of labelled FASTA files, or of one unlabelled file for solvers that need no labels."""
     # imported here to keep --help fast
     from seqkern.core.errors import LabelError
-    from seqkern.datasets import make_dataset
+    from seqkern.study.dataset import make_dataset
 
     if args.labels is None and (args.states is not None or args.sites is None):
         refuse_unused(args, "needs --labels header or a table", {"label_field": "label"})
@@ -671,9 +677,9 @@ def _several(
 def _made(
     args: argparse.Namespace, entry: Mapping[str, Any], kind: Mapping[str, str] = MappingProxyType({})
 ) -> Dataset:
-    """Return the Dataset of an entry, perhaps with another kind of labels."""
+    """Return the Dataset of an entry, optionally with another kind of labels."""
     # imported here to keep --help fast
-    from seqkern.datasets import make_dataset
+    from seqkern.study.dataset import make_dataset
 
     more = {**entry, "labels": {**entry["labels"], **kind}}
     return make_dataset("train", more, seed=args.seed, n_threads=args.threads)
@@ -682,9 +688,9 @@ def _made(
 def _of_numbers(
     dataset: Dataset, specs: Sequence[Mapping[str, Any]], source: str, again: Callable[[dict[str, str]], Dataset]
 ) -> Dataset:
-    """Return a Dataset, made again for regression if its labels are numbers and no solver was given."""
+    """Return a Dataset, rebuilt for regression if its labels are numbers and no solver was given."""
     # imported here to keep --help fast
-    from seqkern.sequences.written_numbers import are_numbers, refuse_numbers_as_classes
+    from seqkern.sequences.labels import are_numbers, refuse_numbers_as_classes
 
     labels = dataset.task().labels
     if not are_numbers(labels):
@@ -702,9 +708,9 @@ def _of_numbers(
 
 
 def _files(args: argparse.Namespace, two_classes: bool) -> Any:
-    """Return the FASTA files of the data set: by class, if there are two, or unlabelled records beside them."""
+    """Return the FASTA files of the data set: one for each of two classes, optionally with unlabelled records."""
     # imported here to keep --help fast
-    from seqkern.datasets.data_entry import UNLABELLED_FILE
+    from seqkern.study.data_entry import UNLABELLED_FILE
 
     if two_classes:
         files = dict(zip(("positive", "negative"), args.fasta, strict=True))
@@ -716,10 +722,10 @@ def _files(args: argparse.Namespace, two_classes: bool) -> Any:
 
 
 def _check_unlabelled(args: argparse.Namespace) -> None:
-    """Raise an error for unlabelled records without files of classes."""
+    """Raise an error for unlabelled records without class files."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.datasets.data_entry import UNLABELLED_FILE
+    from seqkern.study.data_entry import UNLABELLED_FILE
 
     if args.unlabelled is None:
         return
@@ -733,7 +739,7 @@ def _check_unlabelled(args: argparse.Namespace) -> None:
 
 
 def _check_classes(args: argparse.Namespace, dataset: Dataset, two_classes: bool) -> None:
-    """Raise an error for sequences of a class that cannot be meant."""
+    """Raise an error for class sequences that are clearly a mistake."""
     files = args.fasta if two_classes else None
     check_genome(dataset, files)
     if not args.alphabet:
@@ -743,19 +749,9 @@ def _check_classes(args: argparse.Namespace, dataset: Dataset, two_classes: bool
 
 
 def real_labels(specs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the labels' kind for solvers that learn numbers only; empty for others.
-
-    Parameters
-    ----------
-    specs : sequence of mapping
-        Of the solvers.
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """Return the label kind for solvers that learn only numbers; empty for others."""
     # imported here to keep --help fast
-    from seqkern.solvers import build_solver
+    from seqkern.solvers.solver_specs import build_solver
 
     return {"kind": "real"} if specs and all(set(build_solver(spec).targets) == {"real"} for spec in specs) else {}
 
@@ -763,6 +759,6 @@ def real_labels(specs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 def _need_no_labels(specs: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether all solvers can learn without labels."""
     # imported here to keep --help fast
-    from seqkern.solvers import build_solver
+    from seqkern.solvers.solver_specs import build_solver
 
     return bool(specs) and all("none" in build_solver(spec).targets for spec in specs)

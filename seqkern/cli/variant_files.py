@@ -1,4 +1,4 @@
-"""``seqkern variants`` of a VCF file: in chunks, with p-values in a second pass, to a table or an annotated VCF."""
+"""``seqkern variants`` for a VCF file, in chunks: p-values in a second pass; output as a table or annotated VCF."""
 
 from __future__ import annotations
 
@@ -6,45 +6,38 @@ import argparse
 import contextlib
 import itertools
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.output import output_writer
 from seqkern.cli.parts import as_part, gather
-from seqkern.core.standard_output import is_standard_output
+from seqkern.core.text_files import is_standard_output
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from seqkern.genome.reference import Genome
-    from seqkern.genome.vcf_output import Column, TableWriter, VcfWriter
-    from seqkern.models.variants.run import VariantRun
+    from seqkern.core.types import Arrays
+    from seqkern.formats.reference import Genome
+    from seqkern.formats.vcf import Column, TableWriter, VcfChunk, VcfWriter
+    from seqkern.genomics.variant_run import VariantRun
+    from seqkern.genomics.variants import Panel, Scorer
+    from seqkern.methods.loading import GivenModel
+    from seqkern.sequences.alphabets import Alphabet
+
 
 VCF, TABLE = (".vcf", ".vcf.gz", ".vcf.bgz"), (".tsv", ".tsv.gz")
 
 
 def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
-    """Score the variants of a VCF file.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of the verb.
-    models : list of str
-        Model files, folders, or files of several models.
-    vcf : str
-        The variants.
-    """
+    """Score the variants of a VCF file."""
     # imported here to keep --help fast
-    from seqkern.cli.variant_models import panel_of
     from seqkern.core.errors import SeqkernError
-    from seqkern.genome.reference import Genome
-    from seqkern.genome.vcf import VcfReader
-    from seqkern.models.given_models import given_models
-    from seqkern.models.variants.motifs import MotifChanges
-    from seqkern.models.variants.run import VariantRun
-    from seqkern.models.variants.spool import Spool, identity_of
+    from seqkern.formats.reference import Genome
+    from seqkern.formats.vcf import VcfReader
+    from seqkern.genomics.variant_run import MotifChanges, Spool, VariantRun, identity_of
+    from seqkern.methods.loading import given_models
 
     _check_names(args, vcf)
     with VcfReader(vcf, args.part):  # a file that is not VCF is refused before the models are read
@@ -78,11 +71,10 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
 
 
 def _run(args: argparse.Namespace, job: VariantRun, output: Path, notes: dict[str, Any]) -> None:
-    """Score the variants and write them; of a part, note what those who join the parts need."""
+    """Score the variants and write them; for a part, also note what the joining job needs."""
     # imported here to keep --help fast
-    from seqkern.cli.variant_columns import columns_of, write_chunk
     from seqkern.core.progress import progress_counter
-    from seqkern.genome.vcf import VcfReader
+    from seqkern.formats.vcf import VcfReader
 
     vcf = str(job.vcf)
     regions = None if args.null_regions is None else _regions(args.null_regions, job.genome)
@@ -118,24 +110,14 @@ def _run(args: argparse.Namespace, job: VariantRun, output: Path, notes: dict[st
 
 
 def gather_variants(args: argparse.Namespace, words: list[str], vcf: str) -> None:
-    """Join the parts of an output.
-
-    Parameters
-    ----------
-    args : Namespace
-        The parsed arguments of the verb.
-    words : list of str
-        What each model is read from.
-    vcf : str
-        The variants.
-    """
+    """Join the parts of the output."""
     # imported here to keep --help fast
-    from seqkern.core.part_folder import PartFolder
-    from seqkern.genome.placed_alleles import Placing
-    from seqkern.genome.reference import Genome
-    from seqkern.genome.vcf import VcfReader
-    from seqkern.models.variants.panel import Panel
-    from seqkern.models.variants.run import VariantRun
+    from seqkern.core.parts import PartFolder
+    from seqkern.formats.alleles import Placing
+    from seqkern.formats.reference import Genome
+    from seqkern.formats.vcf import VcfReader
+    from seqkern.genomics.variant_run import VariantRun
+    from seqkern.genomics.variants import Panel
 
     with VcfReader(vcf) as reader, Genome(args.genome) as genome:
         job = VariantRun(vcf, genome, Panel(several=False))
@@ -163,7 +145,7 @@ def _ascending(places: list[Any]) -> bool:
 
 
 def _check_names(args: argparse.Namespace, vcf: str) -> None:
-    """Raise an error for an output whose name says no format, and for standard input."""
+    """Raise an error for an output name without a known format, and for standard input."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
 
@@ -179,9 +161,9 @@ def _check_names(args: argparse.Namespace, vcf: str) -> None:
 def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
     """Return the regions of a BED file, in the order of the file."""
     # imported here to keep --help fast
+    from seqkern.core.declarations import whole_number
     from seqkern.core.errors import SequenceError
     from seqkern.core.text_files import open_lines
-    from seqkern.core.values import whole_number
 
     out = []
     with open_lines(path) as (lines, name):
@@ -201,10 +183,10 @@ def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
 def _opened(
     stack: contextlib.ExitStack, output: Path, columns: list[Column], header: list[str], with_header: bool
 ) -> TableWriter | VcfWriter:
-    """Return a writer of the output, with its header written if it is wanted."""
+    """Return a writer of the output, which has written its header if wanted."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.genome.vcf_output import TableWriter, VcfWriter
+    from seqkern.formats.vcf import TableWriter, VcfWriter
 
     keys = [column.key for column in columns]
     twice = next((key for number, key in enumerate(keys) if key in keys[:number]), None)
@@ -219,14 +201,14 @@ def _opened(
 
 
 def _index(output: Path, in_order: bool) -> None:
-    """Write the index of a compressed VCF file, or say why there is none."""
+    """Write the index of a compressed VCF file, or print why there is none."""
     # imported here to keep --help fast
     from tempfile import TemporaryDirectory
 
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
     from seqkern.core.errors import FileError
-    from seqkern.genome.libraries import pysam
+    from seqkern.formats.libraries import pysam
 
     index = output.with_name(f"{output.name}.tbi")
     index.unlink(missing_ok=True)
@@ -251,7 +233,7 @@ def _index(output: Path, in_order: bool) -> None:
 
 
 def _is_by_chromosome(output: Path) -> bool:
-    """Return whether the variants of each chromosome follow one another in a compressed VCF file."""
+    """Return whether the variants of each chromosome are contiguous in a compressed VCF file."""
     # imported here to keep --help fast
     import gzip
 
@@ -261,9 +243,9 @@ def _is_by_chromosome(output: Path) -> bool:
 
 
 def _say(args: argparse.Namespace, job: VariantRun, vcf: str) -> None:
-    """Print what became of the variants."""
+    """Print a summary of how the variants were handled."""
     # imported here to keep --help fast
-    from seqkern.genome.placed_alleles import ABSENT, BEYOND, MISMATCH, PLACED, left_out
+    from seqkern.formats.alleles import ABSENT, BEYOND, MISMATCH, PLACED, left_out
 
     counts, placing = job.counted(), job.placing
     lines = [f"{counts[PLACED]} alleles scored"]
@@ -296,7 +278,7 @@ def _say_threshold(
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.models.variants.null import threshold
+    from seqkern.genomics.variant_run import threshold
 
     least, count = threshold(delta, q, args.fdr)
     tested = int(np.sum(~np.isnan(q)))
@@ -314,3 +296,129 @@ def _say_threshold(
             "in these regions; draw fewer, or from more of the genome",
             file=sys.stderr,
         )
+
+
+# The columns of ``seqkern variants``, and the formatting of their cells.
+
+NO_SCORE = "N or the chromosome's end near it"
+CHANCES = {
+    "p": "Share of matched random variants with at least this absolute delta",
+    "q": "Least false discovery rate at which delta is significant (Benjamini-Hochberg)",
+}
+
+
+def columns_of(panel: Panel, with_chances: bool, with_motifs: bool) -> list[Column]:
+    """Return the output columns; for several models only delta, p and q, each with the model's name."""
+    # imported here to keep --help fast
+    from seqkern.formats.vcf import Column
+    from seqkern.genomics.variant_run import MotifChanges
+
+    floats = {"reference", "alternative", "delta", "ref_motif", "alt_motif"}
+    out = []
+    for name, columns in panel.columns.items():
+        ending = f"_{name}" if panel.several else ""
+        for column, meaning in columns.items():
+            out.append(Column(f"{column}{ending}", "Float" if column in floats else "String", meaning))
+            if column == "delta" and with_chances:
+                out += [Column(f"{one}{ending}", "Float", text) for one, text in CHANCES.items()]
+    if with_motifs:
+        out += [Column(one, "Float" if one in floats else "String", text) for one, text in MotifChanges.columns.items()]
+    return out
+
+
+def write_chunk(
+    writer: TableWriter | VcfWriter,
+    chunk: VcfChunk,
+    numbers: Arrays,
+    job: VariantRun,
+    chances: dict[str, tuple[npt.NDArray[np.float64], ...]],
+    span: slice,
+) -> None:
+    """Write a chunk of records with the values of their alleles.
+
+    `chances` holds p and q of all alleles of the file by model, or is empty; `span` is the chunk's range in these
+    arrays.
+    """
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.formats.alleles import NOTES, PLACED
+    from seqkern.formats.vcf import VcfWriter
+
+    digits = 6 if isinstance(writer, VcfWriter) else 10
+    cells = []
+    for name, columns in job.panel.columns.items():
+        for column in columns:
+            cells.append(_texts(numbers[f"{name}/{column}"], digits))
+            if column == "delta" and chances:
+                cells += [_texts(values[span], digits) for values in chances[name]]
+    if job.motifs is not None:
+        names = ["", *job.motifs.names]
+        cells.append([" ".join(names[motif + 1].split()) for motif in numbers["motif"].tolist()])
+        cells += [_texts(numbers[column], digits) for column in ("ref_motif", "alt_motif")]
+    status = numbers["status"]
+    notes = [NOTES.get(one, "") for one in status.tolist()]
+    bare = np.all([np.isnan(numbers[f"{name}/delta"]) for name in job.panel.columns], axis=0)
+    for allele in np.flatnonzero((status == PLACED) & bare).tolist():
+        notes[allele] = NO_SCORE
+    writer.rows(chunk, cells, notes)
+
+
+def _texts(values: npt.NDArray[Any], digits: int) -> list[str]:
+    """Return numbers as text, empty for NaN; bytes are unchanged."""
+    if values.dtype.kind == "S":
+        return values.astype(str).tolist()
+    return ["" if value != value else f"{value:.{digits}g}" for value in values.tolist()]
+
+
+# The models of ``seqkern variants``, by name.
+
+SHARE = 0.5
+"""Of the memory that is left, for the weights of several models."""
+
+
+def scorers_of(words: list[str], args: argparse.Namespace) -> dict[str, Scorer]:
+    """Return the scorers of the models, by name."""
+    # imported here to keep --help fast
+    from seqkern.genomics.variants import read_scorer
+    from seqkern.methods.loading import given_models
+
+    return {one.name: read_scorer(one.word, args.window, args.around) for one in given_models(words)}
+
+
+def panel_of(models: list[GivenModel], args: argparse.Namespace) -> Panel:
+    """Return the models as a panel; weights that do not fit into memory stay in a temporary file."""
+    # imported here to keep --help fast
+    from seqkern.core.memory import available_memory, format_bytes
+    from seqkern.core.progress import progress_bar
+    from seqkern.genomics.variants import Panel, TableStore, read_scorer
+
+    folders = [] if is_standard_output(args.output) else Path(args.output).absolute().parents
+    folder = next((one for one in folders if one.is_dir()), None)
+    store = TableStore(SHARE * available_memory(), folder)
+    panel = Panel(len(models) > 1, store)
+    for one in progress_bar(models, "models"):
+        panel.add(one.name, read_scorer(one.word, args.window, args.around))
+        check_dna(panel.alphabets)
+    if store.in_file:
+        total = format_bytes(store.in_memory + store.in_file)
+        print(
+            f"seqkern: the weights of {len(models)} models take {total}, more than half of the memory that is left: "
+            f"{format_bytes(store.in_file)} of them are read again for each chunk of variants",
+            file=sys.stderr,
+        )
+    return panel
+
+
+def check_dna(alphabets: Mapping[str, Alphabet]) -> None:
+    """Raise ModelError, naming the model, for a model not trained on DNA."""
+    # imported here to keep --help fast
+    from seqkern.core.errors import ModelError
+
+    for name, alphabet in alphabets.items():
+        if alphabet.name != "dna":
+            raise ModelError(
+                f"{name} is a model of {alphabet.name}, but variants are DNA",
+                remedy="give a model of DNA, or sequences with --ref and --alt",
+            )

@@ -1,4 +1,4 @@
-"""Sequences given by mistake: the same in two classes, DNA with proteins, a genome in place of sequences."""
+"""Checks for wrong input files: the same in two classes, DNA with proteins, or a genome in place of sequences."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from seqkern.datasets import Dataset
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.study.dataset import Dataset
 
 LONG, TIMES = 100_000, 100
 """A class of one sequence of at least `LONG` letters, and `TIMES` as long as any other, looks like a genome."""
@@ -27,18 +27,7 @@ FEWEST, SHORTEST = 20, 30
 
 
 def check_twice(files: Sequence[str]) -> None:
-    """Raise an error for a file that is given twice.
-
-    Parameters
-    ----------
-    files : sequence of str
-        In the order of the command.
-
-    Raises
-    ------
-    LabelError
-        If two are the same file.
-    """
+    """Raise LabelError if the same file is given twice."""
     seen: list[Path] = []
     for file in map(Path, files):
         if file.is_file() and any(file.samefile(other) for other in seen):
@@ -47,21 +36,8 @@ def check_twice(files: Sequence[str]) -> None:
 
 
 def same_in_two_classes(X: SequenceSet, labels: Labels) -> str | None:
-    """Return a sentence about sequences that occur in two classes, or None; of `MOST_COMPARED` records at most.
+    """Return a sentence about sequences that occur in two classes, or None; at most `MOST_COMPARED` records count.
 
-    Parameters
-    ----------
-    X : SequenceSet, n records
-        The training sequences.
-    labels : Labels
-        Of these records.
-
-    Returns
-    -------
-    str or None
-
-    Examples
-    --------
     >>> from seqkern.sequences.labels import make_labels
     >>> from seqkern.sequences.sequence_set import SequenceSet
     >>> X = SequenceSet.from_strings(["GATTACA", "ACGT", "GATTACA"], "dna", ids=["a", "b", "c"])
@@ -86,20 +62,7 @@ def same_in_two_classes(X: SequenceSet, labels: Labels) -> str | None:
 
 
 def check_same(dataset: Dataset, files: Sequence[str]) -> None:
-    """Raise an error if all sequences of the smaller class are also in the other one.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The training set.
-    files : sequence of str
-        Of the positives and the negatives.
-
-    Raises
-    ------
-    LabelError
-        If they are.
-    """
+    """Raise LabelError if all sequences of the smaller class are also in the other class."""
     # imported here to keep --help fast
     from seqkern.sequences.sequence_set import SequenceSet
 
@@ -121,20 +84,7 @@ def check_same(dataset: Dataset, files: Sequence[str]) -> None:
 
 
 def check_kinds(dataset: Dataset, files: Sequence[str] | None) -> None:
-    """Raise an error if one class is DNA or RNA, and another protein.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The training set, its alphabet detected.
-    files : sequence of str or None
-        Of the positives and the negatives; None if classes do not have files of their own.
-
-    Raises
-    ------
-    SequenceError
-        If they are.
-    """
+    """Raise SequenceError if one class is DNA or RNA and another is protein."""
     # imported here to keep --help fast
     import numpy as np
 
@@ -155,19 +105,7 @@ def check_kinds(dataset: Dataset, files: Sequence[str] | None) -> None:
 
 
 def bases_beside_proteins(X: SequenceSet, parts: Mapping[str, npt.NDArray[np.int64]]) -> str | None:
-    """Return the name of a part whose sequences are DNA or RNA, where those of another part are protein; else None.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        All sequences, their alphabet detected.
-    parts : mapping of str to ndarray of int64
-        The rows of each part.
-
-    Returns
-    -------
-    str or None
-    """
+    """Return the name of a part of DNA or RNA if another part is protein; else None."""
     # imported here to keep --help fast
     import numpy as np
 
@@ -187,20 +125,7 @@ def bases_beside_proteins(X: SequenceSet, parts: Mapping[str, npt.NDArray[np.int
 
 
 def check_genome(dataset: Dataset, files: Sequence[str] | None) -> None:
-    """Raise an error for a class whose only sequence is a chromosome or contig.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The training set.
-    files : sequence of str or None
-        Of the positives and the negatives; None if classes do not have files of their own.
-
-    Raises
-    ------
-    SequenceError
-        If there is such a class.
-    """
+    """Raise SequenceError for a class whose only sequence is a chromosome or contig."""
     # imported here to keep --help fast
     import numpy as np
 

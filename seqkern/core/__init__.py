@@ -1,1 +1,1 @@
-"""Shared by all packages: errors, declared parameters, specs, registries, text and array files, progress, threads."""
+"""Shared by all: errors, declared parameters, archives, text and tables, memory, threads, progress."""

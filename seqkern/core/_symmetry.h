@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "kernels/_simd.h"
+#include "_simd.h"
 
 /* Rows that are read together, so that the sums of the columns are loaded and stored once for all of them. */
 #define TOGETHER 4

@@ -1,28 +1,138 @@
-"""One file for JSON and arrays: an uncompressed ``.npz`` whose entry ``json`` is UTF-8 text. Nothing is pickled."""
+"""Archives of JSON and arrays: an uncompressed ``.npz`` whose entry ``json`` is UTF-8 text; nothing is pickled."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import json
+import math
 import os
+import warnings
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive_entries import read_entries
+from seqkern.core.declarations import check_number
 from seqkern.core.errors import FileError
+from seqkern.core.exclusive_files import (
+    locked_temporary,
+    missing_parents,
+    note_output,
+    remove_empty,
+    sign,
+    tell_replaced,
+)
 from seqkern.core.file_kinds import ANY, FileKind
-from seqkern.core.folders import missing_parents, remove_empty
 from seqkern.core.interruption import uninterrupted
-from seqkern.core.litter import locked_temporary
-from seqkern.core.meanwhile import note_output, sign, tell_replaced
-from seqkern.core.standard_output import is_standard_output, standard_output
+from seqkern.core.text_files import is_standard_output, standard_output
 from seqkern.core.types import Arrays, PathLike
-from seqkern.core.values import check_number
+
+# A safe reader of ``.npz`` and ``.npy`` arrays, which checks claimed sizes against the bytes of the file.
+#
+# A header of 100 bytes can claim an array of any size. Each claim is compared with the size of the file before memory
+# is allocated for it. The files that seqkern writes are not compressed, so nothing in them is larger than the file.
+
+LARGEST_CODE = 0x10FFFF
+LONGEST_HEADER = 10_000  # NumPy's own limit
+ENCRYPTED = 0x1
+MOST_ARRAYS = 10_000
+"""Arrays that are read from a file at once."""
+DENSEST = 1032
+"""Bytes that deflate stores in one, at most."""
+PLAIN = "biufUS"
+"""Kinds of dtypes that seqkern stores: real numbers and text."""
+OTHERS = "cmMV"
+"""Other kinds of fixed size, which the reader of vectors refuses by name."""
+
+
+def read_entries(path: PathLike, wanted: Callable[[str], bool] = lambda name: True) -> Arrays:
+    """Return the arrays of an uncompressed ``.npz`` file by name, without ``.npy``."""
+    size = os.path.getsize(path)
+    arrays: Arrays = {}
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        if any(entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & ENCRYPTED for entry in entries):
+            raise ValueError("compressed or encrypted entries")
+        if sum(entry.file_size for entry in entries) > size:
+            raise ValueError("entries larger than the file")
+        names = [entry.filename.removesuffix(".npy") for entry in entries]
+        chosen = [(name, entry) for name, entry in zip(names, entries, strict=True) if wanted(name)]
+        if len(chosen) > MOST_ARRAYS:
+            raise ValueError(f"{len(chosen):,} arrays, more than {MOST_ARRAYS:,}")
+        for name, entry in chosen:
+            if name in arrays:
+                raise ValueError(f"two entries {name!r}")
+            with archive.open(entry) as file:
+                check_header(file, entry.file_size, size)
+            with archive.open(entry) as file:
+                array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+                file.read(1)  # the end of the entry, where zipfile compares the checksum
+            check_text(array)
+            arrays[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
+    return arrays
+
+
+def check_header(file: IO[bytes], size: int, longest: int | None = None, kinds: str = PLAIN) -> None:
+    """Raise ValueError unless exactly the bytes of the array follow the header of an ``.npy`` file.
+
+    `longest` limits the sides of an array without values, which has no bytes to compare (default: `size`).
+    """
+    version = np.lib.format.read_magic(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in read:
+        raise ValueError(f"version {version} of the .npy format")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, about invalid escapes
+            shape, _, dtype = read[version](file, max_header_size=LONGEST_HEADER)
+    except Exception as error:  # the header is Python code, which NumPy parses: SyntaxError, TokenError, TypeError
+        raise ValueError("an invalid header of an array") from error
+    if dtype.hasobject:
+        raise ValueError("Python objects")
+    if dtype.kind not in kinds:
+        raise ValueError("an array of neither numbers nor text")
+    there = size - file.tell()
+    count: int = math.prod(shape)
+    needed = count * dtype.itemsize
+    if needed != there:
+        raise ValueError(f"an array of {needed} bytes, but {there} are there")
+    most = size if longest is None else longest
+    if min(shape, default=0) < 0 or max(shape, default=0) > most or (count and not dtype.itemsize):
+        raise ValueError(f"an array of shape {shape}")
+
+
+def read_entry(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """Return one array of an ``.npz`` file that may be compressed, named without ``.npy``."""
+    known = archive.namelist()
+    entry = archive.getinfo(name if name in known and f"{name}.npy" not in known else f"{name}.npy")
+    if entry.file_size > DENSEST * (entry.compress_size + 1):
+        raise ValueError("an entry larger than compression allows")
+    with archive.open(entry) as file:
+        check_header(file, entry.file_size, kinds=PLAIN + OTHERS)
+    with archive.open(entry) as file:
+        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        file.read(1)  # the end of the entry, where zipfile compares the checksum
+    check_text(array)
+    return array
+
+
+def check_npy(path: PathLike) -> None:
+    """Raise ValueError unless an ``.npy`` file has the size that its header claims."""
+    with Path(path).open("rb") as file:
+        check_header(file, os.fstat(file.fileno()).st_size)
+
+
+def check_text(array: npt.NDArray[Any]) -> None:
+    """Raise ValueError if a text array contains invalid code points, on which Python would fail at the first use."""
+    if array.dtype.kind == "U" and array.size:
+        codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if int(codes.max()) > LARGEST_CODE:
+            raise ValueError("text with characters that do not exist")
+
 
 JSON_ENTRY = "json"
 _notes: list[Callable[[Path], object]] = []
@@ -31,19 +141,9 @@ _notes: list[Callable[[Path], object]] = []
 
 @contextlib.contextmanager
 def noting_files(note: Callable[[Path], object]) -> Iterator[None]:
-    """Call ``note(path)`` before each file that `atomic_write` writes gets its name.
+    """Call ``note(path)`` before each file of `atomic_write` gets its name, so that a killed process has noted all
+    files.
 
-    Parameters
-    ----------
-    note : callable
-        A process that is killed at any time has noted all of its files.
-
-    Yields
-    ------
-    None
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, noting_files(lambda path: print(path.name, path.exists())):
     ...     with atomic_write(f"{folder}/labels.tsv", "w") as file:
@@ -59,37 +159,9 @@ def noting_files(note: Callable[[Path], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
-    r"""Open a temporary file beside `path`; rename it to `path` on success, remove it on failure.
+    """Open a temporary file beside `path`; rename it to `path` on success, remove it on failure.
 
-    Parameters
-    ----------
-    path : path-like
-        The file to write; its folder is created if missing. A symbolic link stays, and the file that it names is
-        written. ``"-"`` is standard output.
-    mode : str
-        ``"wb"``, or ``"w"`` for UTF-8 text with Unix line endings.
-
-    Yields
-    ------
-    file object
-        Binary or text, depending on `mode`.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be written: no permission, full disk.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "new" / "labels.tsv"
-    ...     with atomic_write(path, "w") as file:
-    ...         written = file.write("id\tlabel\n")
-    ...         before = path.exists()
-    ...     before, path.exists()
-    (False, True)
+    Missing folders are created. A symbolic link stays, and its target is written. ``"-"`` is standard output.
     """
     if is_standard_output(path):
         out: Any = standard_output()
@@ -141,19 +213,9 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
 
 
 def check_writable(path: PathLike) -> None:
-    """Raise an error, before any work, for a path that cannot be written; nothing is created.
+    """Raise FileError, before any work, for a path that cannot be written; nothing is created.
 
-    A file that another process writes there meanwhile is replaced with a remark.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to be written later.
-
-    Raises
-    ------
-    FileError
-        If it is a folder, or the nearest existing folder is not writable.
+    A file that another process writes there in the meantime is replaced with a remark.
     """
     if is_standard_output(path):
         return
@@ -177,7 +239,7 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _target(path: PathLike) -> Path:
-    """Return the file that a symbolic link names; other paths as they are, such as /dev/stdout that is a pipe."""
+    """Return the target of a symbolic link; other paths, such as /dev/stdout as a pipe, are unchanged."""
     path = Path(path)
     with contextlib.suppress(OSError):  # such as a name that is too long, which opening it will tell
         if path.is_symlink() and (path.is_file() or not path.exists()):
@@ -186,21 +248,7 @@ def _target(path: PathLike) -> Path:
 
 
 def unwritable(path: Path, error: OSError, begun: bool = True) -> FileError:
-    """Return the FileError for an OSError raised while writing.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    error : OSError
-        What the system said.
-    begun : bool
-        Whether a part of the file had been written.
-
-    Returns
-    -------
-    FileError
-    """
+    """Return the FileError for an OSError raised while writing; `begun` if part of the file was written."""
     if isinstance(error, IsADirectoryError):
         return FileError("is a directory", file=path, remedy="give a file name")
     if isinstance(error, FileNotFoundError) and not begun and path.parent.is_dir():  # such as /proc
@@ -220,17 +268,6 @@ def unwritable(path: Path, error: OSError, begun: bool = True) -> FileError:
 def canonical_json(value: Any) -> str:
     """Return `value` as compact JSON with sorted keys, the text used for digests.
 
-    Parameters
-    ----------
-    value : object
-        Anything JSON can hold, without NaN and infinity.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> canonical_json({"k": 3, "kernel": "spectrum"}) == canonical_json({"kernel": "spectrum", "k": 3})
     True
     """
@@ -238,33 +275,7 @@ def canonical_json(value: Any) -> str:
 
 
 def save_archive(path: PathLike, header: Any, arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Write JSON and arrays to one file, atomically; equal input gives equal bytes.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to write.
-    header : object
-        Anything JSON can hold; the first value that `load_archive` returns.
-    arrays : mapping of str to array_like
-        Arrays without objects; none may be called ``json``.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "codes.npz"
-    ...     save_archive(path, {"alphabet": "dna"}, {"codes": [0, 1, 2, 3]})
-    ...     header, arrays = load_archive(path)
-    >>> header, arrays["codes"].tolist()
-    ({'alphabet': 'dna'}, [0, 1, 2, 3])
-    """
+    """Write JSON and arrays to one file, atomically; equal input gives equal bytes."""
     text: Any = as_bytes(header)
     parts: dict[str, Any] = {key: np.asarray(arrays[key]) for key in sorted(arrays)}
     with atomic_write(path) as file:
@@ -274,28 +285,7 @@ def save_archive(path: PathLike, header: Any, arrays: Mapping[str, npt.ArrayLike
 def load_archive(
     path: PathLike, kind: FileKind = ANY, wanted: Callable[[str], bool] = lambda name: True
 ) -> tuple[Any, Arrays]:
-    """Read an archive of `save_archive`.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to read.
-    kind : FileKind
-        The kind that its header must be of; default: any.
-    wanted : callable
-        Whether an array is read, by its name; default: all are.
-
-    Returns
-    -------
-    header : object
-        The JSON part.
-    arrays : dict of str to ndarray
-
-    Raises
-    ------
-    SeqkernError
-        If the file is corrupted, of another kind, or of a newer version; FileError if it cannot be read.
-    """
+    """Return the JSON header and the arrays of an archive of `save_archive`, optionally only the `wanted` arrays."""
     with kind.damaged(path):
         arrays = read_entries(path, lambda name: name == JSON_ENTRY or wanted(name))
         header = from_bytes(arrays.pop(JSON_ENTRY))
@@ -304,44 +294,15 @@ def load_archive(
 
 
 def save_json(path: PathLike, kind: FileKind, content: Mapping[str, Any], indent: int | None = 2) -> None:
-    """Write JSON with the stamp of its kind, atomically.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to write.
-    kind : FileKind
-        Its kind, with whose `load_json` it is read again.
-    content : mapping
-        JSON.
-    indent : int, optional
-        Blanks before the entries of each level; None writes one line.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be written.
-    """
+    """Write JSON with the stamp of its file kind, atomically."""
     with atomic_write(path, "w") as file:
         json.dump({**kind.stamp(), **content}, file, indent=indent, ensure_ascii=False)
         file.write("\n")
 
 
 def as_bytes(header: Any) -> npt.NDArray[np.uint8]:
-    """Return JSON as an array of an archive.
+    """Return JSON as an array of UTF-8 bytes, for an archive.
 
-    Parameters
-    ----------
-    header : object
-        Anything JSON can hold.
-
-    Returns
-    -------
-    ndarray of uint8
-        UTF-8 text.
-
-    Examples
-    --------
     >>> from_bytes(as_bytes({"k": 3}))
     {'k': 3}
     """
@@ -349,46 +310,18 @@ def as_bytes(header: Any) -> npt.NDArray[np.uint8]:
 
 
 def from_bytes(text: npt.NDArray[np.uint8]) -> Any:
-    """Return the JSON of `as_bytes`.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-        As read from an archive.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ValueError
-        If it is not JSON, or has numbers that are not finite.
-    """
+    """Return the JSON value of an array from `as_bytes`."""
     return json.loads(text.tobytes().decode(), parse_constant=_not_finite, parse_float=check_number)
 
 
 def _not_finite(text: str) -> Any:
-    """Refuse NaN and Infinity, which are not JSON, though Python reads them."""
+    """Raise ValueError for NaN and Infinity, which Python reads although they are not JSON."""
     raise ValueError(f"the number {text}")
 
 
 def nest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     """Return `arrays` with ``prefix/`` before each key.
 
-    Parameters
-    ----------
-    prefix : str
-        Name of the part that the arrays belong to.
-    arrays : mapping of str to ndarray
-        The arrays of the part, by name.
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Examples
-    --------
     >>> list(nest("X", {"codes": np.zeros(3)}))
     ['X/codes']
     """
@@ -396,21 +329,8 @@ def nest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
 
 
 def unnest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
-    """Return the arrays whose keys start with ``prefix/``, without it.
+    """Return the arrays whose keys start with ``prefix/``, with this prefix removed.
 
-    Parameters
-    ----------
-    prefix : str
-        Name of the part.
-    arrays : mapping of str to ndarray
-        Arrays of several parts, named as by `nest`.
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Examples
-    --------
     >>> list(unnest("X", {"X/codes": np.zeros(3), "tasks/0/y": np.zeros(2)}))
     ['codes']
     """

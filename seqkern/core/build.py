@@ -1,10 +1,10 @@
-"""The digest of this build: it changes with the code, so that a workflow recomputes the results of older code.
+"""The digest of this build, which changes with the code, so that a workflow recomputes results of older code.
 
-Compiled modules count by their bytes: another compiler, or other flags, may round differently. ``setup.py`` builds the
-same bytes in any folder, so that installations and checkouts of one commit, built by the same tools, agree.
+Compiled modules count by their bytes: another compiler, or other flags, may round differently. ``setup.py`` builds
+the same bytes in any folder, so that installations and checkouts of one commit, built by the same tools, agree.
 
-Reading all files takes longer than a small job. So the digest is kept beside Python's bytecode, and holds, as that
-does, as long as no file has another size or another time of change.
+Reading all files takes longer than a small job. The digest is therefore cached beside Python's bytecode; like the
+bytecode, it is valid until the size or modification time of a file changes.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ def build_digest() -> str:
 
 
 def _code(folder: Path, prefix: str = "") -> Iterator[tuple[str, File]]:
-    """Yield name and entry of each file of code in a folder and those inside it."""
+    """Yield the name and the entry of each code file in a folder and its subfolders."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -51,14 +51,14 @@ def _code(folder: Path, prefix: str = "") -> Iterator[tuple[str, File]]:
 
 
 def _state(files: dict[str, File]) -> str:
-    """Return a digest of the names, sizes and times of change."""
+    """Return a digest of the names, sizes and modification times of the files."""
     stats = [(name, files[name].stat()) for name in sorted(files)]
     lines = "".join(f"{name} {stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}\n" for name, stat in stats)
     return hashlib.blake2b(f"{__version__}\n{lines}".encode(), digest_size=16).hexdigest()
 
 
 def _digest(files: dict[str, File]) -> str:
-    """Return the digest of the names and bytes."""
+    """Return a digest of the names and bytes of the files."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=6)
     for name in sorted(files):
         content = Path(files[name]).read_bytes()
@@ -68,7 +68,7 @@ def _digest(files: dict[str, File]) -> str:
 
 
 def _keep(path: Path, text: str) -> None:
-    """Write a file at once, where the folder may be written to."""
+    """Write a file atomically, if the folder is writable."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         part.write_text(text)

@@ -1,4 +1,4 @@
-"""Finished pieces of a long job: after an interruption, only missing pieces are computed."""
+"""Checkpoints of long jobs: after an interruption, only missing pieces are computed."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ _kept = False
 
 
 def note_kept() -> None:
-    """Note that something of this job is kept for the next run."""
+    """Note that results of this job are kept for the next run."""
     global _kept
     _kept = True
 
 
 def note_reused() -> None:
-    """Note that this job uses what a former run kept, which the next run can use, too."""
+    """Note that this job uses results kept by an earlier run, which the next run can use, too."""
     global _kept
     _kept = True
 
 
 def forget_kept() -> bool:
-    """Return whether something was kept since the last call.
+    """Return whether results were kept since the last call.
 
-    Examples
-    --------
     >>> note_kept()
     >>> forget_kept(), forget_kept()
     (True, False)
@@ -47,21 +45,8 @@ def forget_kept() -> bool:
 class Checkpoint:
     """A folder of JSON values by key, kept until the job is done.
 
-    Parameters
-    ----------
-    folder : path-like
-        Created with the first value, removed by `clear`.
-    identity : str
-        Everything the values depend on besides their keys; values of another identity are ignored.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     done = Checkpoint(folder, identity="spectrum:k=3")
-    ...     done.put("fold1", {"auc": 0.91})
-    ...     done.get("fold1"), done.get("fold2"), Checkpoint(folder, identity="spectrum:k=4").get("fold1")
-    ({'auc': 0.91}, None, None)
+    `identity` is the text of everything that the values depend on besides their keys; values of another identity are
+    ignored.
     """
 
     def __init__(self, folder: PathLike, identity: str) -> None:
@@ -73,18 +58,7 @@ class Checkpoint:
         return self.folder / f"{digest}.json"
 
     def get(self, key: str) -> Any:
-        """Return a stored value.
-
-        Parameters
-        ----------
-        key : str
-            The key of the value.
-
-        Returns
-        -------
-        object
-            None if nothing was stored, or the stored value is corrupted.
-        """
+        """Return a stored value; None if nothing was stored, or the value is corrupted."""
         try:
             found = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
@@ -93,20 +67,7 @@ class Checkpoint:
         return found
 
     def put(self, key: str, value: Any) -> None:
-        """Store a value.
-
-        Parameters
-        ----------
-        key : str
-            The key that finds it again under the same identity.
-        value : object
-            Anything JSON can hold.
-
-        Raises
-        ------
-        FileError
-            If it cannot be written.
-        """
+        """Store a value."""
         text = json.dumps(value)
         for left in reversed(range(3)):
             try:
@@ -119,17 +80,7 @@ class Checkpoint:
         note_kept()
 
     def within(self, identity: str) -> Checkpoint:
-        """Return a checkpoint in the same folder, of values that depend on more.
-
-        Parameters
-        ----------
-        identity : str
-            What they depend on besides the identity of this one.
-
-        Returns
-        -------
-        Checkpoint
-        """
+        """Return a checkpoint in the same folder, for values that also depend on `identity`."""
         return Checkpoint(self.folder, f"{self.identity}\n{identity}")
 
     def clear(self) -> None:
@@ -140,38 +91,14 @@ class Checkpoint:
 class Unfinished:
     """The folder of a job's finished pieces: removed when the job is done, or fails in a way that would recur.
 
-    Parameters
-    ----------
-    folder : path-like or None
-        None keeps nothing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Unfinished(f"{folder}/finished") as job:
-    ...         job.under("spectrum:k=3").put("fold1", 0.91)
-    ...     before = job.folder.exists()
-    ...     job.clear()
-    ...     before, job.folder.exists()
-    (True, False)
+    A folder of None keeps nothing.
     """
 
     def __init__(self, folder: PathLike | None) -> None:
         self.folder = None if folder is None else Path(folder)
 
     def under(self, identity: str) -> Checkpoint | None:
-        """Return the checkpoint of the pieces; None if nothing is kept.
-
-        Parameters
-        ----------
-        identity : str
-            Everything that they depend on besides their keys.
-
-        Returns
-        -------
-        Checkpoint or None
-        """
+        """Return the checkpoint of the pieces; None if nothing is kept."""
         return None if self.folder is None else Checkpoint(self.folder, identity)
 
     def clear(self) -> None:

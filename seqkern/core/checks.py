@@ -10,24 +10,8 @@ from seqkern.core.errors import ParameterError
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Check that a value is one of some choices.
+    """Raise ParameterError unless a value is one of some choices.
 
-    Parameters
-    ----------
-    name : str
-        Name of the value in messages.
-    value : object
-        The given value.
-    choices : collection
-        The allowed values, in the order used in the message.
-
-    Raises
-    ------
-    ParameterError
-        If `value` is not one of them.
-
-    Examples
-    --------
     >>> check_choice("norm", "l3", ("l1", "l2"))
     Traceback (most recent call last):
         ...
@@ -39,22 +23,8 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Check that a value is true or false.
+    """Raise ParameterError unless a value is true or false; 0 and 1 are accepted.
 
-    Parameters
-    ----------
-    name : str
-        Name of the value in messages.
-    value : object
-        The given value; 0 and 1 are accepted.
-
-    Raises
-    ------
-    ParameterError
-        If it is neither true nor false.
-
-    Examples
-    --------
     >>> check_flag("centre", "yes")
     Traceback (most recent call last):
         ...
@@ -65,26 +35,8 @@ def check_flag(name: str, value: Any) -> None:
 
 
 def check_integer(name: str, value: Any, low: float | None, high: float | None = None) -> None:
-    """Check that a value is an integer within bounds.
+    """Raise ParameterError unless a value is an integer within bounds; bools are not accepted.
 
-    Parameters
-    ----------
-    name : str
-        Name of the value in messages.
-    value : object
-        The given value; numpy's integers are accepted, bools are not.
-    low : float or None
-        The smallest allowed value.
-    high : float, optional
-        The largest allowed value; unlimited by default.
-
-    Raises
-    ------
-    ParameterError
-        If it is not an integer, or outside the bounds.
-
-    Examples
-    --------
     >>> check_integer("k", 0, 1, 20)
     Traceback (most recent call last):
         ...
@@ -105,28 +57,8 @@ def check_real(
     open_low: bool = False,
     open_high: bool = False,
 ) -> None:
-    """Check that a value is a finite number within bounds.
+    """Raise ParameterError unless a value is a finite number within bounds; bools are not accepted.
 
-    Parameters
-    ----------
-    name : str
-        Name of the value in messages.
-    value : object
-        The given value; bools are not accepted.
-    low : float or None
-        Lower bound; with `open_low` the value must be above it.
-    high : float, optional
-        Upper bound; with `open_high` the value must be below it; unlimited by default.
-    open_low, open_high : bool
-        Whether the bound itself is excluded.
-
-    Raises
-    ------
-    ParameterError
-        If it is not a finite number, or outside the bounds.
-
-    Examples
-    --------
     >>> check_real("lambda", 0, 0, 1, open_low=True)
     Traceback (most recent call last):
         ...
@@ -141,7 +73,7 @@ def check_real(
 
 
 def _is_finite(value: Any) -> bool:
-    """Return whether a number is one in double precision."""
+    """Return whether a number is finite in double precision."""
     try:
         return math.isfinite(value)
     except OverflowError:  # an integer of many digits
@@ -149,22 +81,8 @@ def _is_finite(value: Any) -> bool:
 
 
 def check_name(kind: str, name: str) -> None:
-    """Check that a name can be a file name: it must match the pattern for names in the configuration schema.
+    """Raise ParameterError unless a name can be a file name, by the pattern for names in the configuration schema.
 
-    Parameters
-    ----------
-    kind : str
-        What the name stands for, such as ``"family"``.
-    name : str
-        The name to check.
-
-    Raises
-    ------
-    ParameterError
-        If it does not match.
-
-    Examples
-    --------
     >>> check_name("family", "a/1")
     Traceback (most recent call last):
         ...

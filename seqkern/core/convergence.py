@@ -1,4 +1,4 @@
-"""Failures to converge within a piece of work: collected for a summary instead of one warning for each fit.
+"""Convergence warnings within a piece of work, collected for a summary instead of one warning for each fit.
 
 The warning is scikit-learn's, so that filters for it apply. It is imported only to warn: importing scikit-learn takes
 a second, and prediction, Gram matrices and most evaluations do not need it. If it is not loaded, there was no
@@ -20,7 +20,7 @@ def convergence_warning() -> type[Warning]:
 
 
 class _Loaded(type):
-    """Lets a class stand for `ConvergenceWarning` without importing it."""
+    """A metaclass that lets a class stand for `ConvergenceWarning` without importing it."""
 
     def __subclasscheck__(cls, other: type) -> bool:
         module = sys.modules.get("sklearn.exceptions")
@@ -28,21 +28,12 @@ class _Loaded(type):
 
 
 class _Unconverged(Warning, metaclass=_Loaded):
-    """Stands for `ConvergenceWarning` in warning filters, which check the class of a warning."""
+    """A stand-in for `ConvergenceWarning` in warning filters, which check the class of a warning."""
 
 
 def warn_unconverged(text: str, stacklevel: int = 1) -> None:
-    """Warn with a `ConvergenceWarning`.
+    """Issue a `ConvergenceWarning`.
 
-    Parameters
-    ----------
-    text : str
-        What did not converge, and the remedy.
-    stacklevel : int
-        The line that the warning names, counted from the caller of this function as for `warnings.warn`.
-
-    Examples
-    --------
     >>> with unconverged() as failed:
     ...     warn_unconverged("no convergence after 1000 iterations; raise max_iter")
     >>> [str(warning) for warning in failed]
@@ -53,7 +44,7 @@ def warn_unconverged(text: str, stacklevel: int = 1) -> None:
 
 @contextlib.contextmanager
 def ignoring_unconverged() -> Iterator[None]:
-    """Suppress each `ConvergenceWarning`."""
+    """Suppress every `ConvergenceWarning`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", _Unconverged)
         yield
@@ -61,13 +52,7 @@ def ignoring_unconverged() -> Iterator[None]:
 
 @contextlib.contextmanager
 def unconverged() -> Iterator[list[Warning]]:
-    """Collect each `ConvergenceWarning` in a list; other warnings are shown as usual.
-
-    Yields
-    ------
-    list of Warning
-        Filled until the context ends.
-    """
+    """Collect every `ConvergenceWarning` in the yielded list; other warnings are shown as usual."""
     kept: list[Warning] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", _Unconverged)
@@ -84,22 +69,8 @@ def unconverged() -> Iterator[list[Warning]]:
 
 
 def telling(function: Callable[..., Any], told: list[Warning]) -> Callable[..., Any]:
-    """Wrap a function so that its convergence warnings go to a list.
+    """Return a wrapped function whose convergence warnings go to a list.
 
-    Parameters
-    ----------
-    function : callable
-        A function called with positional arguments.
-    told : list of Warning
-        The list to extend.
-
-    Returns
-    -------
-    callable
-        Returns the result of `function`.
-
-    Examples
-    --------
     >>> told = []
     >>> telling(warn_unconverged, told)("no convergence")
     >>> len(told)

@@ -1,8 +1,7 @@
-"""One error for damaged files: whatever a loader raises on damaged bytes becomes one line with file and remedy.
+"""Uniform errors for damaged files: any exception of a loader becomes one line with file and remedy.
 
-A loader trusts the file that it reads; damaged bytes break this trust in any place, with any exception: a missing key,
-a list in place of a number, text that is not UTF-8. `damaged` turns all of them into one error, so that loaders need no
-check of their own for each.
+Damaged bytes can make a loader fail anywhere, with any exception: a missing key, a list in place of a number, text
+that is not UTF-8. `damaged` turns all of them into one error, so that loaders need no checks of their own.
 """
 
 from __future__ import annotations
@@ -27,25 +26,8 @@ def unreadable(
     remedy: str = "check the path and its permissions",
     kind: type[SeqkernError] = FileError,
 ) -> SeqkernError:
-    """Return the error for an OSError raised while reading.
+    """Return the error for an OSError raised while reading; `remedy` is for an existing file.
 
-    Parameters
-    ----------
-    path : path-like or None
-        The file.
-    error : OSError
-        What the system said.
-    remedy : str
-        The remedy for a file that is there.
-    kind : type of SeqkernError
-        What is returned.
-
-    Returns
-    -------
-    SeqkernError
-
-    Examples
-    --------
     >>> print(unreadable("plan.json", IsADirectoryError(21, "Is a directory")))
     plan.json: cannot be read: Is a directory; check the path and its permissions
     >>> print(unreadable("plan.json", FileNotFoundError(2, "No such file or directory")))
@@ -60,32 +42,11 @@ def unreadable(
 def damaged(
     path: PathLike, problem: str = PROBLEM, remedy: str = REMEDY, error: type[SeqkernError] = FileError
 ) -> Iterator[None]:
-    """Turn whatever is raised while a file is loaded into one error that names the file and the remedy.
+    """Turn any exception raised while a file is loaded into one error that names the file and the remedy.
 
-    Errors that name a file pass; of other seqkern errors, the message says the problem too.
+    Errors that already name a file pass unchanged; the problem is added to other seqkern errors. An unreadable file
+    always gives a FileError.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    problem : str
-        What is wrong with a file that does not load.
-    remedy : str
-        How to get an intact one.
-    error : type of SeqkernError
-        What is raised for damaged content. A file that cannot be read at all is always a FileError.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    SeqkernError
-        `error`, or a FileError.
-
-    Examples
-    --------
     >>> with damaged("plan.json", "is not a plan"):
     ...     cost = {}["grams"]
     Traceback (most recent call last):
@@ -116,26 +77,8 @@ def damaged(
 
 
 def check_texts(values: Any, name: str) -> list[str]:
-    """Return a list of texts that was read from a file.
+    """Return a list read from a file; raise ValueError unless it is a list of texts.
 
-    Parameters
-    ----------
-    values : object
-        The list.
-    name : str
-        What it lists, for the message.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ValueError
-        If it is not a list, or one of its values is not text.
-
-    Examples
-    --------
     >>> check_texts(["d1", 2], "ids")
     Traceback (most recent call last):
         ...
@@ -147,24 +90,8 @@ def check_texts(values: Any, name: str) -> list[str]:
 
 
 def check_counts(counts: Any) -> dict[str, int]:
-    """Return a dict of text to number that was read from a file.
+    """Return a dict read from a file; raise ValueError unless it maps text to numbers.
 
-    Parameters
-    ----------
-    counts : object
-        The dict.
-
-    Returns
-    -------
-    dict of str to int
-
-    Raises
-    ------
-    ValueError
-        If it is not a dict of such values.
-
-    Examples
-    --------
     >>> check_counts({"masked letters": 3})
     {'masked letters': 3}
     """

@@ -1,62 +1,173 @@
-"""A declared parameter: its values, and how they are checked, parsed, documented and put in a schema.
-
-A value passes three forms::
-
-    text ─▶ parse ─▶ normal: as a configuration has it ─▶ build: as the constructor takes it
-
-Every step returns unchanged what it cannot interpret; `check` rejects it later, with the remedy.
-"""
+"""Declared parameters: their values, and how they are checked, parsed and documented."""
 
 import inspect
+import itertools
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args, get_origin
 
-from seqkern.core.alternatives import SEPARATOR, split_alternatives
+from seqkern.core.checks import check_choice, check_flag, check_integer, check_real
 from seqkern.core.errors import ParameterError
-from seqkern.core.kinds import HOMES, kind_of
-from seqkern.core.values import parse_value
+from seqkern.core.registry import HOMES, kind_of
+
+# Parsing of text values: a constant, a number, a range of integers, or the text itself.
+
+DECIMAL = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+"""Pattern of a number: in ASCII, and without the underscores that Python allows."""
+NUMBER = re.compile(rf"{DECIMAL}(?=\s*(?:[,+*)\]]|$))")
+_RANGE = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
+_LONGEST_RANGE = 1000
+MOST_DIGITS = 18
+"""Of an integer that fits into 64 bits."""
+_CONSTANTS = {"none": None, "true": True, "false": False}
+
+
+def parse_value(text: str) -> Any:
+    """Return the value of a text without a declared type; a range such as ``1-3`` becomes a list.
+
+    >>> [parse_value(word) for word in ("none", "3", "1e-3", "1-3", "dna")]
+    [None, 3, 0.001, [1, 2, 3], 'dna']
+    """
+    word = text.strip()
+    if word.lower() in _CONSTANTS:
+        return _CONSTANTS[word.lower()]
+    span = _RANGE.fullmatch(word)
+    if span and 0 <= int(span[2]) - int(span[1]) < _LONGEST_RANGE:
+        return list(range(int(span[1]), int(span[2]) + 1))
+    if math.isnan(read_number(word)):
+        return word
+    return float(word) if set(word) & set(".eE") else int(word)
+
+
+def read_number(text: str) -> float:
+    """Return the finite number in a text, NaN if there is none; tables, labels and options all use it.
+
+    >>> [read_number(text) for text in ("-1e-3", " 5 ", "1_000", "١", "1e400", "inf")]
+    [-0.001, 5.0, nan, nan, nan, nan]
+    """
+    try:
+        value = float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def check_number(text: str) -> float:
+    """Return the finite number in a text like `read_number`, but raise ValueError if there is none."""
+    value = read_number(text)
+    if math.isnan(value):
+        raise ValueError(f"{text[:40]!r} is not a finite number")
+    return value
+
+
+def check_int(text: str) -> int:
+    """Return the integer in a text of ASCII digits with an optional sign; raise ValueError for anything else."""
+    if not re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
+        raise ValueError(f"{text[:40]!r} is not an integer")
+    return int(text)
+
+
+def whole_number(text: str) -> int | None:
+    """Return the non-negative integer in a text of digits; None if it is not one, or exceeds 64 bits.
+
+    >>> whole_number("301"), whole_number("٣"), whole_number("9" * 30)
+    (301, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
+
+
+# Alternatives in a spec, such as ``spectrum:k=3|4|6``, among which a search chooses.
+
+SEPARATOR = "|"
+MOST_COMBINATIONS = 10_000
+_ALTERNATIVES = re.compile(r"=([^,+*()\[\]=]*\|[^,+*()\[\]=]*)")
+
+
+def alternatives(text: str) -> list[str]:
+    """Return every text that results from choosing one of the alternatives of each parameter.
+
+    Combinations that differ in the last parameter are adjacent; a text without alternatives is returned itself.
+
+    >>> alternatives("mismatch:k=4|5,m=1")
+    ['mismatch:k=4,m=1', 'mismatch:k=5,m=1']
+    >>> alternatives("rbf:gamma=0.1|1,base=(spectrum:k=2|3)")[-1]
+    'rbf:gamma=1,base=(spectrum:k=3)'
+    """
+    if text.lstrip().startswith("{"):
+        return [text]
+    pieces = _ALTERNATIVES.split(text)
+    choices = [split_alternatives(piece, text) if i % 2 else [piece] for i, piece in enumerate(pieces)]
+    _check_count(choices)
+    return [
+        "".join(f"={piece}" if i % 2 else piece for i, piece in enumerate(chosen))
+        for chosen in itertools.product(*choices)
+    ]
+
+
+def split_alternatives(value: str, text: str = "") -> list[str]:
+    """Return the distinct alternatives of one value such as ``3|4|6``.
+
+    >>> split_alternatives("3|4|6")
+    ['3', '4', '6']
+    """
+    words = [word.strip() for word in value.split(SEPARATOR)]
+    if not all(words):
+        raise ParameterError(
+            f"an alternative in {text or value!r} is empty", remedy="write a value on each side of |, such as k=3|4|6"
+        )
+    return list(dict.fromkeys(words))
+
+
+def spec_alternatives(spec: str | Mapping[str, Any]) -> list[Any]:
+    """Return the specs described by a spec with alternatives; a spec without alternatives is returned itself.
+
+    >>> spec_alternatives({"kernel": "spectrum", "k": "3|4"})
+    [{'kernel': 'spectrum', 'k': '3'}, {'kernel': 'spectrum', 'k': '4'}]
+    """
+    if isinstance(spec, str):
+        return alternatives(spec)
+    choices = [[(key, one) for one in _values(value)] for key, value in spec.items()]
+    _check_count(choices)
+    return [dict(chosen) for chosen in itertools.product(*choices)]
+
+
+def _check_count(choices: list[list[Any]]) -> None:
+    """Raise ParameterError for more than `MOST_COMBINATIONS` combinations."""
+    count = math.prod(map(len, choices))
+    if count > MOST_COMBINATIONS:
+        raise ParameterError(
+            f"the alternatives give more than {MOST_COMBINATIONS} combinations", remedy="give fewer alternatives"
+        )
+
+
+def _values(value: Any) -> list[Any]:
+    """Return the alternatives of a parameter's value."""
+    if isinstance(value, Mapping):
+        return spec_alternatives(value)
+    return split_alternatives(value) if isinstance(value, str) and SEPARATOR in value else [value]
+
+
+# Declared parameters: their values, and how these are checked, parsed, documented and put in a schema.
+#
+# A value passes through three forms::
+#
+#     text ─▶ parse ─▶ normal: as a configuration has it ─▶ build: as the constructor takes it
+#
+# Every step returns unchanged what it cannot interpret; `check` rejects it later, with the remedy.
 
 REQUIRED: Any = inspect.Parameter.empty
 """The default of a parameter that must be given."""
 
 
 class Parameter:
-    """A parameter that accepts any value; base of the more specific ones.
+    """A parameter that accepts any value; base class of the more specific ones.
 
-    Parameters
-    ----------
-    **traits : object
-        Attributes of the class by name; the others keep their defaults.
+    `words` are allowed besides the declared values, such as ``"scale"`` instead of a number. `execution` marks
+    parameters
+    that change only how the numbers are computed; with `list_parameter` a list is one value, not a grid.
 
-    Attributes
-    ----------
-    default : object
-        Default of the constructor; `REQUIRED` if there is none.
-    kw_only : bool
-        Whether the constructor accepts it by keyword only.
-    doc : str
-        The meaning: one line, or a paragraph.
-    optional : bool
-        Whether None is allowed; always true if None is the default.
-    several : bool
-        Whether a list of such values is allowed.
-    words : tuple of str
-        Words allowed as well, such as ``"scale"`` instead of a number.
-    execution : bool
-        Whether it changes only how the numbers are computed.
-    list_parameter : bool
-        Whether a list is one value, and not a grid: for solvers that choose from it themselves.
-    each : str
-        Name of one of several values in messages (default: the parameter's name).
-    remedy : str
-        The remedy in errors, if it is not obvious.
-    annotation : object
-        Type of the attribute, from the class.
-
-    Examples
-    --------
     >>> item = Parameter(words=("auto",))
     >>> item.normal(["1e-3", "auto", "1-3"], grid=True)
     [0.001, 'auto', [1, 2, 3]]
@@ -82,66 +193,30 @@ class Parameter:
         vars(self).update(traits)
 
     def but(self, **changes: Any) -> Self:
-        """Return a copy of this parameter with some changes.
-
-        Parameters
-        ----------
-        **changes : object
-            Attributes of this class, with their new values.
-
-        Returns
-        -------
-        Parameter
-            A parameter of the same class.
-        """
+        """Return a copy of this parameter with some attributes changed."""
         return type(self)(**(vars(self) | changes))
 
     def declared(self, annotation: Any) -> "Parameter":
-        """Return this parameter as a class declares it.
-
-        Parameters
-        ----------
-        annotation : object
-            Type of the attribute.
-
-        Returns
-        -------
-        Parameter
-        """
+        """Return this parameter completed with the annotated type of its attribute."""
         return self._declared(annotation)
 
     def _declared(self, annotation: Any) -> "Parameter":
-        """Return this parameter with the type of its attribute."""
+        """Return this parameter with the annotated type of its attribute."""
         return self.but(annotation=annotation, optional=self.optional or self.default is None)
 
     @property
     def required(self) -> bool:
-        """Whether there is no default."""
+        """Whether the parameter has no default."""
         return self.default is REQUIRED
 
     # ---- checks ----------------------------------------------------------------------------------------------
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
-        """Check that a value is in the domain.
-
-        Parameters
-        ----------
-        name : str
-            Name of the value in messages.
-        value : object
-            In the form of the constructor.
-        owner : object, optional
-            The object with the parameter; its other parameters may bound the value.
-
-        Raises
-        ------
-        ParameterError
-            If the value is outside the domain.
-        """
+        """Raise ParameterError for a constructor value outside the domain; parameters of `owner` may bound it."""
         self._check(name, value, owner)
 
     def _check(self, name: str, value: Any, owner: Any) -> None:
-        """Raise ParameterError if a value, or one of several, is outside the domain."""
+        """Raise ParameterError if a value, or one of several values, is outside the domain."""
         if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
             return
         for one in value if self.several and is_listed(value) else [value]:
@@ -151,25 +226,15 @@ class Parameter:
         """Raise ParameterError if a single value is outside the domain."""
 
     def _refuse(self, name: str, value: Any, remedy: str) -> None:
-        """Raise ParameterError."""
+        """Raise ParameterError for a value, with the remedy."""
         raise ParameterError(f"{name}={value!r} is not possible", remedy=self.remedy or remedy)
 
     # ---- reading ---------------------------------------------------------------------------------------------
 
     def parse(self, word: str, *, grid: bool = False) -> Any:
-        """Return the value of a text.
+        """Return the normal form of the text after ``=``.
 
-        Parameters
-        ----------
-        word : str
-            The text after ``=``; surrounding blanks are ignored.
-        grid : bool
-            Whether a list of values is a grid, so that any number may be given as a range ``1-5``.
-
-        Returns
-        -------
-        object
-            The value in the normal form.
+        If `grid`, a list of values is a grid, so that any number may be given as a range ``1-5``.
         """
         word = word.strip()
         if self.optional and word.lower() == "none":
@@ -177,7 +242,7 @@ class Parameter:
         return word if word in self.words else self._parse(word, grid or self.several)
 
     def _parse(self, word: str, ranges: bool) -> Any:
-        """Return the value of a text that is not one of `words`; a range only if `ranges` is true."""
+        """Return the value of a text that is not one of `words`; ranges are allowed only if `ranges` is true."""
         return parse_value(word)
 
     @property
@@ -186,20 +251,7 @@ class Parameter:
         return self
 
     def normal(self, value: Any, *, grid: bool = False) -> Any:
-        """Convert texts in a value to what they stand for, lists item by item.
-
-        Parameters
-        ----------
-        value : object
-            In the form of a configuration.
-        grid : bool
-            Whether a list of values is a grid, as for `parse`.
-
-        Returns
-        -------
-        object
-            The value in the normal form.
-        """
+        """Return the normal form of a configuration value: texts are parsed, in lists item by item."""
         return self._normal(value, grid)
 
     def _normal(self, value: Any, grid: bool) -> Any:
@@ -211,18 +263,7 @@ class Parameter:
         return self.parse(value, grid=grid) if isinstance(value, str) else value
 
     def build(self, value: Any) -> Any:
-        """Build the objects that mappings describe.
-
-        Parameters
-        ----------
-        value : object
-            In the normal form.
-
-        Returns
-        -------
-        object
-            In the form of the constructor.
-        """
+        """Return the constructor's form of a normal value: mappings become the objects they describe."""
         return self._build(value)
 
     def _build(self, value: Any) -> Any:
@@ -253,7 +294,7 @@ class Parameter:
         return self._type()
 
     def _words_text(self) -> str:
-        """Return `words` for the documentation."""
+        """Return the text of `words` for the documentation."""
         return (
             "{" + ", ".join(f'"{word}"' for word in self.words) + "}" if len(self.words) > 1 else f'"{self.words[0]}"'
         )
@@ -273,16 +314,14 @@ class Parameter:
         return {}
 
     def _default_schema(self) -> dict[str, Any]:
-        """Return the default for a schema."""
+        """Return the part of a schema that gives the default."""
         return {} if self.default is REQUIRED else {"default": "inf" if self.default == math.inf else self.default}
 
 
 class Changed(Parameter):
-    """An inherited parameter with changes; exists only while a class is created.
+    """A redeclaration of an inherited parameter; it exists only while a class is created.
 
-    Examples
-    --------
-    >>> from seqkern.core.declared_numbers import Integer
+    >>> from seqkern.core.declarations import Integer
     >>> Changed(changes={"default": 5}).of(Integer(default=3, low=1)).default
     5
     """
@@ -290,46 +329,403 @@ class Changed(Parameter):
     changes: Mapping[str, Any] = MappingProxyType({})
 
     def of(self, inherited: Parameter) -> Parameter:
-        """Return the parameter with the changes.
-
-        Parameters
-        ----------
-        inherited : Parameter
-            As declared by a base class.
-
-        Returns
-        -------
-        Parameter
-        """
+        """Return the inherited parameter with the changes applied."""
         return inherited.but(**self.changes)
 
 
 class Fixed(Parameter):
-    """An inherited parameter that this class lacks: its value is always the default.
+    """A marker for an inherited parameter that this class lacks: its value is always the default.
 
-    Examples
-    --------
     >>> isinstance(Fixed(default=1), Parameter)
     True
     """
 
 
 def is_listed(value: Any) -> bool:
-    """Return whether a value is a list of values.
+    """Return whether a value is a list, a tuple, a range or an array.
 
-    Parameters
-    ----------
-    value : object
-        Value of a parameter.
-
-    Returns
-    -------
-    bool
-        True for a list, a tuple, a range or an array.
-
-    Examples
-    --------
     >>> is_listed([1, 2]), is_listed("ACGT")
     (True, False)
     """
     return isinstance(value, (list, tuple, range)) or getattr(value, "ndim", 0) > 0
+
+
+# Declared parameters that are numbers: integers, floats, lists, numbers by name.
+
+FAR = 1e9
+"""The documentation omits larger bounds, which nobody will meet."""
+
+
+class Number(Parameter):
+    """A number between bounds; a bound given as text is the name of another parameter.
+
+    >>> Real(low=0, high="C", doc="Share of the bound.").type_text()
+    'float from 0 to `C`'
+    """
+
+    low: float | str | None = None
+    high: float | str | None = None
+    open_low: bool = False
+    open_high: bool = False
+
+    def _bounds(self, owner: Any) -> tuple[Any, Any]:
+        """Return both bounds, with names of other parameters replaced by their values."""
+        low, high = (getattr(owner, end) if isinstance(end, str) else end for end in (self.low, self.high))
+        return low, high
+
+    def _check(self, name: str, value: Any, owner: Any) -> None:
+        """Raise ParameterError for a value outside the domain."""
+        if isinstance(value, str) and self.words and value not in self.words:
+            *first, last = [f"give {self._article()} {self._span(self._bounds(owner))}".rstrip(), *self.words]
+            self._refuse(name, value, f"{', '.join(first)} or {last}")
+        super()._check(name, value, owner)
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        value = parse_value(word)
+        return word if isinstance(value, list) and not ranges else value
+
+    def _article(self) -> str:
+        """Return the noun with its article for messages."""
+        return "a number"
+
+    def _span(self, bounds: tuple[Any, Any]) -> str:
+        """Return the domain as text for the documentation; empty if unbounded."""
+        low, high = bounds
+        if low is not None and high is not None and not self.open_low and not self.open_high:
+            return f"from {low} to {high}"
+        ends = [] if low is None else [f"{'>' if self.open_low else '≥'} {low}"]
+        ends += [] if high is None else [f"{'<' if self.open_high else '≤'} {high}"]
+        return " and ".join(ends)
+
+    def _type(self) -> str:
+        bounds = (_shown(self.low), _shown(self.high))
+        return f"{self._element()} {self._span(bounds)}".rstrip()
+
+    def _number_schema(self, kind: str) -> dict[str, Any]:
+        """Return the JSON schema of a number, or of a text that stands for one."""
+        schema: dict[str, Any] = {"type": kind}
+        if isinstance(self.low, (int, float)) and math.isfinite(self.low):
+            schema["exclusiveMinimum" if self.open_low else "minimum"] = self.low
+        if isinstance(self.high, (int, float)):
+            schema["exclusiveMaximum" if self.open_high else "maximum"] = self.high
+        return schema
+
+
+class Integer(Number):
+    """An integer from `low` to `high`."""
+
+    def _check_one(self, name: str, value: Any, owner: Any) -> None:
+        low, high = self._bounds(owner)
+        check_integer(name, value, -math.inf if low is None else low, high)
+
+    def _article(self) -> str:
+        return "an integer"
+
+    def _element(self) -> str:
+        return "int"
+
+    def _schema(self) -> dict[str, Any]:
+        return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?[0-9]+$"}]}
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of a value in a configuration; a list may be a range ``1-5``."""
+        schema = super().schema()
+        if self.several:
+            schema["anyOf"].append({"type": "string", "pattern": r"^[0-9]+-[0-9]+$"})
+        return schema
+
+
+class Real(Number):
+    """A number from `low` to `high`; with `infinite`, also infinity, written ``"inf"`` in JSON.
+
+    >>> item = Real(low=0, open_low=True, infinite=True)
+    >>> item.type_text(), item.parse("1e-3"), item.build("inf")
+    ('float > 0 or infinity', 0.001, inf)
+    """
+
+    infinite: bool = False
+
+    def _check_one(self, name: str, value: Any, owner: Any) -> None:
+        if self.infinite and value == math.inf:
+            return
+        low, high = self._bounds(owner)
+        low = -math.inf if low is None else low
+        check_real(name, value, low, high, open_low=self.open_low, open_high=self.open_high)
+
+    def _build(self, value: Any) -> Any:
+        """Return the value, with the text for infinity converted."""
+        return math.inf if isinstance(value, str) and value == "inf" else super()._build(value)
+
+    def _element(self) -> str:
+        return "float"
+
+    def _type(self) -> str:
+        return f"{super()._type()} or infinity" if self.infinite else super()._type()
+
+    def _schema(self) -> dict[str, Any]:
+        number = self._number_schema("number")
+        # YAML reads 1e-3 as text
+        text = {
+            "type": "string",
+            "pattern": f"^({DECIMAL}" + ("|inf" * self.infinite) + ")$",
+        }
+        return {"anyOf": [number, text]}
+
+
+class Numbers(Real):
+    """A list of numbers, or one of `words`; the object's attribute `length` gives the required number of values."""
+
+    length: str = ""
+
+    def _check(self, name: str, value: Any, owner: Any) -> None:
+        """Raise ParameterError unless the value is a list of numbers in the domain, or one of the words."""
+        if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
+            return
+        count = getattr(owner, self.length) if self.length else None
+        if not is_listed(value) or getattr(value, "ndim", 1) != 1 or count not in (None, len(value)):
+            choose = f"choose {', '.join(self.words)}, or " if self.words else ""
+            self._refuse(name, value, f"{choose}give a list of {'' if count is None else f'{count} '}numbers")
+        for one in value:
+            self._check_one(self.each or name, one, owner)
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        return super()._parse(word, True)
+
+    @property
+    def item(self) -> Parameter:
+        """The declaration of each value of a list."""
+        return Real()
+
+    def _type(self) -> str:
+        return f"list of {super()._type()}"
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": super()._schema()}
+
+
+class NumbersByName(Parameter):
+    """A number for each of some names; `words`, or with `text` any text, are allowed instead.
+
+    Messages name a number by the parameter, or by `each` if given, and its name.
+
+    >>> NumbersByName(value=Real(low=0), words=("balanced",)).normal({"donor": "5", "decoy": 1})
+    {'donor': 5, 'decoy': 1}
+    """
+
+    value: Number = Number()
+    text: bool = False
+
+    def _check(self, name: str, value: Any, owner: Any) -> None:
+        """Raise ParameterError unless all numbers are in the domain, or the value is an allowed text."""
+        if (value is None and self.optional) or (isinstance(value, str) and (self.text or value in self.words)):
+            return
+        if not isinstance(value, Mapping):
+            self._refuse(name, value, "give a number for each name")
+        for key, number in value.items():
+            self.value.check(f"{self.each or name} {key}", number, owner)
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        return word
+
+    def _normal(self, value: Any, grid: bool) -> Any:
+        """Return a configuration value with the numbers of a mapping parsed."""
+        if isinstance(value, Mapping):
+            return {key: self.value.normal(item) for key, item in value.items()}
+        return super()._normal(value, grid)
+
+    def _type(self) -> str:
+        return f"dict of str to {self.value.type_text()}" + (" or str" if self.text else "")
+
+    def _schema(self) -> dict[str, Any]:
+        schema = {"type": "object", "additionalProperties": self.value.schema()}
+        return {"anyOf": [schema, {"type": "string"}]} if self.text else schema
+
+
+def _shown(bound: Any) -> Any:
+    """Return a bound for the documentation; None for a bound too extreme to matter."""
+    if isinstance(bound, str):
+        return f"`{bound}`"
+    return bound if bound is not None and abs(bound) < FAR else None
+
+
+# Declared parameters that are text: a choice, a flag, any text, the name of an alphabet, or labels.
+
+
+class Choice(Parameter):
+    """A choice of one of some words; by default the words of the annotation, a Literal.
+
+    >>> item = Choice(choices=("l1", "l2"), optional=True)
+    >>> item.type_text(), item.parse("none")
+    ('{None, "l1", "l2"}', None)
+    """
+
+    choices: Collection[str | None] = ()
+
+    def _declared(self, annotation: Any) -> Parameter:
+        """Return this parameter with the choices of the annotation, unless it declares its own."""
+        choices = tuple(self.choices) or _literals(annotation)
+        declared = self.but(choices=choices, optional=self.optional or None in choices)
+        return super(Choice, declared)._declared(annotation)
+
+    def _all(self) -> tuple[str | None, ...]:
+        """Return all choices, starting with None if allowed."""
+        words = tuple(choice for choice in self.choices if choice is not None)
+        return (None, *words) if self.optional else words
+
+    def _check(self, name: str, value: Any, owner: Any) -> None:
+        """Raise ParameterError unless the value is one of the choices."""
+        check_choice(name, value, self._all())
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        return word
+
+    def type_text(self) -> str:
+        """Return the choices as text for the documentation."""
+        words = [str(word) if word is None else f'"{word}"' for word in self._all()]
+        return "{" + ", ".join(words) + "}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of a value in a configuration."""
+        all_words = [*self._all(), *(["none"] if self.optional else [])]
+        return {"enum": all_words, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
+
+
+class Flag(Parameter):
+    """A parameter that is true or false.
+
+    >>> Flag().parse("true"), Flag(default=False).schema()["default"]
+    (True, False)
+    """
+
+    def _check_one(self, name: str, value: Any, owner: Any) -> None:
+        check_flag(name, value)
+
+    def _type(self) -> str:
+        return "bool"
+
+    def _schema(self) -> dict[str, Any]:
+        return {"enum": [True, False, "true", "false", 0, 1]}
+
+
+class Text(Parameter):
+    """A text of any form (``01`` stays ``01``), or the path of a file; with `rows`, rows of numbers are allowed.
+
+    >>> Text().parse("01"), Parameter().parse("01")
+    ('01', 1)
+    """
+
+    rows: bool = False
+    path: bool = False
+
+    def _check(self, name: str, value: Any, owner: Any) -> None:
+        """Raise ParameterError unless the value is text, or an allowed replacement."""
+        if not (self.rows and is_listed(value)):
+            super()._check(name, value, owner)
+
+    def _check_one(self, name: str, value: Any, owner: Any) -> None:
+        if isinstance(value, str):
+            return
+        if self.path:
+            raise ParameterError(f"{name}={value!r} is not a path", remedy=self.remedy)
+        self._refuse(name, value, "give text" if not self.rows else "give a name, or rows of numbers")
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        return word
+
+    @property
+    def item(self) -> Parameter:
+        """The declaration of each value of a list: text, or numbers."""
+        return Parameter() if self.rows else self
+
+    def _normal(self, value: Any, grid: bool) -> Any:
+        """Return a configuration value as text, because YAML turns some texts into numbers."""
+        return str(value) if type(value) in (int, float) else super()._normal(value, grid)
+
+    def _type(self) -> str:
+        return "str or list of list of float" if self.rows else "str"
+
+    def _schema(self) -> dict[str, Any]:
+        text = {"type": ["string", "number"]}
+        return {"anyOf": [text, {"type": "array"}]} if self.rows else text
+
+
+class AlphabetName(Text):
+    """An alphabet by name, by its letters, or as an Alphabet; checked when sequences are encoded.
+
+    >>> AlphabetName().check("alphabet", 7)
+    """
+
+    def _check_one(self, name: str, value: Any, owner: Any) -> None:
+        """Skip the check here: sequences check the alphabet, and their error names suitable ones."""
+
+
+class Labels(Parameter):
+    """A list of class names or codes.
+
+    >>> Labels().normal(["donor", "1"])
+    ['donor', '1']
+    """
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        return word
+
+    def _type(self) -> str:
+        return "sequence of str"
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": ["string", "number"]}}
+
+
+def _literals(annotation: Any) -> tuple[Any, ...]:
+    """Return the values of the Literals in an annotation."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    if annotation is type(None):
+        return (None,)
+    return tuple(value for part in get_args(annotation) for value in _literals(part))
+
+
+# Declared parameters that have parameters themselves, such as the kernel inside a kernel.
+
+
+class Component(Parameter):
+    """A nested object of some kind (see kinds.py), such as the kernel inside a kernel; with `expand`, a whole grid.
+
+    The class that declares it checks whether the object is suitable.
+    """
+
+    kind: str = ""
+    expand: bool = False
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        value = parse_value(word)
+        return value if type(value) in (int, float) else word
+
+    def _normal(self, value: Any, grid: bool) -> Any:
+        """Return a configuration value with texts parsed, so that it shows what is searched."""
+        parse = kind_of(self.kind).parse
+        if isinstance(value, str) and parse is not None and not self.list_parameter:
+            return None if self.optional and value.strip().lower() == "none" else parse(value)
+        return super()._normal(value, grid)
+
+    def _build(self, value: Any) -> Any:
+        """Return the object described by a text or a mapping; for lists and grids, all objects."""
+        kind = kind_of(self.kind)
+        if self.expand:
+            found = [kind.build(one) for item in (value if is_listed(value) else [value]) for one in self._grid(item)]
+            return found[0] if len(found) == 1 else found
+        if isinstance(value, (list, tuple)):
+            return [self.build(item) for item in value] if self.several else value
+        described = isinstance(value, (str, Mapping)) or (self.list_parameter and value is not None)
+        return kind.build(value) if described else value
+
+    def _grid(self, value: Any) -> list[Any]:
+        """Return the specs of a grid."""
+        expand = kind_of(self.kind).expand
+        return expand(value) if expand is not None and isinstance(value, (str, Mapping)) else [value]
+
+    def _type(self) -> str:
+        return kind_of(self.kind).type_name
+
+    def _schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, {"$ref": f"#/$defs/{self.kind}"}]}

@@ -1,4 +1,4 @@
-"""Download a file whose checksum is known."""
+"""Downloads of files whose checksums are known."""
 
 import hashlib
 import http.client
@@ -14,24 +14,7 @@ BLOCK = 1 << 20
 
 
 def download(url: str, path: Path, sha256: str, *, name: str, remedy: str) -> None:
-    """Download a file to `path`; keep it only if its checksum is correct.
-
-    Parameters
-    ----------
-    url : str
-        Public URL.
-    path : Path
-        Where the file goes; its folder is created if missing.
-    sha256 : str
-        Its checksum, in hexadecimal digits.
-    name, remedy : str
-        Name of the file in messages, and the remedy if it cannot be downloaded.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be downloaded, or has another checksum.
-    """
+    """Download a file to `path`; keep it only if its checksum is correct."""
     with atomic_write(path) as target:
         digest = hashlib.sha256()
         for block in _blocks(url, name, remedy):
@@ -42,7 +25,7 @@ def download(url: str, path: Path, sha256: str, *, name: str, remedy: str) -> No
 
 
 def _blocks(url: str, name: str, remedy: str) -> Iterator[bytes]:
-    """Yield the bytes at a URL."""
+    """Yield the bytes at a URL in blocks."""
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
             while block := answer.read(BLOCK):

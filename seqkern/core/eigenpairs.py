@@ -1,4 +1,4 @@
-"""The largest eigenvalues of a symmetric matrix."""
+"""The largest eigenvalues of a symmetric matrix and their eigenvectors."""
 
 from collections.abc import Callable
 
@@ -20,31 +20,10 @@ KRYLOV = 20
 
 
 def largest_eigenpairs(make: Callable[[], Array], count: int) -> tuple[Array, Array]:
-    """Return the largest eigenvalues of a symmetric matrix, descending, and their eigenvectors.
+    """Return the `count` largest eigenvalues of a symmetric matrix, descending, and their eigenvectors (n, count).
 
-    A few of a large matrix by Lanczos's method if it converges soon, as it does unless many eigenvalues are nearly
-    equal; else by LAPACK.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the matrix, float64 (n, n), exactly symmetric and C-ordered; it is overwritten.
-    count : int
-        How many, from 1 to n.
-
-    Returns
-    -------
-    values : ndarray of float64, shape (count,)
-    vectors : ndarray of float64, shape (n, count)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> values, vectors = largest_eigenpairs(lambda: np.diag([1.0, 3.0, 2.0]), 2)
-    >>> values
-    array([3., 2.])
-    >>> abs(vectors[:, 0])
-    array([0., 1., 0.])
+    A few eigenpairs of a large matrix are computed by Lanczos's method if it converges soon, as it does unless many
+    eigenvalues are nearly equal; otherwise by LAPACK. The matrix that `make` returns is overwritten.
     """
     from scipy.linalg import eigh  # 0.2 s to import
 
@@ -64,21 +43,8 @@ def largest_eigenpairs(make: Callable[[], Array], count: int) -> tuple[Array, Ar
 
 
 def are_few(count: int, n: int) -> bool:
-    """Return whether so many eigenpairs are few enough for Lanczos's method.
+    """Return whether `count` eigenpairs are few enough for Lanczos's method on n rows.
 
-    Parameters
-    ----------
-    count : int
-        How many.
-    n : int
-        Rows of the matrix.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
     >>> are_few(10, 5000), are_few(10, 100)
     (True, False)
     """
@@ -86,10 +52,10 @@ def are_few(count: int, n: int) -> bool:
 
 
 def _lanczos(matrix: Array, count: int) -> tuple[Array, Array] | None:
-    """Return the same by Lanczos's method, or None if it takes too long or loses any.
+    """Return the largest eigenpairs by Lanczos's method, or None if it takes too long or misses any.
 
-    It starts from one vector, and so may lose copies of an eigenvalue. The largest eigenvalue of the rest of the matrix
-    shows that none is lost.
+    It starts from one vector, and so may miss copies of an eigenvalue. The largest eigenvalue of the rest of the matrix
+    shows that none is missed.
     """
     # imported here for fast start-up
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh

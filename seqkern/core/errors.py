@@ -20,27 +20,7 @@ LONGEST_LINE = 2000
 
 
 class SeqkernError(Exception):
-    """Base of all errors that a user can correct.
-
-    Parameters
-    ----------
-    problem : str
-        The problem, with the offending value.
-    file : path-like, optional
-        The file with the problem.
-    record : str, optional
-        The id of the record, or the line.
-    remedy : str, optional
-        How to correct it.
-
-    Examples
-    --------
-    >>> error = SequenceError("is empty", file="donors.fa", record="d17", remedy="remove it")
-    >>> print(error)
-    donors.fa: record 'd17': is empty; remove it
-    >>> isinstance(error, ValueError), error.record
-    (True, 'd17')
-    """
+    """The base class of all errors that a user can correct."""
 
     def __init__(
         self, problem: str, *, file: PathLike | None = None, record: str | int | None = None, remedy: str | None = None
@@ -70,21 +50,8 @@ class SeqkernError(Exception):
 
 
 def one_line(text: object, longest: int = LONGEST_LINE) -> str:
-    """Return a text without line breaks and control characters, and without its middle if it is too long to be read.
+    """Return a text without line breaks and control characters, shortened in the middle to `longest` characters.
 
-    Parameters
-    ----------
-    text : object
-        Shown as by `str`.
-    longest : int
-        Characters to be left.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> one_line("a" * 50, 11)
     'aaaa … aaaa'
     """
@@ -96,10 +63,8 @@ def one_line(text: object, longest: int = LONGEST_LINE) -> str:
 def _printable(text: str) -> str:
     r"""Return a text with control characters and bytes that are not UTF-8 as escapes.
 
-    They may come from a file, and would be obeyed by a terminal.
+    They may come from a file, and a terminal would obey them.
 
-    Examples
-    --------
     >>> print(_printable("id \x1b[31m"))
     id \x1b[31m
     """
@@ -120,7 +85,7 @@ class SequenceError(SeqkernError, ValueError):
 
 
 class PolicyError(SequenceError):
-    """A sequence that the kernel would accept with its parameter `policy` set to ``"zero"``."""
+    """A sequence that the kernel would accept if its parameter `policy` were ``"zero"``."""
 
     policy: str
 
@@ -160,15 +125,6 @@ class NoKmersError(ParameterError):
 class ConfigError(SeqkernError, ValueError):
     """A configuration that does not match the schema.
 
-    Parameters
-    ----------
-    problem, file, record, remedy
-        As in `SeqkernError`.
-    line : int, optional
-        The line of the file, counted from 1.
-
-    Examples
-    --------
     >>> print(ConfigError("unknown key 'fast'", file="config.yaml", line=3, remedy="did you mean fasta?"))
     line 3 of config.yaml: unknown key 'fast'; did you mean fasta?
     """
@@ -196,20 +152,9 @@ class GramError(SeqkernError, ValueError):
 class TooLargeError(GramError):
     """A Gram matrix that does not fit into memory.
 
-    Parameters
-    ----------
-    problem, file, record, remedy
-        As in `SeqkernError`.
-    more : str
-        How to get more memory: part of the remedy.
+    `more` says how to get more memory. `without` says what to train instead, without such a matrix (see
+    `Solver.without_matrix`); None if the solver is not known.
 
-    Attributes
-    ----------
-    without : str or None
-        What to train instead that needs no such matrix: see `Solver.without_matrix`. None if the solver is not known.
-
-    Examples
-    --------
     >>> TooLargeError("needs 800 MB", more="raise the limit").more
     'raise the limit'
     """
@@ -228,13 +173,7 @@ class TooLargeError(GramError):
         self.without: str | None = None
 
     def suggest(self, without: str) -> None:
-        """Add what to train instead to the remedy.
-
-        Parameters
-        ----------
-        without : str
-            Empty for nothing.
-        """
+        """Add an alternative method that needs no such matrix to the remedy; empty text adds nothing."""
         self.without = without
         if without:
             self.remedy = f"{self.remedy}, or {without}"
@@ -244,7 +183,7 @@ class TooLargeError(GramError):
 
 
 class MappingError(SeqkernError, MemoryError):
-    """A file that is too large to be mapped: it would take more addresses than the process may have."""
+    """A file too large to be mapped within the address space that the process may use."""
 
 
 class ModelError(SeqkernError, ValueError):
@@ -256,24 +195,8 @@ class FileError(SeqkernError, OSError):
 
 
 def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterError:
-    """Return a ParameterError for a name that is not one of `choices`, with the nearest of them.
+    """Return a ParameterError for a name that is not one of `choices`, with the nearest choice.
 
-    Parameters
-    ----------
-    kind : str
-        What the name stands for, such as ``"kernel"``.
-    name : str
-        The given name.
-    choices : iterable of str
-        The known names.
-
-    Returns
-    -------
-    ParameterError
-        To be raised by the caller.
-
-    Examples
-    --------
     >>> print(unknown_name("kernel", "spektrum", ["mismatch", "spectrum"]))
     unknown kernel 'spektrum'; did you mean 'spectrum'? choose from: mismatch, spectrum
     """
@@ -288,7 +211,7 @@ ALSO_CALLED = {"svm": "csvc", "svc": "csvc"}
 
 
 def _nearest(name: str, choices: list[str]) -> str | None:
-    """Return the choice that was probably meant: in other case, under the name of another program, or similar."""
+    """Return the choice that was probably meant: in other case, as another program names it, or similarly spelt."""
     lower = name.lower()
     same = next((choice for choice in choices if choice.lower() == lower), ALSO_CALLED.get(lower))
     if same in choices:

@@ -1,9 +1,9 @@
-"""The kinds of files that seqkern writes to read again, and what each of them says of itself.
+"""The kinds of files that seqkern writes and reads again, and the stamp by which each file identifies itself.
 
-A file is an archive (`seqkern.core.archive`) or JSON, and begins with `FileKind.stamp`: its ``format``, the ``version``
-of the format, the release that it was ``made_by``, and ``readable_since``, the oldest release that reads it. Whoever
-changes a format so that older releases cannot read it raises `version` here, and sets `readable_since` to the release
-to come; the loader goes on reading the former versions.
+A file is an archive (`seqkern.core.archive`) or JSON, and begins with `FileKind.stamp`: its ``format``, the
+``version`` of the format, the release that it was ``made_by``, and ``readable_since``, the oldest release that reads
+it. A change of a format that older releases cannot read must raise `version` here and set `readable_since` to the
+next release; the loader continues to read the former versions.
 """
 
 from __future__ import annotations
@@ -25,86 +25,39 @@ RELEASE = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}(\.?[a-z]{1,4}\d{0,6})?")
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file.
+    """A kind of file, with its format, version, and the texts for messages.
 
-    Attributes
-    ----------
-    format : str
-        Its name, in the file.
-    words : str
-        Its name, for messages.
-    again : str
-        How to get an intact file.
-    use : str
-        What to do with such a file where another kind is needed; ``{file}`` is replaced by the file.
-    version : int
-        Of the format.
-    readable_since : str
-        The oldest release that reads this version.
-    unstamped : tuple
-        What is the ``format`` of files from before the stamp, which have no ``version``.
-    error : type of SeqkernError
-        What is raised for a file that is not one of this kind, or cannot be read by this release.
-
-    Examples
-    --------
-    >>> PLAN.check(PLAN.stamp(), "plan.json")
-    >>> PLAN.check(INNER.stamp(), "inner.json")
-    Traceback (most recent call last):
-        ...
-    seqkern.core.errors.FileError: inner.json: is a file of inner loops, not a plan; give a plan
+    `again` says how to get an intact file, `use` what to do with such a file where another kind is needed. `unstamped`
+    holds the values of ``format`` in files from before the stamp, which have no ``version``.
     """
 
-    format: str
-    words: str
-    again: str
-    use: str = ""
-    version: int = 1
-    readable_since: str = "0.2.0"
+    format: str  # Its name, in the file
+    words: str  # Its name, for messages
+    again: str  # How to get an intact file
+    use: str = ""  # What to do with such a file where another kind is needed; ``{file}`` is replaced by the file
+    version: int = 1  # Of the format
+    readable_since: str = "0.2.0"  # The oldest release that reads this version
+    # What is the ``format`` of files from before the stamp, which have no ``version``
     unstamped: tuple[object, ...] = ()
+    # What is raised for a file that is not one of this kind, or cannot be read by this release
     error: type[SeqkernError] = FileError
 
     @property
     def problem(self) -> str:
-        """What is said of a file that is not one of this kind."""
+        """The message about a file that is not of this kind."""
         return f"is not {self.words}, or is corrupted"
 
     def stamp(self) -> dict[str, Any]:
-        """Return the entries with which the JSON of a file begins."""
+        """Return the entries at the beginning of a file's JSON."""
         stamp = {"format": self.format, "version": self.version}
         return stamp | {"made_by": __version__, "readable_since": self.readable_since}
 
     def damaged(self, path: PathLike, problem: str | None = None) -> AbstractContextManager[None]:
-        """Return a context that turns whatever is raised while a file is loaded into one error, as `damaged` does.
-
-        Parameters
-        ----------
-        path : path-like
-            The file.
-        problem : str, optional
-            Default: that it is not one of this kind.
-
-        Returns
-        -------
-        context manager
-        """
+        """Return a context that turns any exception while a file is loaded into one error, as `damaged` does."""
         return damaged(path, problem or self.problem, self.again, self.error)
 
     def check(self, header: Any, path: PathLike) -> None:
-        """Raise an error unless a file is of this kind, and of a version that this release reads.
-
-        Parameters
-        ----------
-        header : object
-            The JSON of the file.
-        path : path-like
-            The file, for messages.
-
-        Raises
-        ------
-        SeqkernError
-            `error`, with what it is instead, or the release that reads it.
-        """
+        """Raise `error` unless a file is of this kind and of a version that this release reads."""
         header = header if isinstance(header, dict) else {}
         given, version = header.get("format"), header.get("version")
         if given in self.unstamped or self is ANY:
@@ -127,31 +80,7 @@ class FileKind:
         raise self.error(problem, file=path, remedy=remedy)
 
     def load_json(self, path: PathLike) -> Any:
-        """Return the content of a JSON file, checked if it is of a kind.
-
-        Parameters
-        ----------
-        path : path-like
-            The file, in UTF-8.
-
-        Returns
-        -------
-        object
-
-        Raises
-        ------
-        SeqkernError
-            As for `check`, or FileError if it cannot be read.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "state.json"
-        ...     _ = path.write_text('{"blocks": 3}')
-        ...     ANY.load_json(path)
-        {'blocks': 3}
-        """
+        """Return the content of a JSON file, after a check of its kind."""
         with self.damaged(path):
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             self.check(content, path)
@@ -159,12 +88,12 @@ class FileKind:
 
 
 def _release(text: Any) -> str | None:
-    """Return a release that was read from a file; None for anything else."""
+    """Return a release number read from a file; None for anything else."""
     return text if isinstance(text, str) and RELEASE.fullmatch(text) else None
 
 
 def _numbers(release: str) -> list[int]:
-    """Return the numbers of a release, which are compared in order."""
+    """Return the numbers of a release in order, for comparison."""
     return [int(number) for number in re.findall(r"\d+", release)]
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a closed terminal (SIGHUP) end a command in the same way: by an exception.
+"""A uniform end of commands by Ctrl-C, SIGTERM or a closed terminal (SIGHUP): all raise an exception.
 
 So nothing half-written is left. A few steps, such as creating a temporary file and noting its name, belong together:
 `uninterrupted` holds the signal until they are done.
@@ -22,10 +22,8 @@ SAME = 2.0
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP has come.
+    """An exception for a received SIGTERM or SIGHUP.
 
-    Examples
-    --------
     >>> isinstance(Terminated(), KeyboardInterrupt)
     True
     """
@@ -40,8 +38,6 @@ _last = -SAME
 def uninterrupted() -> Iterator[None]:
     """Hold a signal that `stoppable` handles until the end of the block; without effect in other threads.
 
-    Examples
-    --------
     >>> with uninterrupted():
     ...     pass
     """
@@ -60,17 +56,8 @@ def uninterrupted() -> Iterator[None]:
 
 
 def remove_tree(folder: str | os.PathLike[str], *, ignore_errors: bool = True) -> None:
-    """Remove a folder with all that is in it; a signal waits until it is gone.
+    """Remove a folder with its contents; a signal waits until this is done.
 
-    Parameters
-    ----------
-    folder : path-like
-        The folder.
-    ignore_errors : bool
-        Whether what cannot be removed stays without an error.
-
-    Examples
-    --------
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> remove_tree(folder)
@@ -85,12 +72,11 @@ def remove_tree(folder: str | os.PathLike[str], *, ignore_errors: bool = True) -
 def stoppable() -> Iterator[None]:
     """Let SIGINT raise KeyboardInterrupt, SIGTERM and SIGHUP `Terminated` in the block; no effect in other threads.
 
-    A signal that the caller ignores stays ignored; processes that are started in the block end as usual. Python drops
-    what is raised in ``__del__`` (of a ZipFile, say) and in other callbacks: such a signal is raised again at the end
-    of the next `uninterrupted` steps, at the latest at that of the block.
+    A signal that the caller ignores stays ignored; processes started in the block end as usual. Python drops exceptions
+    raised in ``__del__`` (of a ZipFile, say) and in other callbacks: such a signal is raised again at the end of
+    the next
+    `uninterrupted` steps, or at the latest at the end of the block.
 
-    Examples
-    --------
     >>> with stoppable():
     ...     pass
     """

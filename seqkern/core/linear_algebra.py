@@ -1,4 +1,4 @@
-"""Shared by the solvers by linear algebra: matrix factors, centring."""
+"""Matrix factors and centring for solvers based on linear algebra."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,28 +10,7 @@ ROWS = 256
 
 
 def centred(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return C K C, C = I − 11ᵀ/n, exactly symmetric if `K` is.
-
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        Symmetric.
-    means : ndarray of float64, shape (n,)
-        Of the rows of `K`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.core.linear_algebra import centred
-    >>> K = np.array([[4.0, 2.0], [2.0, 2.0]])
-    >>> centred(K, K.mean(axis=1))
-    array([[ 0.5, -0.5],
-           [-0.5,  0.5]])
-    """
+    """Return C K C with C = I − 11ᵀ/n, from the row means of `K`; exactly symmetric if `K` is."""
     result = np.array(K)
     for start in range(0, len(K), ROWS):
         result[start : start + ROWS] -= means[start : start + ROWS, None] + means
@@ -40,26 +19,7 @@ def centred(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.N
 
 
 class Definite:
-    """The Cholesky factor of a symmetric positive definite matrix, stored in place.
-
-    Parameters
-    ----------
-    A : ndarray of float64, shape (n, n)
-        C-ordered; overwritten.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If `A` is not positive definite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.core.linear_algebra import Definite
-    >>> factor = Definite(np.array([[2.0, 1.0], [1.0, 2.0]]))
-    >>> factor.solve(np.array([3.0, 0.0])).round(12)
-    array([ 2., -1.])
-    """
+    """The Cholesky factor of a symmetric positive definite matrix, stored in place of `A`."""
 
     definite = True
 
@@ -67,17 +27,7 @@ class Definite:
         self._factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return A⁻¹ b.
-
-        Parameters
-        ----------
-        b : ndarray of float64, shape (n,) or (n, m)
-            One or m right-hand sides.
-
-        Returns
-        -------
-        ndarray of float64, of the shape of `b`
-        """
+        """Return A⁻¹ b, for one right-hand side (n,) or m of them (n, m)."""
         return cho_solve(self._factor, b, check_finite=False)
 
     def log_determinant(self) -> float:
@@ -85,17 +35,7 @@ class Definite:
         return 2.0 * float(np.log(np.diagonal(self._factor[0])).sum())
 
     def solve_lower(self, b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return L⁻¹ b, A = L Lᵀ.
-
-        Parameters
-        ----------
-        b : ndarray of float64, shape (n,) or (n, m)
-            One or m right-hand sides.
-
-        Returns
-        -------
-        ndarray of float64, of the shape of `b`
-        """
+        """Return L⁻¹ b, where A = L Lᵀ, for one right-hand side (n,) or m of them (n, m)."""
         return solve_triangular(self._factor[0], b, lower=True, check_finite=False)
 
     def packed(self) -> npt.NDArray[np.float64]:
@@ -104,7 +44,7 @@ class Definite:
         return packed
 
     def inverse(self) -> npt.NDArray[np.float64]:
-        """Return A⁻¹, exactly symmetric, in the memory of the factor, which is destroyed."""
+        """Return A⁻¹, exactly symmetric; it overwrites the factor."""
         factor, _ = self._factor
         inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
         for start in range(0, len(inverse), ROWS):  # the uncomputed triangle
@@ -116,25 +56,7 @@ class Definite:
 
 
 class Indefinite:
-    """The factor L D Lᵀ (Bunch & Kaufman 1977) of a symmetric matrix, stored in place.
-
-    Parameters
-    ----------
-    A : ndarray of float64, shape (n, n)
-        C-ordered; overwritten.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If `A` is singular.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.core.linear_algebra import Indefinite
-    >>> Indefinite(np.array([[0.0, 1.0], [1.0, 0.0]])).solve(np.array([3.0, 5.0]))
-    array([5., 3.])
-    """
+    """The factor L D Lᵀ (Bunch & Kaufman 1977) of a symmetric matrix, stored in place of `A`."""
 
     definite = False
 
@@ -144,36 +66,13 @@ class Indefinite:
             raise np.linalg.LinAlgError("singular matrix")
 
     def solve(self, b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return A⁻¹ b.
-
-        Parameters
-        ----------
-        b : ndarray of float64, shape (n,) or (n, m)
-            One or m right-hand sides.
-
-        Returns
-        -------
-        ndarray of float64, of the shape of `b`
-        """
+        """Return A⁻¹ b, for one right-hand side (n,) or m of them (n, m)."""
         return dsytrs(self._factor, self._pivots, b, lower=1)[0]
 
 
 def on_diagonal(K: npt.NDArray[np.float64], added: float | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return a C-ordered copy of a matrix with an addition to its diagonal.
+    """Return a C-ordered copy of a matrix with a number, or one number per row, added to its diagonal.
 
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        Not changed.
-    added : float, or ndarray of float64, shape (n,)
-        One number for all rows, or one for each.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n)
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from seqkern.core.linear_algebra import on_diagonal
     >>> on_diagonal(np.ones((2, 2)), np.array([0.5, 1.0]))

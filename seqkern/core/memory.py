@@ -1,12 +1,313 @@
-"""Amounts of memory: as text, the amount available, and messages about too little of it."""
+"""Amounts of memory as text, the available amount, and messages about insufficient memory."""
 
+import contextlib
 import errno
+import functools
 import math
+import os
 import re
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from seqkern.core.errors import MappingError, ParameterError
-from seqkern.core.memory_limits import memory_left
+
+# The control groups of this process: the limits set by containers, batch systems and systemd.
+#
+# Versions 1 and 2 and hybrids are supported. Linux lists the groups in ``/proc/self/cgroup`` and the locations of their
+# files in ``/proc/self/mountinfo``: a container mounts only its own part of the tree. Missing or unreadable control
+# groups set no limit.
+
+PROCESS = Path("/proc/self")
+
+
+class ControlGroup(NamedTuple):
+    """A control group that contains this process, directly or through a nested group.
+
+    >>> ControlGroup(2, "/system.slice", Path("/sys/fs/cgroup/system.slice")).number("no.such.file") is None
+    True
+    """
+
+    version: int  # 1 or 2
+    name: str  # Its path in the hierarchy, as the system shows it to this process
+    folder: Path  # Where its files are
+
+    def text(self, file: str) -> str:
+        """Return the content of a file of the group, such as ``memory.max``; empty if it cannot be read."""
+        try:
+            return (self.folder / file).read_text(errors="replace")
+        except OSError:
+            return ""
+
+    def number(self, file: str) -> int | None:
+        """Return the number in a file of the group; None if the file is missing or says ``max``."""
+        return _integer(self.text(file))
+
+    def table(self, file: str) -> dict[str, int]:
+        """Return the numbers in a file of the group with lines ``key number``, such as ``memory.stat``."""
+        pairs = (line.split() for line in self.text(file).splitlines())
+        return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and _integer(pair[1]) is not None}
+
+
+@functools.cache
+def control_groups(controller: str) -> "tuple[ControlGroup, ...]":
+    """Return the control groups that may limit this process, the innermost first, for controller "memory" or "cpu".
+
+    These are the process's own group and its visible ancestors; empty if the system has none. The result is cached,
+    because processes hardly ever change their group.
+
+    >>> all(group.version in (1, 2) for group in control_groups("memory"))
+    True
+    """
+    own = dict(_own_groups(controller))
+    groups: list[ControlGroup] = []
+    for version, root, mounted in _mounts(controller):
+        if version in own:
+            groups += _upwards(version, own[version], root, mounted)
+    return tuple(groups)
+
+
+def _own_groups(controller: str) -> Iterator[tuple[int, str]]:
+    """Yield the version and the path of each group of this process."""
+    for line in _lines(PROCESS / "cgroup"):
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if number == "0" and controllers == "":
+            yield 2, path
+        elif controller in controllers.split(","):
+            yield 1, path
+
+
+def _mounts(controller: str) -> Iterator[tuple[int, str, Path]]:
+    """Yield the version, mounted group and folder of each mount point of a controller's groups."""
+    for line in _lines(PROCESS / "mountinfo"):
+        before, _, after = line.partition(" - ")
+        places, kind = before.split(), after.split()
+        if len(places) < 5 or len(kind) < 3:
+            continue
+        root, mounted = _unescaped(places[3]), Path(_unescaped(places[4]))
+        if kind[0] == "cgroup2":
+            yield 2, root, mounted
+        elif kind[0] == "cgroup" and controller in kind[2].split(","):
+            yield 1, root, mounted
+
+
+def _upwards(version: int, own: str, root: str, mounted: Path) -> "Iterator[ControlGroup]":
+    """Yield a group and its ancestors, up to the mounted group."""
+    path = PurePosixPath(own)
+    # Outside of its namespace a process sees paths with "..": then only the mounted group is known to be around it.
+    inside = path.is_relative_to(root) and ".." not in path.parts
+    steps = path.relative_to(root).parts if inside else ()
+    for depth in range(len(steps), -1, -1):
+        yield ControlGroup(version, str(PurePosixPath(root, *steps[:depth])), mounted.joinpath(*steps[:depth]))
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a system file; empty if it cannot be read."""
+    try:
+        return path.read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _unescaped(text: str) -> str:
+    r"""Return a path from ``mountinfo`` with its escapes resolved: blanks are written as ``\040``."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def _integer(text: str) -> int | None:
+    """Return the number in a text of a system file; None for other text."""
+    text = text.strip()
+    return int(text) if re.fullmatch(r"-?[0-9]{1,20}", text) else None
+
+
+# The resources of the SLURM job of this process, by its environment variables.
+
+
+def in_slurm_job() -> bool:
+    """Return whether this process belongs to a SLURM job.
+
+    Outside of a job the same variables are only requests for ``srun``, and limit nothing.
+
+    >>> in_slurm_job() == ("SLURM_JOB_ID" in os.environ)
+    True
+    """
+    return "SLURM_JOB_ID" in os.environ
+
+
+def slurm_memory() -> list[int]:
+    """Return the job's memory limits on this computer in bytes: by node, by core and by GPU; empty if unlimited.
+
+    >>> all(size > 0 for size in slurm_memory())
+    True
+    """
+    if not in_slurm_job():
+        return []
+    megabytes = [
+        _count("SLURM_MEM_PER_NODE"),
+        _count("SLURM_MEM_PER_CPU") * slurm_cores(),
+        _count("SLURM_MEM_PER_GPU") * _count("SLURM_GPUS_ON_NODE"),
+    ]
+    return [size << 20 for size in megabytes if size]
+
+
+def slurm_threads() -> int:
+    """Return the number of threads for a task of the job: its cores, or all of the job here; 0 if unknown.
+
+    >>> slurm_threads() >= 0
+    True
+    """
+    return (_count("SLURM_CPUS_PER_TASK") or slurm_cores()) if in_slurm_job() else 0
+
+
+def slurm_cores() -> int:
+    """Return the number of cores that the job has on this computer; 0 if unknown.
+
+    >>> slurm_cores() >= 0
+    True
+    """
+    if not in_slurm_job():
+        return 0
+    nodes = list(_each_node(os.environ.get("SLURM_JOB_CPUS_PER_NODE", "")))
+    index = _count("SLURM_NODEID")
+    return _count("SLURM_CPUS_ON_NODE") or (nodes[index] if index < len(nodes) else 0)
+
+
+def _each_node(text: str) -> Iterator[int]:
+    """Yield the cores of each node of a list such as ``4(x2),1``."""
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,9})(?:\(x([0-9]{1,6})\))?", part.strip())
+        if match is None:
+            return
+        yield from [int(match[1])] * int(match[2] or 1)
+
+
+def _count(variable: str) -> int:
+    """Return the number in a variable; 0 if there is none."""
+    text = os.environ.get(variable, "")
+    return int(text) if re.fullmatch(r"[0-9]{1,12}", text) else 0
+
+
+# The memory limits of this process, set by the computer, containers, batch systems and the shell.
+
+try:
+    import resource as limits_of_process
+except ImportError:  # Windows has no such limits
+    limits_of_process = None  # type: ignore[assignment]  # a module or nothing
+
+MEMINFO = Path("/proc/meminfo")
+ASSUMED = 4 << 30
+"""Bytes of a computer that does not tell its memory."""
+UNLIMITED = 1 << 60
+"""Control groups of version 1 without a limit give a number of about 2⁶³."""
+SLURM = "to the SLURM job", "ask SLURM for more memory (--mem)"
+
+
+class MemoryLeft(NamedTuple):
+    """The memory in bytes that one limit leaves to this process, with its place and a remedy.
+
+    >>> MemoryLeft(2_000_000, "to the SLURM job", "ask SLURM for more (--mem)").place
+    'to the SLURM job'
+    """
+
+    size: int  # Bytes
+    place: str  # What has this memory left, in the reader's words
+    remedy: str  # How to get more
+
+
+def memory_left() -> MemoryLeft:
+    """Return the memory left under the tightest limit: `available_memory`, with what limits it.
+
+    >>> memory_left().size <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    True
+    """
+    return min([*_of_groups(), *_of_slurm(), *_of_ulimit(), *_of_computer()], key=lambda left: left.size)
+
+
+def free_addresses() -> int | None:
+    """Return the bytes of address space left under ``ulimit -v``, which also counts mapped files; None if unlimited.
+
+    >>> free_addresses() is None or free_addresses() >= 0
+    True
+    """
+    return next((left.size for left in _of_ulimit() if left.place.endswith("-v")), None)
+
+
+def _of_computer() -> list[MemoryLeft]:
+    """Return the free memory of this computer; its whole memory if the system does not report the free part."""
+    sizes: list[int | None] = []
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    sizes.append(_status(MEMINFO).get("MemAvailable"))
+    known = [size for size in sizes if size is not None and size >= 0]
+    return [MemoryLeft(min(known, default=ASSUMED), "on this computer", "free some memory")]
+
+
+def _of_groups() -> list[MemoryLeft]:
+    """Return the memory left in each control group around this process."""
+    return [left for group in control_groups("memory") for left in _of_group(group)]
+
+
+def _of_group(group: ControlGroup) -> list[MemoryLeft]:
+    """Return the memory left in one control group; empty without a limit.
+
+    Its usage includes cached files. The system drops these before it kills anything, so they count as free here, as in
+    ``MemAvailable``; otherwise a job that has read large files would seem to be full.
+    """
+    if group.version == 2:
+        limits, used, prefix = ["memory.max", "memory.high"], "memory.current", ""
+    else:
+        limits, used, prefix = ["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_"
+    found = [number for number in map(group.number, limits) if number is not None and 0 <= number < UNLIMITED]
+    if not found:
+        return []
+    table = group.table("memory.stat")
+    cached = sum(table.get(f"{prefix}{key}", 0) for key in ("inactive_file", "active_file"))
+    size = max(0, min(found) - max(0, (group.number(used) or 0) - cached))
+    if "slurm" in group.name or any(part.startswith("slurm") for part in group.folder.parts):
+        return [MemoryLeft(size, *SLURM)]
+    if group.name == "/":  # a container sees its own group as the root
+        return [MemoryLeft(size, "to the container", "give the container more memory")]
+    name = group.name if len(group.name) <= 60 else f"…{group.name[-59:]}"
+    return [MemoryLeft(size, f"to control group {name}", "raise the limit of the control group or container")]
+
+
+def _of_slurm() -> list[MemoryLeft]:
+    """Return the memory left to the SLURM job on this computer by its request: not all clusters use control groups."""
+    sizes = slurm_memory()
+    used = _status(PROCESS / "status").get("RssAnon", 0) if sizes else 0
+    return [MemoryLeft(max(0, size - used), *SLURM) for size in sizes]
+
+
+def _of_ulimit() -> list[MemoryLeft]:
+    """Return the memory left by the limits of the shell: on addresses (``ulimit -v``) and data (``ulimit -d``)."""
+    if limits_of_process is None:
+        return []
+    found = []
+    for kind, field, option in (("RLIMIT_AS", "VmSize", "-v"), ("RLIMIT_DATA", "VmData", "-d")):
+        soft = -1
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            soft = limits_of_process.getrlimit(getattr(limits_of_process, kind))[0]
+        if 0 <= soft < UNLIMITED and soft != limits_of_process.RLIM_INFINITY:
+            left = max(0, soft - _status(PROCESS / "status").get(field, 0))
+            found.append(MemoryLeft(left, f"by ulimit {option}", f"raise the limit of the shell (ulimit {option})"))
+    return found
+
+
+def _status(path: Path) -> dict[str, int]:
+    """Return the amounts, in bytes, in a system file with lines such as ``VmSize: 3060 kB``."""
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except OSError:
+        return {}
+    words = (line.split() for line in lines)
+    return {name[:-1]: int(number) * 1024 for name, number, _ in filter(_is_amount, words)}
+
+
+def _is_amount(words: list[str]) -> bool:
+    """Return whether a line of such a file has an amount."""
+    return len(words) == 3 and words[0].endswith(":") and words[1].isascii() and words[1].isdigit() and words[2] == "kB"
+
 
 WITHOUT_MATRIX = "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer)"
 """Remedy for solvers of classes where a Gram matrix does not fit."""
@@ -16,25 +317,8 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def parse_bytes(amount: int | float | str) -> int:
-    """Return a number of bytes.
+    """Return a number of bytes from a number, or from text with a unit (GB: powers of 1000, GiB: powers of 1024).
 
-    Parameters
-    ----------
-    amount : int, float or str
-        Bytes, or text with a unit, such as ``"2GB"``, ``"500 MB"`` (powers of 1000) or ``"1.5GiB"`` (powers of 1024).
-
-    Returns
-    -------
-    int
-        At least 1.
-
-    Raises
-    ------
-    ParameterError
-        If it is not such an amount, not positive, or text of a small number without a unit.
-
-    Examples
-    --------
     >>> parse_bytes("1.5GiB"), parse_bytes("500 MB")
     (1610612736, 500000000)
     """
@@ -53,20 +337,8 @@ def parse_bytes(amount: int | float | str) -> int:
 
 
 def format_bytes(size: float) -> str:
-    """Return a number of bytes as readable text.
+    """Return a number of bytes as readable text: three digits and a unit, a power of 1000.
 
-    Parameters
-    ----------
-    size : float
-        Number of bytes.
-
-    Returns
-    -------
-    str
-        Three digits and a unit, a power of 1000.
-
-    Examples
-    --------
     >>> format_bytes(3_200_000_000)
     '3.2 GB'
     """
@@ -80,17 +352,11 @@ def format_bytes(size: float) -> str:
 def available_memory() -> int:
     """Return the memory available to this process, in bytes: free on this computer, and within all its limits.
 
-    The limits are those of its control groups (containers, batch systems), of its SLURM job, and of ``ulimit``. What is
-    used already counts: that of all processes of a control group, but of a SLURM job without control groups only that
-    of this process. Cached files do not count, since the system drops them when memory is needed.
+    The limits are those of its control groups (containers, batch systems), of its SLURM job, and of ``ulimit``.
+    Memory in
+    use is subtracted: that of all processes of a control group, but in a SLURM job without control groups only that of
+    this process. Cached files do not count, since the system drops them when memory is needed.
 
-    Returns
-    -------
-    int
-        At least 0.
-
-    Examples
-    --------
     >>> available_memory() > 1_000_000
     True
     """
@@ -98,20 +364,8 @@ def available_memory() -> int:
 
 
 def default_limit_words(limit: object = None) -> str:
-    """Return where a limit of half of the available memory comes from, for messages.
+    """Return the origin of a limit of half of the available memory, for messages; empty if the user gave the limit.
 
-    Parameters
-    ----------
-    limit : object
-        The limit that the user gave; None for the default.
-
-    Returns
-    -------
-    str
-        Empty if the user gave the limit.
-
-    Examples
-    --------
     >>> default_limit_words("2GB"), default_limit_words().startswith(" (half of the memory left ")
     ('', True)
     """
@@ -119,19 +373,8 @@ def default_limit_words(limit: object = None) -> str:
 
 
 def more_memory(limit: object = None) -> str:
-    """Return how to get a higher limit, for the remedies of messages.
+    """Return a hint on how to raise the limit, for the remedies of messages.
 
-    Parameters
-    ----------
-    limit : object
-        The limit that the user gave; None for the default.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> more_memory("2GB")
     'raise it'
     """
@@ -139,20 +382,8 @@ def more_memory(limit: object = None) -> str:
 
 
 def out_of_memory(error: BaseException) -> str:
-    """Return a message about a failed allocation: what was needed, what is left, and what to do.
+    """Return a one-line message about a failed allocation: the amount needed, the amount left, and the remedy.
 
-    Parameters
-    ----------
-    error : MemoryError or OSError
-        Of Python, NumPy or the system.
-
-    Returns
-    -------
-    str
-        One line.
-
-    Examples
-    --------
     >>> out_of_memory(MemoryError()).startswith("out of memory: ")
     True
     """
@@ -167,20 +398,6 @@ def out_of_memory(error: BaseException) -> str:
 def check_mappable(path: Path, error: BaseException) -> None:
     """Raise MappingError if a file could not be mapped because of ``ulimit -v``; else do nothing.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    error : BaseException
-        What mapping it raised.
-
-    Raises
-    ------
-    MappingError
-        If the system had no addresses left.
-
-    Examples
-    --------
     >>> check_mappable(Path("gram.npy"), ValueError("not an array"))
     """
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:

@@ -6,10 +6,22 @@ parametrized.py derives everything else from the declarations.
 from collections.abc import Collection
 from typing import Any, Literal
 
-from seqkern.core.declarations import REQUIRED, Changed, Fixed, Parameter
-from seqkern.core.declared_components import Component
-from seqkern.core.declared_numbers import Integer, Numbers, NumbersByName, Real
-from seqkern.core.declared_words import AlphabetName, Choice, Flag, Labels, Text
+from seqkern.core.declarations import (
+    REQUIRED,
+    AlphabetName,
+    Changed,
+    Choice,
+    Component,
+    Fixed,
+    Flag,
+    Integer,
+    Labels,
+    Numbers,
+    NumbersByName,
+    Parameter,
+    Real,
+    Text,
+)
 
 
 def integer(
@@ -26,22 +38,7 @@ def integer(
     each: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare an integer.
-
-    Parameters
-    ----------
-    default : int, list or None, optional
-        Default of the constructor; without one, the parameter is required.
-    low, high : float or str, optional
-        Smallest and largest value; text names another parameter as the bound.
-    several, words, optional, kw_only, execution, list_parameter, each, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare an integer."""
     return Integer(**locals())
 
 
@@ -58,26 +55,7 @@ def real(
     kw_only: bool = True,
     doc: str = "",
 ) -> Any:
-    """Declare a number, finite unless `infinite`.
-
-    Parameters
-    ----------
-    default : float, str or None, optional
-        Default of the constructor; without one, the parameter is required.
-    low, high : float or str, optional
-        Smallest and largest value; text names another parameter as the bound.
-    open_low, open_high : bool
-        Whether the bound itself is excluded.
-    infinite : bool
-        Whether infinity is allowed.
-    words, optional, kw_only, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare a number, finite unless `infinite`."""
     return Real(**locals())
 
 
@@ -89,40 +67,12 @@ def choice(
     execution: bool = False,
     doc: str = "",
 ) -> Any:
-    """Declare one of some words.
-
-    Parameters
-    ----------
-    default : str or None, optional
-        Default of the constructor; without one, the parameter is required.
-    choices : collection of str
-        Default: those of the annotation, a Literal.
-    kw_only, execution, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare a choice of one of some words (default: those of the annotation, a Literal)."""
     return Choice(default=default, choices=tuple(choices), kw_only=kw_only, execution=execution, doc=doc)
 
 
 def flag(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
-    """Declare a truth value.
-
-    Parameters
-    ----------
-    default : bool, optional
-        Default of the constructor; without one, the parameter is required.
-    kw_only, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare a boolean."""
     return Flag(**locals())
 
 
@@ -137,44 +87,12 @@ def text(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare text, or the path of a file.
-
-    Parameters
-    ----------
-    default : str or None, optional
-        Default of the constructor; without one, the parameter is required.
-    several : bool
-        As for `Parameter`.
-    rows : bool
-        Whether rows of numbers are allowed instead of text.
-    path : bool
-        Whether it is the path of a file.
-    optional, kw_only, remedy, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare text, or the path of a file."""
     return Text(**locals())
 
 
 def alphabet_name(*, default: Any = REQUIRED, doc: str = "") -> Any:
-    """Declare an alphabet, by name or by its letters.
-
-    Parameters
-    ----------
-    default : str or None, optional
-        Default of the constructor; without one, the parameter is required.
-    doc : str
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare an alphabet, by name or by its letters."""
     return AlphabetName(**locals())
 
 
@@ -190,26 +108,7 @@ def numbers(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a list of numbers.
-
-    Parameters
-    ----------
-    default : list, str or None, optional
-        Default of the constructor; without one, the parameter is required.
-    low, high : float, optional
-        Smallest and largest value of each.
-    words, each
-        As for `Parameter`.
-    length : str
-        The attribute of the object with the required number of values; by default any number is allowed.
-    kw_only, remedy, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare a list of numbers; `length` is the attribute of the object with the required number of values."""
     return Numbers(**locals())
 
 
@@ -223,44 +122,12 @@ def numbers_by_name(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a number for each of some names.
-
-    Parameters
-    ----------
-    value : Parameter
-        Declares the number, which messages name by `each` and its name.
-    default : dict, str or None, optional
-        Default of the constructor; without one, the parameter is required.
-    words : tuple of str
-        As for `Parameter`.
-    text : bool
-        Whether any text is allowed instead of the numbers.
-    each, remedy, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare a number for each of some names."""
     return NumbersByName(**locals())
 
 
 def labels(*, default: Any = REQUIRED, kw_only: bool = True, list_parameter: bool = False, doc: str = "") -> Any:
-    """Declare a list of classes.
-
-    Parameters
-    ----------
-    default : list or None, optional
-        Default of the constructor; without one, the parameter is required.
-    kw_only, list_parameter, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare a list of classes."""
     return Labels(**locals())
 
 
@@ -274,78 +141,20 @@ def component(
     list_parameter: bool = False,
     doc: str = "",
 ) -> Any:
-    """Declare an object of some kind.
-
-    Parameters
-    ----------
-    kind : str
-        A name in kinds.py, such as ``"kernel"``.
-    default : object, optional
-        Default of the constructor; without one, the parameter is required.
-    several : bool
-        As for `Parameter`.
-    expand : bool
-        Whether it is all objects of a grid.
-    kw_only, list_parameter, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare a nested object of some kind; with `expand`, all objects of a grid."""
     return Component(**locals())
 
 
 def anything(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
-    """Declare a parameter that only the class itself can check; its text is interpreted by its form.
-
-    Parameters
-    ----------
-    default : object, optional
-        Default of the constructor; without one, the parameter is required.
-    kw_only, doc
-        As for `Parameter`.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Declare a parameter that only the class itself can check; text is parsed by its form."""
     return Parameter(**locals())
 
 
 def changed(*, default: Any, **changes: Any) -> Any:
-    """Redeclare an inherited parameter.
-
-    Parameters
-    ----------
-    default : object
-        The default in this class.
-    **changes : object
-        Other changes to the declaration.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Redeclare an inherited parameter with another default or other changes."""
     return Changed(default=default, changes={"default": default, **changes})
 
 
 def fixed(value: Any, *, init: Literal[False] = False) -> Any:
-    """Remove an inherited parameter: the constructor does not accept it.
-
-    Parameters
-    ----------
-    value : object
-        Value of the attribute.
-    init : False
-        For type checkers only: there is no such argument.
-
-    Returns
-    -------
-    Parameter
-        Treated as a value by type checkers.
-    """
+    """Remove an inherited parameter: the constructor does not accept it."""
     return Fixed(default=value)

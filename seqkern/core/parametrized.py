@@ -1,23 +1,24 @@
-"""Parameters declared once: a class lists them as attributes, and the rest follows.
+"""Classes with parameters declared once, as attributes, from which the rest is derived.
 
-The declarations give the constructor, with a real signature; the section Parameters of the docstring; the
-checks; and the parsing of values from text and from a configuration (specs.py). For example::
+The declarations give the constructor, with a real signature; the section Parameters of the docstring; the checks; and
+the parsing of values from text and from a configuration (specs.py). For example::
 
     class MismatchKernel(HammingKernel):
         k: int | list[int] = integer(default=5, low=1, several=True, kw_only=False, doc="Length of the k-mers.")
         m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
 
-Parameters are inherited. `changed` alters one, `fixed` removes one. Type checkers and editors know the constructor
-by PEP 681; therefore `default` and `kw_only` are written out where they matter. Instances hold plain attributes;
-the constructor does not check them: `check_parameters` does, and code that uses them calls it first.
+Parameters are inherited; `changed` alters one, `fixed` removes one. Type checkers know the constructor by PEP 681, so
+`default` and `kw_only` are written out where they matter. Constructors do not check values: code that uses an object
+first calls `check_parameters`.
 """
 
 import inspect
+import re
+import textwrap
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from seqkern.core.declarations import REQUIRED, Changed, Fixed, Parameter
-from seqkern.core.documentation import Documentation
 from seqkern.core.errors import unknown_name
 from seqkern.core.parameters import (
     alphabet_name,
@@ -34,6 +35,50 @@ from seqkern.core.parameters import (
     real,
     text,
 )
+
+# Class docstrings with a section Parameters, generated from the declarations.
+
+WIDTH = 116
+_SECTION = re.compile(r"^(?:Attributes|Raises|Warns|See Also|Notes|References|Examples)\n-+$", re.MULTILINE)
+_WRITTEN = re.compile(r"^Parameters\n-+$", re.MULTILINE)
+
+
+class Documentation:
+    """A class docstring completed on access: all classes are created at import, but few docstrings are read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, instance: Any, owner: Any = None) -> str:
+        text = inspect.cleandoc(self.text)
+        if not owner.declarations() or _WRITTEN.search(text):
+            return text
+        section = parameters_section(owner.declarations())
+        following = _SECTION.search(text)
+        if following is None:
+            return f"{text}\n\n{section}\n"
+        return f"{text[: following.start()]}{section}\n\n{text[following.start() :]}\n"
+
+
+def parameters_section(declared: dict[str, Parameter]) -> str:
+    """Return the section Parameters of a docstring in numpydoc format."""
+    lines = ["Parameters", "----------"]
+    for name, item in declared.items():
+        lines.append(f"{name} : {item.type_text()}{_default_text(item.default)}")
+        if item.doc:
+            lines.append(textwrap.indent(textwrap.fill(item.doc, WIDTH, break_on_hyphens=False), "    "))
+    return "\n".join(lines)
+
+
+def _default_text(default: Any) -> str:
+    """Return the text of the default, to follow the type."""
+    if default is REQUIRED:
+        return ""
+    if default is None:
+        return ", optional"
+    if type(default) is int:
+        return f", default {default:_}"
+    return f', default "{default}"' if isinstance(default, str) else f", default {default}"
 
 
 @dataclass_transform(
@@ -55,30 +100,13 @@ from seqkern.core.parameters import (
     ),
 )
 class Parameters:
-    """Base of all classes with declared parameters, compatible with scikit-learn: `clone` and grid searches work.
+    """The base class of all classes with declared parameters, compatible with scikit-learn's `clone` and grid searches.
 
     A class may write its own ``__init__``, which then has to store each argument, unchanged, under its own name.
-
-    Attributes
-    ----------
-    last_parameters : tuple of str
-        The parameters at the end of the signature, in this order. The others are in the order of declaration,
-        inherited ones first, positional ones before keyword-only ones.
-
-    Examples
-    --------
-    >>> from typing import Literal
-    >>> class Kmers(Parameters):
-    ...     k: int = integer(default=3, low=1, kw_only=False, doc="Length of the k-mers.")
-    ...     norm: Literal["l1", "l2"] = choice(default="l2", doc="How counts are scaled.")
-    >>> Kmers(5), Kmers(norm="l1").get_params()
-    (Kmers(k=5), {'k': 3, 'norm': 'l1'})
-    >>> Kmers(k=0).check_parameters()
-    Traceback (most recent call last):
-        ...
-    seqkern.core.errors.ParameterError: k=0 is not possible; give an integer at least 1
     """
 
+    # The parameters at the end of the signature, in this order. The others are in the order of declaration, inherited
+    # ones first, positional ones before keyword-only ones
     last_parameters: ClassVar[tuple[str, ...]] = ()
     _own_parameters: ClassVar[dict[str, Parameter]] = {}
     _parameters: ClassVar[dict[str, Parameter]] = {}
@@ -115,17 +143,7 @@ class Parameters:
 
     @classmethod
     def parameters_with(cls, trait: str) -> tuple[str, ...]:
-        """Return the names of the parameters with a certain property.
-
-        Parameters
-        ----------
-        trait : str
-            A boolean attribute of the declarations, such as ``"execution"``.
-
-        Returns
-        -------
-        tuple of str
-        """
+        """Return the names of the parameters for which `trait`, a boolean attribute of the declarations, is true."""
         return tuple(name for name, item in cls._parameters.items() if getattr(item, trait))
 
     def check_parameters(self) -> None:
@@ -135,20 +153,12 @@ class Parameters:
         self._check_parameters()
 
     def _check_parameters(self) -> None:
-        """Raise ParameterError for conditions on several parameters, or conditions that no declaration covers."""
+        """Raise ParameterError for violated conditions on several parameters, or conditions that no declaration
+        covers.
+        """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool
-            Whether to include those of nested objects, as ``outer__inner``.
-
-        Returns
-        -------
-        dict of str to object
-        """
+        """Return the parameters by name; if `deep`, also those of nested objects, as ``outer__inner``."""
         params = {name: getattr(self, name) for name in self._parameters}
         if deep:
             for name, value in list(params.items()):
@@ -157,23 +167,7 @@ class Parameters:
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters.
-
-        Parameters
-        ----------
-        **params : object
-            By name, ``outer__inner`` for nested objects.
-
-        Returns
-        -------
-        self
-            This object.
-
-        Raises
-        ------
-        ParameterError
-            For an unknown name, with the nearest one.
-        """
+        """Set parameters by name (``outer__inner`` for nested objects), and return this object."""
         for key, value in params.items():
             name, _, inner = key.partition("__")
             if name not in self._parameters:
@@ -210,7 +204,7 @@ def _collected(cls: type[Parameters]) -> dict[str, Parameter]:
 
 
 def _declared_before(cls: type[Parameters], base: type, name: str) -> Parameter:
-    """Return what a class inherits under a name, following `base` in the inheritance order."""
+    """Return the declaration that a class inherits under a name, after `base` in the inheritance order."""
     mro = cls.__mro__
     for other in mro[mro.index(base) + 1 :]:
         item = vars(other).get("_own_parameters", {}).get(name)
@@ -220,7 +214,7 @@ def _declared_before(cls: type[Parameters], base: type, name: str) -> Parameter:
 
 
 def _writes_constructor(cls: type) -> bool:
-    """Return whether the constructor of a class is handwritten, or inherited unchanged from a handwritten one."""
+    """Return whether a class has a handwritten constructor, its own or inherited unchanged."""
     constructor = inspect.getattr_static(cls, "__init__")
     by_hand = not hasattr(constructor, "declared") and constructor is not object.__init__
     return by_hand and ("__init__" in vars(cls) or not vars(cls)["_own_parameters"])

@@ -1,6 +1,6 @@
-"""Progress on standard error: a bar on a terminal, for work of some seconds; elsewhere a line each half minute.
+"""Progress on standard error: a bar on a terminal, for work of some seconds; elsewhere a line every 30 seconds.
 
-Lines are written only within `reporting`, as the command line does: a library says nothing unasked.
+Lines are written only within `reporting`, as the command line does: a library prints nothing unasked.
 """
 
 from __future__ import annotations
@@ -8,10 +8,115 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from seqkern.core.progress_log import ProgressLog
+from seqkern.core.cost import format_duration, memory_in_use
+from seqkern.core.memory import format_bytes
+
+# Progress of a job whose standard error is a file: one line every 30 seconds, from a separate thread.
+#
+# The thread ends before this process forks, because a fork with several threads may hang, and Python warns of it. It
+# starts again with the next progress.
+
+INTERVAL = 30.0
+"""Seconds from line to line; shorter jobs have none."""
+AT_ONCE = 1.0
+"""What is done within so many seconds was found finished, and says nothing about the speed."""
+
+
+class Task:
+    """A loop or counter in progress; `done` is None before the first count."""
+
+    def __init__(self, description: str, unit: str, total: int | None, began: float) -> None:
+        self.description, self.unit, self.total, self.began = description, unit, total, began
+        self.done: int | None = None
+        self._start = (began, 0)  # of the part by which the speed is estimated
+
+    def update(self, done: int, now: float) -> None:
+        """Update the count; a smaller count begins a new pass."""
+        if self.done is not None and done < self.done:
+            self.began, self._start = now, (now, 0)
+        self.done = done
+        if now - self.began < AT_ONCE:
+            self._start = now, done
+
+    def text(self, now: float) -> str:
+        """Return the progress as text, with the time left if it can be estimated."""
+        if self.done is None:
+            return self.description
+        if not self.total:
+            return f"{self.description}: {self.done:,}{self.unit}"
+        share = f"{self.done:,} of {self.total:,}{self.unit} ({100 * self.done // self.total} %)"
+        start, before = self._start
+        if not before < self.done < self.total or now <= start:
+            return f"{self.description}: {share}"
+        left = (self.total - self.done) * (now - start) / (self.done - before)
+        if left < 1:
+            return f"{self.description}: {share}"
+        return f"{self.description}: {share}, about {format_duration(left)} left"
+
+
+class ProgressLog:
+    """The tasks in progress within a job, and the thread that reports on them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._tasks: list[Task] = []
+        self._lock = threading.Lock()
+        self._stop: threading.Event | None = None
+        self._thread: threading.Thread | None = None
+
+    def begin(self, description: str, unit: str = "", total: int | None = None) -> Task:
+        """Return a new task, nested in those that have not ended."""
+        task = Task(description, unit, total, self._clock())
+        with self._lock:
+            self._tasks.append(task)
+        return task
+
+    def update(self, task: Task, done: int, total: int | None = None) -> None:
+        """Update the count of a task, and its total if known by now."""
+        task.total = task.total if total is None else total
+        task.update(done, self._clock())
+
+    def end(self, task: Task) -> None:
+        """End a task."""
+        with self._lock:
+            self._tasks.remove(task)
+
+    def line(self) -> str:
+        """Return a line with the tasks in progress, the time since the job began, and the memory in use."""
+        now = self._clock()
+        with self._lock:
+            tasks = [task for task in self._tasks if task.done is None or task.done != task.total]
+        counted = [task for task in tasks if task.done is not None] or tasks[-1:]
+        spent = f"{format_duration(now - self._began)} elapsed, {format_bytes(memory_in_use())} in use"
+        return f"seqkern: {'; '.join([*(task.text(now) for task in counted), spent])}"
+
+    def start(self) -> None:
+        """Start the thread unless it is running."""
+        if self._thread is not None:
+            return
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._write, args=(self._stop,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        if self._thread is not None and self._stop is not None:
+            self._stop.set()
+            self._thread.join()
+        self._thread = None
+
+    def _write(self, stop: threading.Event) -> None:
+        """Write a line at each interval since the job began."""
+        while not stop.wait(INTERVAL - (self._clock() - self._began) % INTERVAL):
+            with contextlib.suppress(OSError, ValueError):  # whoever read it has gone
+                print(self.line(), file=sys.stderr, flush=True)
+
 
 DELAY = 3
 
@@ -27,15 +132,8 @@ _told: set[str] = set()
 
 
 def tell(line: str) -> None:
-    """Print a line to standard error within `reporting`, once; a library says nothing unasked.
+    """Print a line on standard error, once, and only within `reporting`: a library prints nothing unasked.
 
-    Parameters
-    ----------
-    line : str
-        What a user should know before long work begins.
-
-    Examples
-    --------
     >>> tell("about 2 hours of one processor core are predicted")
     """
     if _telling and not _forked and line not in _told:
@@ -45,7 +143,7 @@ def tell(line: str) -> None:
 
 @contextlib.contextmanager
 def reporting() -> Iterator[None]:
-    """Write progress of the body to standard error each half minute, unless that is a terminal."""
+    """Write the progress of the block to standard error every 30 seconds, unless that is a terminal."""
     global _log, _telling
     if _telling or _forked or sys.stderr is None:
         yield
@@ -65,22 +163,8 @@ def reporting() -> Iterator[None]:
 
 
 def progress_bar(items: Sequence[Item], description: str) -> Iterator[Item]:
-    """Iterate over a list, and show the progress.
+    """Return an iterator over a list that shows its progress.
 
-    Parameters
-    ----------
-    items : sequence
-        The items to process.
-    description : str
-        What they are.
-
-    Returns
-    -------
-    iterator
-        Over the items, in order.
-
-    Examples
-    --------
     >>> [name.upper() for name in progress_bar(["globin", "kinase"], "families")]
     ['GLOBIN', 'KINASE']
     """
@@ -100,19 +184,9 @@ def _counted(items: Sequence[Item], description: str) -> Iterator[Item]:
 
 @contextlib.contextmanager
 def progress_counter(description: str, unit: str = "") -> Iterator[Show | None]:
-    """Show progress that is not a loop over a list.
+    """Show progress other than that of a loop over a list.
 
-    Parameters
-    ----------
-    description : str
-        What is done.
-    unit : str
-        The unit, with a space before it.
-
-    Yields
-    ------
-    callable or None
-        ``show(done, total=None)``, both counted from the start; None if nobody would see it.
+    The context yields ``show(done, total=None)``, both counted from the start, or None if progress is not shown.
     """
     if _log is not None:
         yield from _logged(_log, description, unit)
@@ -123,7 +197,7 @@ def progress_counter(description: str, unit: str = "") -> Iterator[Show | None]:
 
 
 def _logged(log: ProgressLog, description: str, unit: str) -> Iterator[Show]:
-    """Yield a counter of a log."""
+    """Yield a counter that reports to a log."""
     task = log.begin(description, unit)
 
     def _show(done: int, total: int | None = None) -> None:
@@ -157,13 +231,13 @@ def _on_terminal() -> bool:
 
 
 def _stop_before_fork() -> None:
-    """End the thread of the log."""
+    """End the thread of the log before a fork."""
     if _log is not None:
         _log.stop()
 
 
 def _be_silent() -> None:
-    """Show nothing in a fork: its parent counts."""
+    """Show no progress in a forked process, since its parent counts."""
     global _forked, _log
     _forked, _log = True, None
 

@@ -1,9 +1,7 @@
-"""Files of public data: from the data directory, else the cache, else downloaded; checksums are verified.
+"""Files of public data, from the data directory, the cache or a download, with verified checksums.
 
 The table ``public_files.tsv`` lists them with SHA-256 and URL.
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Callable
@@ -12,13 +10,21 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from seqkern.core.cache import cache_dir
 from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.resource_files import open_resource
 from seqkern.core.text_files import file_sha256
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
+
+
+# The location of the user's cache folder.
+
+
+def cache_dir() -> Path:
+    """Return the folder for downloads: ``seqkern`` in XDG_CACHE_HOME, by default in ``~/.cache``."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqkern"
+
 
 PREFIX = "public:"
 PARAMETER = "parameter"
@@ -31,75 +37,33 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True)
 class PublicFile:
-    """One file of a public data set.
+    """A file of a public data set; `url` is empty if the published file has another format.
 
-    Attributes
-    ----------
-    dataset, role : str
-        The data set that it belongs to, and its role: ``sequences``, ``table``, …, or `PARAMETER`.
-    file : str
-        Path inside a data directory.
-    sha256 : str
-        Checksum, in hexadecimal digits.
-    url : str
-        Public URL; empty if the published file has another format.
-    made : str
-        How the file is derived from a published one.
-
-    Examples
-    --------
     >>> files = public_table("public_files.tsv", PublicFile)
     >>> [file.role for file in files if file.dataset == "uci_promoters"]
     ['table']
     """
 
-    dataset: str
-    role: str
-    file: str
-    sha256: str
-    url: str
-    made: str
+    dataset: str  # The data set that it belongs to, and its role: ``sequences``, ``table``, …, or `PARAMETER`
+    role: str  # The data set that it belongs to, and its role: ``sequences``, ``table``, …, or `PARAMETER`
+    file: str  # Path inside a data directory
+    sha256: str  # Checksum, in hexadecimal digits
+    url: str  # Public URL; empty if the published file has another format
+    made: str  # How the file is derived from a published one
 
 
 @cache
-def public_table(name: str, cls: Callable[..., Row]) -> tuple[Row, ...]:
-    """Return the rows of a resource table as objects.
-
-    Parameters
-    ----------
-    name : str
-        File name of the table, whose columns are the fields of the class.
-    cls : type
-        A dataclass whose fields are all str.
-
-    Returns
-    -------
-    tuple of objects of the class
-        In the order of the rows.
-    """
+def public_table(name: str, cls: "Callable[..., Row]") -> "tuple[Row, ...]":
+    """Return the rows of a resource table as dataclass objects, whose fields are the columns."""
     with open_resource(name) as stream:
         header, *rows = (line.rstrip("\n").split("\t") for line in stream)
     return tuple(cls(**dict(zip(header, row, strict=True))) for row in rows)
 
 
-def find_file(file: PublicFile, data_dir: PathLike | None = None) -> Path:
+def find_file(file: "PublicFile", data_dir: "PathLike | None" = None) -> Path:
     """Return the path of a public file with a verified checksum.
 
-    Parameters
-    ----------
-    file : PublicFile
-        The row of the table.
-    data_dir : path-like, optional
-        Searched first; then the folder in SEQKERN_DATA, the cache, and the network.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    FileError
-        If a local copy has another checksum, or the file cannot be downloaded.
+    It is searched in `data_dir`, then in the folder in SEQKERN_DATA, the cache, and the network.
     """
     for folder in (data_dir, os.environ.get("SEQKERN_DATA")):
         path = Path(folder) / file.file if folder else None
@@ -121,47 +85,17 @@ def find_file(file: PublicFile, data_dir: PathLike | None = None) -> Path:
     return cached
 
 
-def is_public(path: PathLike) -> bool:
-    """Return whether a parameter names a public file: ``public:NAME``, not a path.
+def is_public(path: "PathLike") -> bool:
+    """Return whether a kernel's file parameter names a public file (``public:NAME``), not a path.
 
-    Parameters
-    ----------
-    path : path-like
-        Value of a kernel's parameter.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
     >>> is_public("public:prosite"), is_public("prosite.dat")
     (True, False)
     """
     return str(path).startswith(PREFIX)
 
 
-def local_path(path: PathLike, data_dir: PathLike | None = None) -> Path:
-    """Return the path for a kernel's parameter that names a file: for a public file that of a verified copy.
-
-    Parameters
-    ----------
-    path : path-like
-        ``public:NAME`` is the public file of this name in ``public_files.tsv``; all else is a path.
-    data_dir : path-like, optional
-        Searched first.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    ParameterError
-        If there is no such public file, with the nearest name.
-    FileError
-        If it cannot be downloaded.
-    """
+def local_path(path: "PathLike", data_dir: "PathLike | None" = None) -> Path:
+    """Return the path for a kernel's file parameter; ``public:NAME`` gives a verified copy of the public file."""
     if not is_public(path):
         return Path(path)
     files = {file.dataset: file for file in public_table("public_files.tsv", PublicFile) if file.role == PARAMETER}

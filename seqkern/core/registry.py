@@ -1,8 +1,9 @@
-"""Classes by name: a table gives the module of each, so that looking one up imports only that module."""
+"""Registries of classes by name, in which looking up a class imports only its module."""
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,24 +12,9 @@ from seqkern.core.errors import ParameterError, unknown_name
 
 
 class Registry:
-    """Named classes of one kind, each imported when it is looked up.
+    """A registry of named classes of one kind, each imported when it is looked up.
 
-    Parameters
-    ----------
-    kind : str
-        Noun for the classes in configurations and, with spaces for underscores, in messages: ``"kernel"``.
-    base : str
-        Their base class, as ``module:Class``.
-    table : dict of str to str
-        From the name of each class, its attribute `name`, to ``module:Class``.
-
-    Examples
-    --------
-    >>> from seqkern.kernels import KERNELS
-    >>> KERNELS.kind, "spectrum" in KERNELS.names
-    ('kernel', True)
-    >>> KERNELS.build("spectrum", k=4)
-    SpectrumKernel(k=4)
+    `table` maps the name of each class to ``module:Class``, and `base` is their base class in this form.
     """
 
     def __init__(self, kind: str, base: str, table: Mapping[str, str]) -> None:
@@ -39,7 +25,7 @@ class Registry:
 
     @cached_property
     def base_class(self) -> type[Any]:
-        """The base class."""
+        """The base class of the registered classes."""
         return _import_class(self.base)
 
     @property
@@ -49,7 +35,7 @@ class Registry:
 
     @property
     def classes(self) -> dict[str, type[Any]]:
-        """Dict from name to class, sorted by name; imports all classes."""
+        """The classes by name, sorted; imports all of them."""
         return {name: _import_class(place) for name, place in self.table.items()}
 
     def class_names(self) -> list[str]:
@@ -57,20 +43,7 @@ class Registry:
         return [place.partition(":")[2] for place in self.table.values()]
 
     def add(self, name: str, place: str) -> None:
-        """Register a class from elsewhere.
-
-        Parameters
-        ----------
-        name : str
-            Its attribute `name`.
-        place : str
-            ``module:Class``.
-
-        Raises
-        ------
-        ParameterError
-            If another class has the name.
-        """
+        """Register a class from elsewhere, at a place ``module:Class``."""
         other = self.table.get(name, place)
         if other != place:
             raise ParameterError(
@@ -79,46 +52,13 @@ class Registry:
         self.table = dict(sorted({**self.table, name: place}.items()))
 
     def get(self, name: str) -> type[Any]:
-        """Import a class and return it.
-
-        Parameters
-        ----------
-        name : str
-            The registered name.
-
-        Returns
-        -------
-        type
-
-        Raises
-        ------
-        ParameterError
-            For an unknown name, with the nearest known one.
-        """
+        """Return a class by its registered name, importing its module."""
         if name not in self.table:
             raise unknown_name(self.noun, name, self.table)
         return _import_class(self.table[name])
 
     def build(self, name: str, /, **params: Any) -> Any:
-        """Return an instance of a class.
-
-        Parameters
-        ----------
-        name : str
-            The registered name.
-        **params : object
-            Arguments of its constructor.
-
-        Returns
-        -------
-        object of the class
-
-        Raises
-        ------
-        ParameterError
-            For an unknown name or parameter (with the nearest one), a missing parameter, or a value of a
-            boolean parameter that is neither true nor false.
-        """
+        """Return an instance of a class."""
         cls = self.get(name)
         signature = inspect.signature(cls)
         for key in params:
@@ -136,3 +76,58 @@ def _import_class(place: str) -> type[Any]:
     """Return the class at ``module:Class``."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+# The kinds of objects that a configuration describes (kernels, solvers, …), registered by their packages.
+#
+# A parameter may hold an object of some kind (the `base` of a kernel, the `binary` solver of a multi-class one). It
+# refers to the kind by name, so that this package imports the others only when such an object is built.
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of object in configurations, with its registry and the functions that parse, build and expand its specs.
+
+    >>> kind = kind_of("solver")
+    >>> kind.type_name, kind.example
+    ('Solver', 'csvc:C=1')
+    """
+
+    name: str  # The key of its name in a configuration: ``"kernel"``
+    type_name: str  # The type in the documentation of parameters
+    build: Callable[[Any], Any]  # Builds the object that text or a mapping describes; returns a built object as it is
+    example: str  # An example as text, for messages
+    registry: Any = None  # Its classes by name; None if there is only one
+    grid: bool = False  # Whether a list of values is a grid to choose from
+    parse: Callable[[str], Any] | None = None  # Converts text to the configuration form
+    expand: Callable[[Any], list] | None = None  # Expands a grid to its specs
+    class_of: Callable[[str], Any] | None = None  # Returns the class for a name, if it differs from the registry's
+
+
+KINDS: dict[str, Kind] = {}
+"""All kinds whose package is imported, by name."""
+
+HOMES = {
+    "kernel": "seqkern.kernels.kernel_specs",
+    "feature_transform": "seqkern.kernels.feature_transforms.feature_transform_specs",
+    "transform": "seqkern.gram.transforms.transform_specs",
+    "method": "seqkern.gram.transforms.transform_specs",
+    "solver": "seqkern.solvers.solver_specs",
+    "selector": "seqkern.solvers.selection.selectors.selector_specs",
+    "scaler": "seqkern.solvers.selection.selectors.selector_specs",
+    "layer": "seqkern.solvers.layers.chain",
+}
+"""The module that registers each kind."""
+
+
+def add_kind(kind: Kind) -> Kind:
+    """Register a kind, in place of one with the same name, and return it."""
+    KINDS[kind.name] = kind
+    return kind
+
+
+def kind_of(name: str) -> Kind:
+    """Return a kind by name, importing its package; an unknown name gives a kind without classes."""
+    if name not in KINDS and name in HOMES:
+        importlib.import_module(HOMES[name])
+    return KINDS.get(name) or Kind(name, name.capitalize(), build=lambda value: value, example="name:parameter=value")

@@ -1,4 +1,4 @@
-"""Open the small files that come with the package: ``resources/`` and ``workflow/schemas/`` of the repository."""
+"""The small files that come with the package: ``resources/`` and ``workflow/schemas/`` of the repository."""
 
 from __future__ import annotations
 
@@ -14,26 +14,8 @@ SUFFIXES = {".bib", ".tsv", ".yaml"}
 
 
 def resource_path(name: str, folder: str = "resources") -> Path:
-    """Return the path of a file, installed or in a source checkout.
+    """Return the path of a resource file, installed or in a source checkout.
 
-    Parameters
-    ----------
-    name : str
-        File name, such as ``"public.tsv"``.
-    folder : {"resources", "schemas"}
-        Which of the two.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    FileError
-        If there is no such file.
-
-    Examples
-    --------
     >>> resource_path("public.tsv").name
     'public.tsv'
     """
@@ -46,19 +28,6 @@ def resource_path(name: str, folder: str = "resources") -> Path:
 def resource_folder(name: str, checkout: Path) -> Path:
     """Return a folder of files that come with the package, installed or in a source checkout.
 
-    Parameters
-    ----------
-    name : str
-        Name of the folder in the installed package.
-    checkout : Path
-        Its path in a checkout.
-
-    Returns
-    -------
-    Path
-
-    Examples
-    --------
     >>> resource_folder("resources", CHECKOUT["resources"]).name
     'resources'
     """
@@ -67,38 +36,11 @@ def resource_folder(name: str, checkout: Path) -> Path:
 
 
 def resource_files(folder: str = "resources") -> list[Path]:
-    """Return the paths of all files of a folder, installed or in a source checkout, sorted by name.
-
-    Parameters
-    ----------
-    folder : {"resources", "schemas"}
-        Which of the two.
-
-    Returns
-    -------
-    list of Path
-    """
+    """Return the paths of all files of a folder, installed or in a source checkout, sorted by name."""
     home = resource_folder(folder, CHECKOUT[folder])
     return sorted(path for path in home.glob("*") if path.suffix in SUFFIXES)
 
 
 def open_resource(name: str, folder: str = "resources") -> TextIO:
-    """Open a file for reading as UTF-8 text.
-
-    Parameters
-    ----------
-    name : str
-        File name, such as ``"public.tsv"``.
-    folder : {"resources", "schemas"}
-        Which of the two.
-
-    Returns
-    -------
-    text file object
-
-    Raises
-    ------
-    FileError
-        If there is no such file.
-    """
+    """Open a resource file for reading as UTF-8 text."""
     return resource_path(name, folder).open(encoding="utf-8")

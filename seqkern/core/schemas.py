@@ -1,32 +1,20 @@
-"""The JSON schema of kernels, solvers, … in configurations, from the declared parameters of their classes."""
+"""The JSON schemas of kernels, solvers, … in configurations, derived from the declared parameters."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from seqkern.core.declared_components import Component
-from seqkern.core.kinds import Kind, kind_of
+from seqkern.core.declarations import Component
+from seqkern.core.registry import Kind, kind_of
 
 _RANGE = r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\.\.[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
 
 
 def schema_of(kind: str, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the schema of an entry: text, or a mapping with a name and the parameters of the class.
+    """Return the JSON schema of an entry: text, or a mapping with a name and the parameters of the class.
 
-    Parameters
-    ----------
-    kind : str
-        ``"kernel"``, ``"solver"``, ``"selector"``, ``"transform"`` or ``"layer"``; its package must be imported.
-    extra : mapping, optional
-        Schemas of further keys that an entry may have, such as ``transforms`` for a kernel.
+    It checks names and types, but no conditions on several parameters.
 
-    Returns
-    -------
-    dict
-        JSON Schema 2020-12. It checks names and types, but no conditions on several parameters.
-
-    Examples
-    --------
-    >>> from seqkern.layers import build_layer
+    >>> from seqkern.solvers.layers import build_layer
     >>> schema = schema_of("layer")
     >>> schema["$defs"]["layer"]["properties"]["layer"]["enum"]
     ['chain_svm', 'crf', 'probabilities', 'segments', 'structure']
@@ -47,19 +35,9 @@ def schema_of(kind: str, extra: Mapping[str, Any] | None = None) -> dict[str, An
 
 
 def class_schema(cls: Any, *, grid: bool = False) -> dict[str, Any]:
-    """Return the schema of the parameters of one class, as properties of an object.
+    """Return the schema of a class's parameters, as ``properties`` and ``required``.
 
-    Parameters
-    ----------
-    cls : type
-        With declared parameters.
-    grid : bool
-        Whether a list of values is a grid, and a range of numbers ``0.1..10`` is allowed.
-
-    Returns
-    -------
-    dict
-        ``properties`` by the names of parameters, and ``required``.
+    If `grid`, lists of values and ranges of numbers ``0.1..10`` are allowed.
     """
     properties = {
         name: _searched(item.schema()) if grid and not item.list_parameter else item.schema()
@@ -97,7 +75,7 @@ def _searched(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inside(kind: Kind) -> set[str]:
-    """Return the kinds of objects that the parameters of a kind hold."""
+    """Return the kinds of objects that may be nested in a kind's parameters."""
     classes = [] if kind.registry is None else kind.registry.classes.values()
     items = [item for cls in classes for item in cls.declarations().values()]
     return {item.kind for item in items if isinstance(item, Component)}

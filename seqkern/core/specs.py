@@ -1,4 +1,4 @@
-"""The forms in which users write kernels, solvers, selectors, transforms and layers: one parser for all.
+"""The text and configuration forms of kernels, solvers, selectors, transforms and layers, with one parser for all.
 
 A *spec* is the form in a configuration: ``{"kernel": "mismatch", "k": 5, "m": 1, "part": [0, 40]}``, nested for
 kernels made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text form is one line::
@@ -20,13 +20,19 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from seqkern.core.alternatives import SEPARATOR, split_alternatives
-from seqkern.core.declarations import Parameter
-from seqkern.core.declared_components import Component
+from seqkern.core.declarations import (
+    DECIMAL,
+    NUMBER,
+    SEPARATOR,
+    Component,
+    Parameter,
+    check_number,
+    parse_value,
+    split_alternatives,
+)
 from seqkern.core.errors import ParameterError
-from seqkern.core.kinds import kind_of
 from seqkern.core.parametrized import Parameters
-from seqkern.core.values import DECIMAL, NUMBER, check_number, parse_value
+from seqkern.core.registry import kind_of
 
 MOST_NESTED = 1000
 """Kernels, solvers, … in one another: a few lines of text can stand for millions."""
@@ -75,26 +81,8 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
 
 
 def build_spec(spec: Any, key: str) -> Any:
-    """Return the object that a spec describes, with its parameters checked.
+    """Return the object that a spec describes, with its parameters checked; objects are returned unchanged.
 
-    Parameters
-    ----------
-    spec : str, mapping or object of the kind
-        Such an object is returned as it is.
-    key : str
-        The kind, which is also the key of the name.
-
-    Returns
-    -------
-    object of the kind
-
-    Raises
-    ------
-    ParameterError
-        If it is not a spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
-
-    Examples
-    --------
     >>> from seqkern.kernels import KERNELS
     >>> build_spec({"kernel": "mismatch", "k": 6, "m": 2}, "kernel")
     MismatchKernel(k=6, m=2)
@@ -109,26 +97,7 @@ def build_spec(spec: Any, key: str) -> Any:
 
 
 def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
-    """Return an object from its name and its parameters in configuration form, checked.
-
-    Parameters
-    ----------
-    key : str
-        The kind.
-    name : str
-        Name of a class of the kind.
-    params : mapping
-        Its parameters; texts are parsed, and nested objects are built.
-
-    Returns
-    -------
-    object of the kind
-
-    Raises
-    ------
-    ParameterError
-        For an unknown name or parameter (with the nearest one), or a value outside its domain.
-    """
+    """Return the checked object for a name and its parameters in configuration form."""
     registry = kind_of(key).registry
     with _counted(key):
         made = registry.build(name, **built_values(registry.get(name), params))
@@ -138,7 +107,7 @@ def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
 
 @contextlib.contextmanager
 def _counted(key: str) -> Iterator[None]:
-    """Count an object and those built inside it; raise ParameterError for more than anybody nests."""
+    """Count an object and its nested objects while they are built; raise ParameterError for excessive nesting."""
     outermost = getattr(_nested, "count", None) is None
     _nested.count = 1 if outermost else _nested.count + 1
     try:
@@ -152,40 +121,14 @@ def _counted(key: str) -> Iterator[None]:
 
 
 def built_values(cls: type[Parameters], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse and build the parameters of a configuration, for the constructor of a class.
-
-    Parameters
-    ----------
-    cls : type
-        With declared parameters.
-    params : mapping of str to object
-        In configuration form; undeclared parameters are parsed by their form.
-
-    Returns
-    -------
-    dict of str to object
-    """
+    """Return the parameters of a configuration, parsed and built for the constructor of a class."""
     declared = cls.declarations()
     items = {str(name): (declared.get(name, Parameter()), value) for name, value in params.items()}
     return {name: item.build(item.normal(value)) for name, (item, value) in items.items()}
 
 
 def normal_values(cls: type[Parameters], params: Mapping[str, Any], *, grid: bool = False) -> dict[str, Any]:
-    """Return the parameters of a configuration with texts parsed as declared by the class, not built.
-
-    Parameters
-    ----------
-    cls : type
-        With declared parameters.
-    params : mapping of str to object
-        In configuration form.
-    grid : bool
-        Whether lists of values are grids.
-
-    Returns
-    -------
-    dict of str to object
-    """
+    """Return the parameters of a configuration with texts parsed as the class declares, but not built."""
     declared = cls.declarations()
     return {str(name): declared.get(name, Parameter()).normal(value, grid=grid) for name, value in params.items()}
 
@@ -193,17 +136,6 @@ def normal_values(cls: type[Parameters], params: Mapping[str, Any], *, grid: boo
 def plain(value: Any) -> Any:
     """Convert a value to JSON types: objects as specs, infinity as "inf", arrays and numpy numbers as Python's.
 
-    Parameters
-    ----------
-    value : object
-        Value of a parameter, however nested.
-
-    Returns
-    -------
-    object
-
-    Examples
-    --------
     >>> import numpy as np
     >>> plain({"C": np.array([1.0, np.inf]), "k": np.int64(3)})
     {'C': [1.0, 'inf'], 'k': 3}
@@ -220,7 +152,7 @@ def plain(value: Any) -> Any:
 
 
 class _Reader:
-    """Recursive-descent parser of one text."""
+    """A recursive-descent parser of one text."""
 
     def __init__(self, text: str, key: str) -> None:
         self.text = text
@@ -237,7 +169,7 @@ class _Reader:
         return spec
 
     def fail(self) -> None:
-        """Raise ParameterError with the place."""
+        """Raise ParameterError with the place in the text."""
         remedy = "write name:parameter=value,parameter=value, sums with +, nested specifications in parentheses"
         if self.key == "kernel":
             remedy += "; for patterns with brackets write the kernel as JSON"
@@ -301,7 +233,7 @@ class _Reader:
         return spec
 
     def nested(self, key: str) -> dict[str, Any]:
-        """Parse the content of parentheses, of the kind `key`."""
+        """Parse the content of parentheses as a spec of the kind `key`."""
         outside, self.key = self.key, key
         spec = self.sum()
         self.need(")")
@@ -333,7 +265,7 @@ class _Reader:
         return item.parse(word, grid=grid)
 
     def one_of(self, word: str, item: Parameter, grid: bool) -> list[Any]:
-        """Return the alternatives of a value: a grid."""
+        """Return the alternatives of a value, which form a grid."""
         if not grid:
             raise ParameterError(
                 f"{word!r} in {self.text!r} gives alternatives, but nothing is chosen here",
@@ -350,7 +282,7 @@ class _Reader:
 
 
 def _declarations(key: str, name: str) -> Mapping[str, Parameter]:
-    """Return the declarations of the class with a name; empty for an unknown name."""
+    """Return the parameter declarations of a class by its name; empty for an unknown name."""
     kind = kind_of(key)
     try:
         cls = kind.class_of(name) if kind.class_of else kind.registry and kind.registry.get(name)

@@ -13,13 +13,14 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from seqkern.core.damaged import unreadable
 from seqkern.core.errors import FileError, SequenceError
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike, Source
+
 
 OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 BINARY_BYTES = bytes(range(7)) + bytes(range(14, 27))
@@ -58,29 +59,10 @@ BINARY_FORMATS = {
 
 @contextlib.contextmanager
 def open_lines(source: Source) -> Iterator[tuple[Iterator[str], str]]:
-    r"""Open a text and return its lines; problems while reading become one-line errors.
+    r"""Open a text and yield its lines and its name for messages; reading problems become one-line errors.
 
-    Parameters
-    ----------
-    source : path-like, ``"-"`` or file object
-        ``"-"`` is standard input. A file object may be binary or text, and stays open.
+    Lines end in ``"\n"``, whatever the file's line endings; bytes that are not UTF-8 appear as ``\xNN``.
 
-    Yields
-    ------
-    lines : iterator of str
-        Ending in ``"\n"``, whatever the file's line endings. Bytes that are not UTF-8 appear as ``\xNN``.
-    name : str
-        Name of the source in messages.
-
-    Raises
-    ------
-    FileError
-        If the file is missing, unreadable, truncated, corrupted, or not text.
-    SequenceError
-        If it is empty.
-
-    Examples
-    --------
     >>> import io
     >>> with open_lines(io.StringIO(">d1\nACGT\n")) as (lines, name):
     ...     name, list(lines)
@@ -92,24 +74,7 @@ def open_lines(source: Source) -> Iterator[tuple[Iterator[str], str]]:
 
 @contextlib.contextmanager
 def open_text(source: Source) -> Iterator[tuple[Any, str]]:
-    """Open a text like `open_lines`, for reading blocks of any size: lines may be longer than memory.
-
-    Parameters
-    ----------
-    source : path-like, ``"-"`` or file object
-        As for `open_lines`.
-
-    Yields
-    ------
-    text : text file object
-    name : str
-        Name of the source in messages.
-
-    Raises
-    ------
-    FileError
-        As for `open_lines`.
-    """
+    """Open a text like `open_lines`, for reading blocks of any size: lines may be longer than memory."""
     name = source_name(source)
     with contextlib.ExitStack() as stack, _reading(name):
         binary = _open_binary(source, stack)
@@ -148,7 +113,7 @@ def _not_text(head: bytes, name: str) -> FileError:
 
 
 def _is_utf_16(head: bytes) -> bool:
-    """Return whether every other byte is zero and the others are a text's, as in UTF-16 without a mark."""
+    """Return whether every other byte is zero and the rest is text, as in UTF-16 without a byte-order mark."""
     some = head[: len(head) // 2 * 2]
     halves = some[::2], some[1::2]
     return any(
@@ -160,17 +125,6 @@ def _is_utf_16(head: bytes) -> bool:
 def source_name(source: Source) -> str:
     """Return the name of a source in messages.
 
-    Parameters
-    ----------
-    source : path-like, ``"-"`` or file object
-        As for `open_lines`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> source_name("-"), source_name("donors.fa")
     ('standard input', 'donors.fa')
     """
@@ -203,7 +157,7 @@ def _standard_input() -> BinaryIO:
 
 
 def _not_empty(lines: Iterator[str], name: str) -> Iterator[str]:
-    """Return an iterator over `lines` from the first that is not blank; raise SequenceError if all are blank."""
+    """Return an iterator over `lines` from the first non-blank line; raise SequenceError if all are blank."""
     for line in lines:
         if line.strip():
             return itertools.chain([line], lines)
@@ -211,23 +165,7 @@ def _not_empty(lines: Iterator[str], name: str) -> Iterator[str]:
 
 
 def file_sha256(path: PathLike) -> str:
-    """Return the SHA-256 of a file's bytes, hexadecimal.
-
-    Parameters
-    ----------
-    path : path-like
-        Read as it is, without decompression.
-
-    Returns
-    -------
-    str
-        64 digits.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read.
-    """
+    """Return the SHA-256 of a file's bytes, 64 hexadecimal digits, without decompression."""
     with _reading(str(path)), Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -245,3 +183,38 @@ def _reading(name: str) -> Iterator[None]:
         raise FileError("is corrupted", file=name, remedy="copy or download it again") from error
     except OSError as error:
         raise unreadable(name, error, "check the file") from error
+
+
+# Standard output as a file name (``-o -``): it receives the table, and all other output goes to standard error.
+
+NAME = "-"
+
+_kept: list[TextIO] = []
+
+
+def is_standard_output(path: PathLike) -> bool:
+    """Return whether an output path stands for standard output.
+
+    >>> is_standard_output("-"), is_standard_output("./-")
+    (True, False)
+    """
+    return str(path) == NAME
+
+
+def standard_output() -> TextIO:
+    """Return standard output, also inside `table_on_standard_output`."""
+    out = _kept[-1] if _kept else sys.stdout
+    if out is None:
+        raise FileError("standard output is closed", remedy="give a file: -o FILE")
+    return out
+
+
+@contextlib.contextmanager
+def table_on_standard_output() -> Iterator[None]:
+    """Redirect printed text to standard error, so that standard output holds only the table."""
+    _kept.append(standard_output())
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _kept.pop().flush()

@@ -1,6 +1,6 @@
-"""Threads: their number, work shared among them, and BLAS on a single thread.
+"""The number of threads, sharing work among them, and BLAS restricted to one thread.
 
-With several threads the order of BLAS's sums, and so the last bits, would depend on the number of threads.
+With several BLAS threads the order of summation, and so the last bits of a result, would depend on their number.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from seqkern.core.checks import check_integer
-from seqkern.core.control_groups import control_groups
+from seqkern.core.memory import control_groups, slurm_threads
 from seqkern.core.progress import progress_bar
-from seqkern.core.slurm import slurm_threads
 
 SPANS = 4  # for each thread: the others need not wait long for the last one
 GIVEN_THREADS: ContextVar[int | None] = ContextVar("given_threads", default=None)
@@ -34,7 +33,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @functools.cache
 def _libraries() -> ThreadpoolController:
-    """Return the handle of the loaded BLAS libraries, cached: finding them takes longer than a small fit."""
+    """Return the controller of the loaded BLAS libraries, cached since finding them takes longer than a small fit."""
     return ThreadpoolController()
 
 
@@ -42,13 +41,6 @@ def _libraries() -> ThreadpoolController:
 def given_threads(n_threads: int | None) -> Iterator[None]:
     """Set the number of threads for every `fill` inside the context, including base kernels.
 
-    Parameters
-    ----------
-    n_threads : int or None
-        At least 1; None changes nothing.
-
-    Examples
-    --------
     >>> with given_threads(2):
     ...     GIVEN_THREADS.get()
     2
@@ -61,25 +53,8 @@ def given_threads(n_threads: int | None) -> Iterator[None]:
 
 
 def available_threads(n_threads: int | None = None) -> int:
-    """Return the number of threads to use.
+    """Return the number of threads to use (default: the cores available to this process).
 
-    Parameters
-    ----------
-    n_threads : int, optional
-        Default: the number of cores available to this process, which containers, batch systems and ``taskset``
-        limit.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ParameterError
-        If it is not an integer of at least 1.
-
-    Examples
-    --------
     >>> available_threads(4)
     4
     """
@@ -93,15 +68,15 @@ def available_threads(n_threads: int | None = None) -> int:
 
 @functools.cache
 def quotas() -> tuple[int, ...]:
-    """Return the cores whose time the control groups around this process may use, rounded up: more would only wait.
+    """Return the CPU limits of the control groups of this process, in whole cores, rounded up.
 
-    Cached, as the groups are: reading them takes longer than a small matrix.
+    The result is cached, since reading the limits takes longer than computing a small matrix.
     """
     return tuple(_quotas())
 
 
 def _quotas() -> Iterator[int]:
-    """Yield the cores of each control group that has a limit."""
+    """Yield the CPU limit of each control group that has one, in whole cores, rounded up."""
     for group in control_groups("cpu"):
         if group.version == 2:
             quota, _, period = group.text("cpu.max").partition(" ")
@@ -116,24 +91,8 @@ def _quotas() -> Iterator[int]:
 def in_threads(
     tasks: Iterable[Callable[..., Result]], n_threads: int | None = None, description: str | None = None
 ) -> list[Result]:
-    """Call functions in threads.
+    """Call functions without arguments in threads, and return their results in order; exceptions are raised here.
 
-    Parameters
-    ----------
-    tasks : iterable of callable
-        Without arguments; their exceptions are raised here.
-    n_threads : int, optional
-        Default: `given_threads`, or all cores.
-    description : str, optional
-        What they do, to show progress.
-
-    Returns
-    -------
-    list
-        The results, in order.
-
-    Examples
-    --------
     >>> in_threads([lambda: 1, lambda: 2], 2)
     [1, 2]
     """
@@ -145,7 +104,7 @@ def in_threads(
 
 
 def _alone(task: Callable[[], Result]) -> Result:
-    """Call a function that may use no other threads: those there are have tasks of their own."""
+    """Call a function with one thread for itself, since the other threads have tasks of their own."""
     with given_threads(1):
         return task()
 
@@ -158,19 +117,8 @@ def _collected(results: Iterator[Result], tasks: list[Callable[..., Result]], de
 
 
 def in_spans(work: Callable[[int, int], object], n: int, least: int) -> None:
-    """Call ``work(start, stop)`` for consecutive parts of ``range(n)``, in threads if there are enough items.
+    """Call ``work(start, stop)`` for independent parts of ``range(n)``, in threads if n is at least twice `least`.
 
-    Parameters
-    ----------
-    work : callable
-        Its parts do not depend on each other.
-    n : int
-        Number of items.
-    least : int
-        Items of a part: fewer would take no longer than a thread to start.
-
-    Examples
-    --------
     >>> done = []
     >>> in_spans(lambda start, stop: done.append(range(start, stop)), 5, least=3)
     >>> done

@@ -1,4 +1,4 @@
-"""Types of arguments used in many modules."""
+"""Argument types shared by many modules."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ PathLike = str | os.PathLike[str]
 Source = PathLike | IO[str] | IO[bytes]
 """A path, ``"-"`` for standard input, or an open file, as `seqkern.core.text_files.open_lines` reads it."""
 Ids = Sequence[str]
-"""The ids of samples: a list, or numbers that need no memory (`seqkern.sequences.record_ids.RecordNumbers`)."""
+"""The ids of samples: a list, or numbers that need no memory (`seqkern.sequences.fasta.RecordNumbers`)."""
 Rows = slice | Sequence[int] | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
 """Which samples to take: an integer array, a boolean mask or a slice."""
 Header = dict[str, Any]

@@ -1,7 +1,7 @@
 """The uncertainty of a ranking score, by resampling with replacement: intervals and a paired test.
 
-For ROC-n and average precision, which have no simple formula for the variance; also for the AUC, as a check of
-DeLong's. Samples are drawn within each class of each test set, so that every draw has the same class sizes. A draw is
+It serves ROC-n and average precision, which have no simple variance formula, and the AUC as a check of DeLong's
+method. Samples are drawn within each class of each test set, so that every draw has the same class sizes. A draw is
 stored as the count of each sample: sums over samples with equal decisions then give the score of many draws at
 once. The same seed gives the same draws. SciPy's `bootstrap` takes up to three times as long for BCa intervals, and
 cannot draw n − 1 of n samples, as the test does.
@@ -36,8 +36,6 @@ MOST_LEFT_OUT = 1000
 class ScoreInterval(NamedTuple):
     """A score, its standard error, and its confidence limits.
 
-    Examples
-    --------
     >>> ScoreInterval(score=0.84, se=0.13, low=0.47, high=0.98).score
     0.84
     """
@@ -49,12 +47,10 @@ class ScoreInterval(NamedTuple):
 
 
 class ScoreComparison(NamedTuple):
-    """The scores of two methods on the same samples, first − second, its standard error, their ratio t and two-sided p.
+    """Scores of two methods on the same samples: the difference first − second, its standard error, t and two-sided p.
 
-    `df` are the degrees of freedom of t.
+    `df` is the number of degrees of freedom of t.
 
-    Examples
-    --------
     >>> ScoreComparison(first=0.9, second=0.8, difference=0.1, se=0.05, t=2.0, p=0.06, df=19).df
     19
     """
@@ -211,27 +207,7 @@ def bootstrap_test(
 
 
 class Sample:
-    """Samples in test sets, with the decision values of one or more methods, and a score.
-
-    Parameters
-    ----------
-    labels : array_like, shape (n,)
-        Positive where greater than zero.
-    decisions : sequence of array_like of float, shape (n,)
-        Decision values of each method.
-    score : str
-        As for `bootstrap_interval`.
-    folds : array_like, shape (n,), optional
-        The test set of each sample.
-
-    Examples
-    --------
-    >>> sample = Sample([1, 1, 0, 0], [[4, 2, 3, 1], [4, 3, 2, 1]], "auc", None)
-    >>> sample.whole()
-    array([0.75, 1.  ])
-    >>> sample.draws(3, seed=0).shape
-    (3, 2)
-    """
+    """Samples in test sets, with the decision values of one or more methods, and a score."""
 
     def __init__(
         self,
@@ -254,7 +230,10 @@ class Sample:
 
     @property
     def freedom(self) -> int:
-        """Size of the smallest class of any set, minus one: small classes vary too little, and this adds up."""
+        """Size of the smallest class of any set, minus one.
+
+        Draws from small classes vary too little, and these deficits add up.
+        """
         return min(map(len, self.strata)) - 1
 
     def whole(self) -> npt.NDArray[np.float64]:
@@ -262,17 +241,7 @@ class Sample:
         return self.scores(np.ones((1, self.n)))[0]
 
     def scores(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the scores of draws.
-
-        Parameters
-        ----------
-        weights : ndarray of float64, shape (draws, n)
-            How often each sample counts.
-
-        Returns
-        -------
-        ndarray of float64, shape (draws, methods)
-        """
+        """Return the scores of draws, (draws, methods), from the counts of each sample, (draws, n)."""
         columns = []
         for part in zip(*self.parts, strict=True):
             values = []
@@ -285,21 +254,7 @@ class Sample:
         return np.stack(columns, axis=1)
 
     def draws(self, n_resamples: int, seed: int, left_out: int = 0) -> npt.NDArray[np.float64]:
-        """Return the scores of samples drawn within the strata: the classes of each test set.
-
-        Parameters
-        ----------
-        n_resamples : int
-            Number of draws, at least 2.
-        seed : int
-            Seed of the draws.
-        left_out : int, default 0
-            Each stratum is drawn with this many samples less than it has.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_resamples, methods)
-        """
+        """Return the scores, (n_resamples, methods), of draws within the classes of each test set."""
         check_integer("n_resamples", n_resamples, 2)
         check_integer("seed", seed, 0)
         rng = np.random.default_rng(seed)
@@ -316,17 +271,7 @@ class Sample:
         return np.concatenate(found)
 
     def acceleration(self, seed: int) -> float:
-        """Return Efron's acceleration for several strata, from leave-one-out scores.
-
-        Parameters
-        ----------
-        seed : int
-            Seed for choosing among the samples of a large stratum.
-
-        Returns
-        -------
-        float
-        """
+        """Return Efron's acceleration for several strata, from leave-one-out scores."""
         rng = np.random.default_rng([seed, 1])
         above = below = 0.0
         for stratum in self.strata:
@@ -341,7 +286,7 @@ class Sample:
         return above / (6 * below**1.5) if below > 0 else 0.0
 
     def _without(self, left_out: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.float64]]:
-        """Yield the scores of the first method without each of some samples in turn."""
+        """Yield the scores of the first method with each of some samples left out in turn."""
         at_once = max(1, CELLS // self.n)
         for first in range(0, len(left_out), at_once):
             some = left_out[first : first + at_once]
@@ -353,30 +298,16 @@ class Sample:
 def _ordered(
     rows: npt.NDArray[np.int64], decisions: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return the rows from the highest decision value down, the start of each lower value, and which are positive."""
+    """Return the rows by descending decision value, the start of each distinct value, and which rows are positive."""
     order = rows[np.argsort(-decisions[rows], kind="stable")]
     starts = np.flatnonzero(np.append(True, np.diff(decisions[order]) != 0))
     return order, starts, positive[order]
 
 
 def score_of_counts(name: str) -> Callable[[Counts, Counts], npt.NDArray[np.float64]]:
-    """Return the function that computes a score from counts of positives and negatives at each decision value.
+    """Return the function that computes a score from counts of positives and negatives, (draws, values) each.
 
-    Parameters
-    ----------
-    name : str
-        ``auc``, ``average_precision``, or ``roc`` with a number.
-
-    Returns
-    -------
-    callable
-        Takes the counts of positives and of negatives, float64 (draws, values), with decision values descending;
-        returns float64 (draws,), equal to `roc_auc`, `roc_n` and `average_precision`.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown score.
+    The columns belong to descending decision values.
     """
     if name == "average_precision":
         return _average_precision
@@ -391,7 +322,7 @@ def score_of_counts(name: str) -> Callable[[Counts, Counts], npt.NDArray[np.floa
 
 
 def _roc_n(p: Counts, q: Counts, n: float) -> npt.NDArray[np.float64]:
-    """Return ROC-n of counts."""
+    """Return ROC-n from the counts of positives and negatives."""
     passed = np.cumsum(q, axis=1) - q
     ahead = np.cumsum(p, axis=1) - p
     most = np.minimum(n, q.sum(axis=1))
@@ -401,7 +332,7 @@ def _roc_n(p: Counts, q: Counts, n: float) -> npt.NDArray[np.float64]:
 
 
 def _average_precision(p: Counts, q: Counts) -> npt.NDArray[np.float64]:
-    """Return the average precision of counts."""
+    """Return the average precision from the counts of positives and negatives."""
     found, seen = np.cumsum(p, axis=1), np.cumsum(p + q, axis=1)
     precision = np.divide(found, seen, out=np.zeros_like(found), where=seen > 0)
     return (p * precision).sum(axis=1) / p.sum(axis=1)

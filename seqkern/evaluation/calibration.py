@@ -1,8 +1,8 @@
-"""Calibration: probabilities from decision values, fitted to held-out decision values (see held_out.py).
+"""Calibration: probabilities from decision values, fitted to held-out decision values.
 
-Platt: P(positive | f) = 1 / (1 + exp(A·f + B)), with A and B of maximum likelihood for targets shrunk by a prior of
-one additional sample per class. Isotonic: the non-decreasing least-squares steps, with straight lines
-between them; it assumes no shape, needs more samples (some hundreds), and can give 0 or 1.
+Platt: P(positive | f) = 1 / (1 + exp(A·f + B)), with maximum-likelihood A and B for targets shrunk by a prior of
+one additional sample per class. Isotonic: the non-decreasing least-squares steps, joined by straight lines; it
+assumes no shape, needs more samples (some hundreds), and can give 0 or 1.
 
 The isotonic steps are scikit-learn's. Its Platt calibration is not used: it applies to classifiers, not to given
 decision values (that part is private), stops at a gradient of 1e-6 instead of 1e-12, and takes three times as long.
@@ -17,40 +17,26 @@ Zadrozny, Elkan: Transforming classifier scores into accurate multiclass probabi
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Self
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from seqkern.core.errors import LabelError
-from seqkern.core.sigmoid import both_classes, fit_sigmoid, sigmoid
+from seqkern.core.statistics import both_classes, fit_sigmoid, sigmoid
+from seqkern.evaluation.distributions import wilson_interval
 
 
 @dataclass(frozen=True)
 class SigmoidCalibration:
-    """A sigmoid from decision values to probabilities of the positive class.
+    """A sigmoid from decision values to probabilities of the positive class, with slope A and intercept B."""
 
-    Attributes
-    ----------
-    slope, intercept : float
-        A (negative if larger decision values mean the positive class) and B.
-    folds : int
-        Number of folds that gave decision values.
-    n : int
-        Number of decision values used for fitting.
-
-    Examples
-    --------
-    >>> decisions, positive = [1.4, 0.9, 0.6, 0.2, 0.1, -0.3, -0.8, -1.2], [1, 1, 1, 0, 1, 0, 0, 0]
-    >>> calibration = SigmoidCalibration.fit(decisions, positive, folds=4)
-    >>> calibration.rises, calibration.probabilities([1.0, 0.0, -1.0]).round(2).tolist()
-    (True, [0.81, 0.45, 0.14])
-    """
-
-    slope: float
-    intercept: float
-    folds: int
-    n: int
+    slope: float  # A (negative if larger decision values mean the positive class) and B
+    intercept: float  # A (negative if larger decision values mean the positive class) and B
+    folds: int  # Number of folds that gave decision values
+    n: int  # Number of decision values used for fitting
     method: ClassVar[str] = "platt"
 
     def __post_init__(self) -> None:
@@ -58,26 +44,7 @@ class SigmoidCalibration:
 
     @classmethod
     def fit(cls, decisions: npt.ArrayLike, positive: npt.ArrayLike, folds: int) -> Self:
-        """Return the maximum-likelihood calibration; see `fit_sigmoid`.
-
-        Parameters
-        ----------
-        decisions : array_like of float, shape (n,)
-            Held-out decision values.
-        positive : array_like of bool, shape (n,)
-            Whether each sample is positive.
-        folds : int
-            Number of folds that gave decision values.
-
-        Returns
-        -------
-        SigmoidCalibration
-
-        Raises
-        ------
-        LabelError
-            If a class has no samples.
-        """
+        """Return the maximum-likelihood calibration; see `fit_sigmoid`."""
         return cls(*fit_sigmoid(decisions, positive), folds, np.size(decisions))
 
     @property
@@ -86,17 +53,7 @@ class SigmoidCalibration:
         return self.slope < 0
 
     def probabilities(self, decisions: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the probability of the positive class for each decision value.
-
-        Parameters
-        ----------
-        decisions : array_like of float, shape (n,)
-            Decision values of new samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Return the probability of the positive class for each decision value."""
         return sigmoid(self.slope * np.asarray(decisions, dtype=np.float64) + self.intercept)
 
     def record(self) -> dict[str, Any]:
@@ -106,27 +63,19 @@ class SigmoidCalibration:
 
 @dataclass(frozen=True)
 class IsotonicCalibration:
-    """Non-decreasing straight lines between points, from decision values to probabilities of the positive class.
+    """A non-decreasing piecewise linear map from decision values to probabilities of the positive class.
 
-    Attributes
-    ----------
-    points : list of [float, float]
-        Decision value and probability, in order of decision values; constant before the first and after the last.
-    folds : int
-        Number of folds that gave decision values.
-    n : int
-        Number of decision values used for fitting.
+    It is constant before the first point and after the last.
 
-    Examples
-    --------
     >>> calibration = IsotonicCalibration(points=[[-1.0, 0.0], [0.0, 0.4], [1.0, 0.9]], folds=5, n=80)
     >>> calibration.probabilities([-2.0, 0.5, 3.0]).round(2).tolist()
     [0.0, 0.65, 0.9]
     """
 
+    # Decision value and probability, in order of decision values; constant before the first and after the last
     points: list[list[float]]
-    folds: int
-    n: int
+    folds: int  # Number of folds that gave decision values
+    n: int  # Number of decision values used for fitting
     method: ClassVar[str] = "isotonic"
 
     def __post_init__(self) -> None:
@@ -139,26 +88,7 @@ class IsotonicCalibration:
 
     @classmethod
     def fit(cls, decisions: npt.ArrayLike, positive: npt.ArrayLike, folds: int) -> Self:
-        """Return the least-squares calibration (scikit-learn's IsotonicRegression).
-
-        Parameters
-        ----------
-        decisions : array_like of float, shape (n,)
-            Held-out decision values.
-        positive : array_like of bool, shape (n,)
-            Whether each sample is positive.
-        folds : int
-            Number of folds that gave decision values.
-
-        Returns
-        -------
-        IsotonicCalibration
-
-        Raises
-        ------
-        LabelError
-            If a class has no samples.
-        """
+        """Return the least-squares calibration (scikit-learn's IsotonicRegression)."""
         from sklearn.isotonic import IsotonicRegression  # imported here for fast start-up
 
         f, known = both_classes(decisions, positive)
@@ -172,17 +102,7 @@ class IsotonicCalibration:
         return self.points[-1][1] > self.points[0][1]
 
     def probabilities(self, decisions: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the probability of the positive class for each decision value.
-
-        Parameters
-        ----------
-        decisions : array_like of float, shape (n,)
-            Decision values of new samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Return the probability of the positive class for each decision value."""
         x, p = zip(*self.points, strict=True)
         return np.interp(np.asarray(decisions, dtype=np.float64), x, p)
 
@@ -197,22 +117,7 @@ METHODS: dict[str, type[SigmoidCalibration] | type[IsotonicCalibration]] = {
 
 
 def calibration_from_record(record: Mapping[str, Any]) -> SigmoidCalibration | IsotonicCalibration:
-    """Return the calibration with this `record`.
-
-    Parameters
-    ----------
-    record : mapping
-        From `SigmoidCalibration.record` or `IsotonicCalibration.record`.
-
-    Returns
-    -------
-    SigmoidCalibration or IsotonicCalibration
-
-    Raises
-    ------
-    LabelError
-        For an unknown method, or invalid numbers.
-    """
+    """Return the calibration stored as `record`."""
     numbers = dict(record)
     method = numbers.pop("method")
     if method not in METHODS:
@@ -221,7 +126,47 @@ def calibration_from_record(record: Mapping[str, Any]) -> SigmoidCalibration | I
 
 
 def _check_numbers(*values: float) -> None:
-    """Raise LabelError unless all are finite numbers."""
+    """Raise LabelError unless all values are finite numbers."""
     for value in values:
         if not isinstance(value, (int, float)) or not math.isfinite(value):
             raise LabelError(f"invalid calibration value {value!r}", remedy="calibrate again")
+
+
+# Reliability of probabilities: among samples with a probability near p, the share p should be positive.
+#
+# scikit-learn's `calibration_curve` is not used: with equal probabilities its quantile bins may differ much in size,
+# and it does not return the numbers of samples, which the intervals need.
+
+
+class Bin(NamedTuple):
+    """A bin of samples with similar probabilities: mean probability, and share of positives with its interval.
+
+    >>> (point,) = reliability([1, 0, 1, 1], [0.6, 0.6, 0.6, 0.6])
+    >>> point.n, point.predicted, point.observed
+    (4, 0.6, 0.75)
+    """
+
+    n: int  # Their number
+    predicted: float  # Their mean probability
+    observed: float  # The share of positives
+    low: float  # Wilson's 95 % interval of that share
+    high: float  # Wilson's 95 % interval of that share
+
+
+def reliability(labels: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[Bin]:
+    """Return the points of a reliability diagram; equal probabilities share a bin, so there may be fewer bins.
+
+    >>> points = reliability([0, 0, 1, 0, 1, 1], [0.1, 0.1, 0.2, 0.7, 0.8, 0.9], bins=2)
+    >>> [(point.n, round(point.predicted, 2), round(point.observed, 2)) for point in points]
+    [(3, 0.13, 0.33), (3, 0.8, 0.67)]
+    """
+    positive, p = np.asarray(labels, dtype=bool), np.asarray(probabilities, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    positive, p = positive[order], p[order]
+    starts = np.searchsorted(p, [p[len(p) * i // bins] for i in range(bins)]) if len(p) else np.empty(0, dtype=int)
+    edges = [*np.unique(starts).tolist(), len(p)]
+    found = []
+    for start, stop in pairwise(edges):
+        n, hits = stop - start, int(positive[start:stop].sum())
+        found.append(Bin(n, float(p[start:stop].mean()), hits / n, *wilson_interval(hits, n)))
+    return found

@@ -1,18 +1,13 @@
-"""Whether a method is better than chance: its score against those of all permutations of the labels.
+"""A test of whether a method is better than chance: its score against all permutations of the labels.
 
-Labels are permuted within each test set only, since decisions of different fits need not be on one scale. A score that
-is a sum of what each sample gains under its label has a permutation mean and variance in closed form (Hoeffding 1951);
-AUC, macro AUC, accuracy and mean squared error are such sums. No label is drawn, and nothing is trained again.
+Labels are permuted only within each test set, since different fits may have different scales. AUC, macro AUC,
+accuracy and mean squared error are sums of what each sample gains under its label, so the mean and variance over
+permutations have a closed form (Hoeffding 1951): no label is drawn, and nothing is retrained.
 
-The folds of a cross-validation are not independent: the labels that test one classifier train the others. For decisions
-linear in the training labels, with a symmetric kernel, a pair of samples from two folds counts the same in both, so the
-variance of the mean over folds is twice that of independent folds. This factor is always applied; without it 24 useless
-methods would yield a "significant" one far too often (`tests/evaluation/test_chance.py`). Test sets that overlap are
-treated as fully dependent.
-
-Related samples with one label are not exchangeable one by one: a method that scores a family high by accident scores
-all its members high. Where folds keep groups together, the members of a group that share a label count as one block,
-and the variance grows by what their gains have in common (Liang & Zeger 1986).
+The folds of a cross-validation are dependent: the labels that test one classifier train the others. For decisions
+linear in the training labels, with a symmetric kernel, this doubles the variance of the mean over folds; the factor
+is always applied. Overlapping test sets are treated as fully dependent. Where folds keep groups together, members of
+a group with one label count as one block, which adds their shared gains to the variance (Liang & Zeger 1986).
 
 References
 ----------
@@ -23,22 +18,22 @@ Liang & Zeger 1986, Biometrika 73:13-22 (variance of sums over clusters).
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.evaluation.distributions import average_ranks, normal_sf
+from seqkern.sequences.labels import Labels
 
 SHARED_TRAINING = 2.0
 """Variance of a mean over folds, divided by that of independent test sets."""
 
 
 class Permuted(NamedTuple):
-    """A score of one test set, and its mean and variance over all permutations of the labels.
+    """The score of one test set, with its mean and variance over all permutations of the labels.
 
-    Examples
-    --------
     >>> Permuted(score=0.8, mean=0.5, variance=0.01).score
     0.8
     """
@@ -49,10 +44,8 @@ class Permuted(NamedTuple):
 
 
 class ChanceTest(NamedTuple):
-    """A mean score over test sets, what chance gives, the standard error under chance, z and two-sided p.
+    """A mean score over test sets, its expectation and standard error under chance, z and two-sided p.
 
-    Examples
-    --------
     >>> chance_test([Permuted(0.8, 0.5, 0.01)]).p.__round__(4)
     0.0027
     """
@@ -65,24 +58,10 @@ class ChanceTest(NamedTuple):
 
 
 def permuted_sum(gains: npt.ArrayLike, codes: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> Permuted:
-    """Return a sum over samples of what each gains under its label, and its moments under permutation.
+    """Return the sum of the samples' gains under their labels, and its moments under permutation.
 
-    Parameters
-    ----------
-    gains : array_like of float, shape (n, classes)
-        What a sample adds to the score if it has each label.
-    codes : array_like of int, shape (n,)
-        The labels.
-    groups : array_like of int, shape (n,), optional
-        Samples that belong together; by default each stands for itself.
+    `gains` (n, classes) holds what each sample adds to the score under each label.
 
-    Returns
-    -------
-    Permuted
-        The variance is 0 for a single sample.
-
-    Examples
-    --------
     >>> right = [[1, 0], [1, 0], [0, 1], [0, 1]]  # predicted: first class twice, second class twice
     >>> score, mean, variance = permuted_sum(right, [0, 0, 1, 1])
     >>> score, mean, round(variance, 3)
@@ -102,7 +81,7 @@ def permuted_sum(gains: npt.ArrayLike, codes: npt.ArrayLike, groups: npt.ArrayLi
 
 
 def _shared_variance(gains: npt.NDArray[Any], labels: npt.NDArray[Any], groups: npt.NDArray[Any]) -> float:
-    """Return what the gains of samples that share group and label add to the variance of their sum; never negative."""
+    """Return the nonnegative variance that shared gains of samples with one group and label add to the sum."""
     n, code = len(labels), np.unique(groups, return_inverse=True)[1]
     pure = np.bincount(code, weights=labels**2) * np.bincount(code) == np.bincount(code, weights=labels) ** 2
     # a group with both labels shows by itself whether they follow the decisions
@@ -115,24 +94,8 @@ def _shared_variance(gains: npt.NDArray[Any], labels: npt.NDArray[Any], groups: 
 
 
 def permuted_auc(codes: npt.ArrayLike, decisions: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> Permuted:
-    """Return the AUC, or of several classes its mean over classes, and its moments under permutation.
+    """Return the AUC, averaged over classes if there are several, and its moments under permutation.
 
-    Parameters
-    ----------
-    codes : array_like of int, shape (n,)
-        Classes; of two, 1 is the positive one.
-    decisions : array_like of float, shape (n,), of several classes (n, classes)
-        Higher means the positive class, or this class.
-    groups : array_like of int, shape (n,), optional
-        Samples that belong together; by default each stands for itself.
-
-    Returns
-    -------
-    Permuted
-        NaN for a single class.
-
-    Examples
-    --------
     >>> score, mean, variance = permuted_auc([1, 1, 0, 0], [4, 2, 3, 1])
     >>> score, mean, round(variance, 4)
     (0.75, 0.5, 0.1042)
@@ -156,20 +119,6 @@ def permuted_auc(codes: npt.ArrayLike, decisions: npt.ArrayLike, groups: npt.Arr
 def permuted_accuracy(codes: npt.ArrayLike, predicted: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> Permuted:
     """Return the share of samples predicted correctly, and its moments under permutation.
 
-    Parameters
-    ----------
-    codes, predicted : array_like of int, shape (n,)
-        True and predicted classes.
-    groups : array_like of int, shape (n,), optional
-        Samples that belong together; by default each stands for itself.
-
-    Returns
-    -------
-    Permuted
-        NaN without samples.
-
-    Examples
-    --------
     >>> permuted_accuracy([0, 0, 1, 1], [0, 0, 0, 0])
     Permuted(score=0.5, mean=0.5, variance=0.0)
     """
@@ -182,20 +131,8 @@ def permuted_accuracy(codes: npt.ArrayLike, predicted: npt.ArrayLike, groups: np
 
 
 def permuted_error(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> Permuted:
-    """Return the mean squared error, with its sign changed so that more is better, and its moments under permutation.
+    """Return the negative mean squared error, so that more is better, and its moments under permutation.
 
-    Parameters
-    ----------
-    labels, predicted : array_like of float, shape (n,)
-        True and predicted numbers.
-
-    Returns
-    -------
-    Permuted
-        NaN without samples.
-
-    Examples
-    --------
     >>> score, mean, variance = permuted_error([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     >>> score, round(mean, 3), round(variance, 3)
     (-0.0, -1.333, 0.889)
@@ -214,20 +151,6 @@ def permuted_error(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> Permuted:
 def variance_of_mean(variances: Sequence[float] | npt.NDArray[np.float64], *, tested_once: bool = True) -> float:
     """Return the variance of a mean over test sets that share training samples.
 
-    Parameters
-    ----------
-    variances : sequence of float
-        Of the score of each test set.
-    tested_once : bool, default True
-        Whether each sample is in one test set only; otherwise the parts are treated as fully dependent.
-
-    Returns
-    -------
-    float
-        NaN without test sets.
-
-    Examples
-    --------
     >>> round(variance_of_mean([0.01] * 5), 6), round(variance_of_mean([0.01]), 6)
     (0.004, 0.01)
     """
@@ -239,22 +162,8 @@ def variance_of_mean(variances: Sequence[float] | npt.NDArray[np.float64], *, te
 
 
 def chance_test(parts: Sequence[Permuted], *, tested_once: bool = True) -> ChanceTest:
-    """Test whether a mean score over test sets differs from what permuted labels give.
+    """Test whether a mean score over test sets differs from its expectation under permuted labels.
 
-    Parameters
-    ----------
-    parts : sequence of Permuted
-        Of each test set; those without a score are left out.
-    tested_once : bool, default True
-        As in `variance_of_mean`.
-
-    Returns
-    -------
-    ChanceTest
-        p = 1 where every permutation gives the same score, as for constant decisions; NaN without a score.
-
-    Examples
-    --------
     >>> found = chance_test([permuted_auc([1, 1, 1, 0, 0, 0], [6, 5, 3, 4, 2, 1])] * 4)
     >>> round(found.score, 3), found.chance, round(found.p, 3)
     (0.889, 0.5, 0.031)
@@ -268,3 +177,100 @@ def chance_test(parts: Sequence[Permuted], *, tested_once: bool = True) -> Chanc
         return ChanceTest(score, chance, 0.0, 0.0, 1.0)
     z = (score - chance) / se
     return ChanceTest(score, chance, se, z, float(2 * normal_sf(abs(z))))
+
+
+# Permuted labels that respect the structure of the samples: the null hypothesis of a permutation test.
+#
+# References:
+# Winkler et al. 2015, NeuroImage 123:253-268 (exchangeable blocks). Phipson & Smyth 2010, Stat. Appl. Genet. Mol. Biol.
+# 9:39 (why p is never 0).
+
+CLOSE = 1e-12
+"""Scores nearer than this are equal, in favour of chance."""
+
+
+class PermutationTest(NamedTuple):
+    """A score compared with the scores of the same procedure on permuted labels, and its one-sided p.
+
+    >>> permutation_test("auc", 0.9, [0.4, 0.6, 0.95]).p
+    0.5
+    """
+
+    metric: str  # The score; higher is better
+    observed: float  # On the true labels
+    null: tuple[float, ...]  # On each permutation; NaN where the procedure could not be run
+    p: float  # One-sided; a permutation without a score counts as better than the observed one
+
+    @property
+    def mean(self) -> float:
+        """The mean of the scores on permuted labels."""
+        known = [score for score in self.null if not math.isnan(score)]
+        return float(np.mean(known)) if known else math.nan
+
+    @property
+    def failed(self) -> int:
+        """Number of permutations without a score."""
+        return sum(math.isnan(score) for score in self.null)
+
+
+def permutation_test(metric: str, observed: float, null: Sequence[float]) -> PermutationTest:
+    """Return the test with p = (1 + permutations that score at least as high) / (1 + permutations).
+
+    A permutation without a score counts as better than the observed one.
+
+    >>> permutation_test("auc", 0.9, [0.5] * 199).p
+    0.005
+    """
+    scores = tuple(float(score) for score in null)
+    # not below: NaN counts, too
+    extreme = sum(not score < observed - CLOSE for score in scores)
+    return PermutationTest(metric, observed, scores, (1 + extreme) / (1 + len(scores)))
+
+
+def permuted(labels: Labels, rng: np.random.Generator, chains: npt.NDArray[np.int64] | None = None) -> Labels:
+    """Return the labels in random order.
+
+    Single samples exchange their labels. Groups whose samples share one label exchange labels as a whole, since a
+    method that scores one relative high scores all of them high. In groups with several labels these are permuted
+    within the group; the states of a chain are rotated along it, since neighbouring residues have similar states.
+
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(list("abcdefgh"), [0, 0, 1, 1, 1, 0, 0, 0], groups=list("ppqqrrss"))
+    >>> permuted(labels, np.random.default_rng(5)).y.tolist()
+    [1, 1, 0, 0, 1, 0, 0, 0]
+    """
+    used = labels.used()
+    if not used.all():
+        y = labels.y.copy()
+        y[used] = permuted(labels.take(used), rng, None if chains is None else chains[used]).y
+        return replace(labels, y=y)
+    y = labels.y.copy()
+    if labels.groups is None and chains is None:
+        return replace(labels, y=rng.permutation(y))
+    together: npt.NDArray[Any] = np.asarray(chains if labels.groups is None else labels.groups)
+    group = np.unique(together, return_inverse=True)[1]
+    order = np.argsort(group, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(group))[:-1])
+    whole = [rows for rows in members if (y[rows] == y[rows[0]]).all()]
+    shuffled = rng.permutation(np.array([y[rows[0]] for rows in whole], dtype=y.dtype))
+    for rows, label in zip(whole, shuffled, strict=True):
+        y[rows] = label
+    for rows in members:
+        if (labels.y[rows] != labels.y[rows[0]]).any():
+            _mix(y, rows, rng, chains)
+    return replace(labels, y=y)
+
+
+def _mix(
+    y: npt.NDArray[np.float64] | npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
+    rng: np.random.Generator,
+    chains: npt.NDArray[np.int64] | None,
+) -> None:
+    """Permute the labels of some rows among themselves, or rotate them along each chain."""
+    if chains is None:
+        y[rows] = rng.permutation(y[rows])
+        return
+    for chain in np.unique(chains[rows]):
+        own = rows[chains[rows] == chain]
+        y[own] = np.roll(y[own], int(rng.integers(len(own))))

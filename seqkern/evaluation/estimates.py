@@ -1,9 +1,9 @@
-"""The scores of a cross-validation: means over its folds, with 95 % intervals.
+"""Scores of a cross-validation: means over its folds, with 95 % intervals.
 
-Of the AUC the interval follows from DeLong's variance of each fold, of the accuracy it is Wilson's, of the RMSE it
-follows from the squared errors. All three see the samples, so that ten repeats are no more certain than one, and all
-double the variance over folds, since the folds share training samples (`seqkern.evaluation.chance`). Of other scores
-it is Student's, with the variance between folds corrected for the shared training samples (Nadeau & Bengio 2003).
+The interval of the AUC uses DeLong's variance of each fold, that of accuracy is Wilson's, and that of the RMSE uses
+the squared errors. All three are based on samples, so that ten repeats are no more certain than one, and all double
+the variance over folds, since the folds share training samples (`seqkern.evaluation.chance`). Other scores have
+Student's interval, with the variance between folds corrected for shared training samples (Nadeau & Bengio 2003).
 
 References
 ----------
@@ -20,8 +20,15 @@ import numpy.typing as npt
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chance import SHARED_TRAINING, permuted_accuracy, permuted_auc, variance_of_mean
 from seqkern.evaluation.fold_tables import FoldResult
-from seqkern.evaluation.simultaneous import accuracy_ends, auc_variance, error_ends, quantile, share_ends
-from seqkern.evaluation.small_samples import auc_ends, independent_counts
+from seqkern.evaluation.intervals import (
+    accuracy_ends,
+    auc_ends,
+    auc_variance,
+    error_ends,
+    independent_counts,
+    quantile,
+    share_ends,
+)
 from seqkern.sequences.labels import Labels
 
 SHOWN = {
@@ -37,61 +44,21 @@ NEGATIVES = 50
 
 
 class Estimate(NamedTuple):
-    """A score of a cross-validation.
+    """A mean score over the folds of a cross-validation, with its 95 % interval and the score of each fold.
 
-    Attributes
-    ----------
-    score : float
-        Mean over the folds.
-    low, high : float
-        Ends of the 95 % interval; NaN where there is none.
-    how : str
-        The interval's name; empty where there is none.
-    folds : tuple of float
-        The score of each fold; NaN where it is not defined.
-
-    Examples
-    --------
     >>> Estimate(0.9, 0.85, 0.93, "DeLong", (0.88, 0.92)).score
     0.9
     """
 
-    score: float
-    low: float
-    high: float
-    how: str
-    folds: tuple[float, ...]
+    score: float  # Mean over the folds
+    low: float  # Ends of the 95 % interval; NaN where there is none
+    high: float  # Ends of the 95 % interval; NaN where there is none
+    how: str  # The interval's name; empty where there is none
+    folds: tuple[float, ...]  # The score of each fold; NaN where it is not defined
 
 
 def estimates(results: Sequence[FoldResult], labels: Labels) -> dict[str, Estimate]:
-    """Return the scores of a cross-validation.
-
-    Parameters
-    ----------
-    results : sequence of FoldResult
-        Of one task, in order; of a repeated cross-validation, repeat by repeat.
-    labels : Labels
-        Of all samples, with the groups that the folds kept together.
-
-    Returns
-    -------
-    dict of str to Estimate
-        By the names of `seqkern.evaluation.metrics.scores`, those of `SHOWN` that have a value, the headline first.
-
-    Examples
-    --------
-    >>> from seqkern.evaluation.fold_tables import decision_rows
-    >>> from seqkern.evaluation.metrics import scores
-    >>> from seqkern.sequences.labels import make_labels
-    >>> labels = make_labels(list("abcdefgh"), [0, 1] * 4)
-    >>> decisions = np.array([-1, 2, -3, 1, -2, 0.5, 0.6, 1])
-    >>> parts = [np.arange(4), np.arange(4, 8)]
-    >>> rows = [list(decision_rows(labels.take(p), decisions[p], decisions[p], None)) for p in parts]
-    >>> found = [scores("binary", labels.y[p], decisions[p], decisions[p] > 0) for p in parts]
-    >>> results = [FoldResult(*both, choices=[], fit={}) for both in zip(rows, found)]
-    >>> estimates(results, labels)["auc"].folds
-    (1.0, 0.75)
-    """
+    """Return the scores of a cross-validation by name, the headline score first."""
     repeats = _repeats(results)
     found = {}
     for name in _shown(results, labels):
@@ -127,7 +94,7 @@ def _number(value: Any) -> float:
 
 
 def _repeats(results: Sequence[FoldResult]) -> list[list[FoldResult]]:
-    """Return the folds in lists that test no sample twice."""
+    """Return the folds grouped into repeats, none of which tests a sample twice."""
     repeats: list[list[FoldResult]] = []
     tested: set[str] = set()
     for result in results:
@@ -158,7 +125,10 @@ def _interval(
 
 
 def _fold_interval(name: str, score: float, known: Sequence[float], share: float) -> ScoreInterval:
-    """Return Student's interval from the folds, with Nadeau and Bengio's variance; `share` is test / training."""
+    """Return Student's interval from the folds, with Nadeau and Bengio's variance.
+
+    `share` is the ratio of test to training samples.
+    """
     if len(known) < 2:
         return ScoreInterval(score, *[math.nan] * 3)
     se = math.sqrt((1 / len(known) + share) * float(np.var(known, ddof=1)))
@@ -167,7 +137,7 @@ def _fold_interval(name: str, score: float, known: Sequence[float], share: float
 
 
 def _auc_interval(score: float, repeats: Sequence[Sequence[FoldResult]], labels: Labels) -> ScoreInterval:
-    """Return the interval of an AUC; of perfectly separated classes by Hanley and McNeil."""
+    """Return the interval of an AUC; perfectly separated classes get Hanley and McNeil's."""
     groups = _groups(labels)
     errors = []
     for repeat in repeats:
@@ -192,7 +162,7 @@ def _auc_interval(score: float, repeats: Sequence[Sequence[FoldResult]], labels:
 
 
 def _accuracy_interval(score: float, repeats: Sequence[Sequence[FoldResult]], labels: Labels) -> ScoreInterval:
-    """Return Wilson's interval, of as many independent samples as tell as much as those tested."""
+    """Return Wilson's interval for the effective number of independent samples among those tested."""
     groups, code = _groups(labels), {name: i for i, name in enumerate(labels.classes)}
     tested = sum(len(result.decisions) for result in repeats[0])
     excess = []
@@ -210,12 +180,12 @@ def _groups(labels: Labels) -> dict[str, Any] | None:
 
 
 def _errors(result: FoldResult) -> npt.NDArray[np.float64]:
-    """Return the errors of a test set of real labels."""
+    """Return the prediction errors on a test set with real labels."""
     return np.array([float(row["label"]) - row["decision"] for row in result.decisions])
 
 
 def _ranked(result: FoldResult, labels: Labels) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the codes and decision values of a test set."""
+    """Return the class codes and decision values of a test set."""
     code = {name: i for i, name in enumerate(labels.classes)}
     y = np.array([code[str(row["label"])] for row in result.decisions], dtype=np.int64)
     columns = ["decision"] if labels.kind == "binary" else [f"decision:{name}" for name in labels.classes]

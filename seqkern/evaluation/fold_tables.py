@@ -1,4 +1,4 @@
-"""The results of a method's folds as tables: decisions, scores, choices, fits, features, cost."""
+"""Tables of a method's results on its folds: decisions, scores, choices, fits, features, cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.metrics import codes_of
 from seqkern.evaluation.pooled import PooledChoice
 from seqkern.sequences.labels import Labels
-from seqkern.solvers.bound_names import BOUNDS
+from seqkern.solvers.costs import BOUNDS
 from seqkern.solvers.solver_specs import value_text
 
 if TYPE_CHECKING:
@@ -54,52 +54,19 @@ FIT_COLUMNS = (
 
 @dataclass(frozen=True)
 class FoldResult:
-    """The results of one outer fold, as rows of the tables.
+    """The results of one outer fold, as rows of the tables."""
 
-    Attributes
-    ----------
-    decisions : list of dict
-        For each test sample, see `decision_rows`.
-    metrics : dict
-        The scores of the test set.
-    choices : list of dict
-        The chosen parameters, see `choice_rows`.
-    fit : dict
-        The fit on the training set: `FIT_COLUMNS`.
-    inner : list of dict
-        The scores of the inner loop, see `inner_rows`.
-    features : list of dict
-        The features that the solver selected: `FEATURE_COLUMNS`.
-    intervals : list of dict
-        Coefficients with their intervals: `INTERVAL_COLUMNS`.
-    exemplars : list of dict
-        The typical training samples of each class: `EXEMPLAR_COLUMNS`.
-    bias : list of dict
-        The inflated scores of features selected on the test data.
-    path : list of dict
-        The ε-path of a P-SVM: `PATH_COLUMNS`.
-    cost : list of dict
-        Time and memory of each stage.
-
-    Examples
-    --------
-    >>> place = {"task": "a.1", "split": "1"}
-    >>> result = FoldResult(decisions=[], metrics=place | {"auc": 0.9}, choices=[], fit=place | {"converged": True})
-    >>> result.metrics["auc"], result.features
-    (0.9, [])
-    """
-
-    decisions: list[Row]
-    metrics: Row
-    choices: list[Row]
-    fit: Row
-    inner: list[Row] = field(default_factory=list)
-    features: list[Row] = field(default_factory=list)
-    intervals: list[Row] = field(default_factory=list)
-    exemplars: list[Row] = field(default_factory=list)
-    bias: list[Row] = field(default_factory=list)
-    path: list[Row] = field(default_factory=list)
-    cost: list[Row] = field(default_factory=list)
+    decisions: list[Row]  # For each test sample, see `decision_rows`
+    metrics: Row  # The scores of the test set
+    choices: list[Row]  # The chosen parameters, see `choice_rows`
+    fit: Row  # The fit on the training set: `FIT_COLUMNS`
+    inner: list[Row] = field(default_factory=list)  # The scores of the inner loop, see `inner_rows`
+    features: list[Row] = field(default_factory=list)  # The features that the solver selected: `FEATURE_COLUMNS`
+    intervals: list[Row] = field(default_factory=list)  # Coefficients with their intervals: `INTERVAL_COLUMNS`
+    exemplars: list[Row] = field(default_factory=list)  # The typical training samples of each class: `EXEMPLAR_COLUMNS`
+    bias: list[Row] = field(default_factory=list)  # The inflated scores of features selected on the test data
+    path: list[Row] = field(default_factory=list)  # The ε-path of a P-SVM: `PATH_COLUMNS`
+    cost: list[Row] = field(default_factory=list)  # Time and memory of each stage
 
 
 def decision_rows(
@@ -109,27 +76,7 @@ def decision_rows(
     probabilities: npt.NDArray[np.float64] | None,
     deviations: npt.NDArray[np.float64] | None = None,
 ) -> Iterator[Row]:
-    """Return one row for each test sample: its label, decision values, probability if there is one, and prediction.
-
-    Parameters
-    ----------
-    labels : Labels
-        Of the n samples of the test set.
-    decisions : ndarray of float64, shape (n,), for several classes (n, classes)
-        The solver's decision values.
-    predicted : array_like, shape (n,)
-        The solver's predictions: positive above zero, or codes, or numbers.
-    probabilities : ndarray of float64, shape (n,) or (n, classes), optional
-        Of the positive class, or of each class.
-    deviations : ndarray of float64, shape (n,), optional
-        For real labels: standard deviation of each prediction.
-
-    Yields
-    ------
-    dict
-        ``id``, ``label``, ``decision`` (``decision:CLASS`` for several classes), likewise ``probability``, ``sd``,
-        ``predicted``.
-    """
+    """Yield one row for each test sample: its label, decision values, any probability, and prediction."""
     names = labels.names()
     codes = codes_of(labels.kind, predicted)
     for i, name in enumerate(labels.ids):
@@ -151,26 +98,7 @@ def decision_rows(
 def choice_rows(
     choice: Choice, kernels: Sized, own: dict[str, Any], threshold: Threshold | None, learned: Mapping[str, float]
 ) -> Iterator[Row]:
-    """Return rows for the chosen kernel, if there were several, the solver's parameters, and fitted values.
-
-    Parameters
-    ----------
-    choice : Choice
-        Result of the inner loop.
-    kernels : sized
-        The candidate kernels.
-    own : dict of str to object
-        Parameters chosen by the solver itself, replacing the given lists.
-    threshold : Threshold or None
-        The decision threshold of the positive class, if it was fitted.
-    learned : mapping of str to float
-        Fitted values of kernel and layers, by name.
-
-    Yields
-    ------
-    dict
-        ``parameter``, ``value``, ``inner_score``; of a pooled choice also `POOLED_COLUMNS`.
-    """
+    """Yield rows for the chosen kernel, if there were several, the solver's parameters, and fitted values."""
     chosen = [("kernel", choice.kernel)] if len(kernels) > 1 else []
     how: Row = {"inner_score": choice.score}
     if isinstance(choice, PooledChoice):
@@ -185,18 +113,7 @@ def choice_rows(
 
 
 def inner_rows(choice: Choice) -> Iterator[Row]:
-    """Return one row for each candidate and inner fold: its score, and whether it was chosen.
-
-    Parameters
-    ----------
-    choice : Choice
-        Result of the inner loop.
-
-    Yields
-    ------
-    dict
-        `INNER_COLUMNS` without task and split.
-    """
+    """Yield one row for each candidate and inner fold: its score, and whether the candidate was chosen."""
     for i, (kernel, spec) in enumerate(choice.candidates):
         for fold, score in enumerate(choice.scores[i].tolist(), start=1):
             yield {
@@ -210,20 +127,7 @@ def inner_rows(choice: Choice) -> Iterator[Row]:
 
 
 def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
-    """Write decisions, metrics, choices, scores of the inner loop, fits and cost of all folds to `folder`.
-
-    Parameters
-    ----------
-    folder : Path
-        Gets ``decisions.tsv``, ``metrics.tsv`` and the other tables.
-    results : sequence of FoldResult
-        The columns are those of their rows, in order of appearance.
-
-    Raises
-    ------
-    FileError
-        If a file cannot be written.
-    """
+    """Write decisions, metrics, choices, scores of the inner loop, fits and cost of all folds to `folder`."""
     decisions = [row for result in results for row in result.decisions]
     metrics = [result.metrics for result in results]
     write_tsv(folder / "decisions.tsv", _columns(decisions, last="predicted"), decisions)
@@ -245,20 +149,7 @@ def write_results(folder: Path, results: Sequence[FoldResult]) -> None:
 
 
 def write_baselines(folder: Path, results: Sequence[tuple[str, FoldResult]]) -> None:
-    """Write the decisions and metrics of baselines, with a first column ``baseline`` that names them.
-
-    Parameters
-    ----------
-    folder : Path
-        Gets ``decisions.tsv`` and ``metrics.tsv``.
-    results : sequence of (str, FoldResult)
-        Names of baselines, and what each fold gave.
-
-    Raises
-    ------
-    FileError
-        If a file cannot be written.
-    """
+    """Write the decisions and metrics of baselines, with their names in the first column, ``baseline``."""
     decisions = [{"baseline": name} | row for name, result in results for row in result.decisions]
     metrics = [{"baseline": name} | result.metrics for name, result in results]
     head = ["baseline", *PLACE_COLUMNS]

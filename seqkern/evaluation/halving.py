@@ -1,7 +1,7 @@
-"""Successive halving: many kernels are compared on few samples, and the better half of them on twice as many.
+"""Successive halving: many kernels are compared on few samples, and the better half on twice as many.
 
 Jamieson and Talwalkar (AISTATS 2016). Here the samples are nested subsets of the training set, and the budget is in
-predicted CPU seconds rather than measured ones, so that a busy machine does not change the choice.
+predicted CPU seconds rather than measured ones, so that a busy computer does not change the choice.
 """
 
 from __future__ import annotations
@@ -14,11 +14,67 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.evaluation.candidates import Candidate
-from seqkern.evaluation.hedging import hedged
-from seqkern.evaluation.selection import Choice, MakeSolver, Pair, select
-from seqkern.evaluation.trials import DIGITS
+from seqkern.evaluation.intervals import hanley_mcneil_variance
+from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Pair, select, standard_error
 from seqkern.sequences.labels import Labels
+
+# Preference for a combination of kernels over a single one that is hardly better.
+#
+# A combination depends less on which kernel happened to seem best.
+
+
+def hedged(
+    choice: Choice,
+    combinations: Collection[str],
+    pairs: Mapping[str, Pair],
+    labels: Labels,
+    candidates: Sequence[Candidate],
+    make_solver: MakeSolver,
+    **options: Any,
+) -> Choice:
+    """Return the choice, or a combination of kernels that scores within one standard error of it.
+
+    Which of several kernels within one standard error is best depends on the folds. Their combination contains all of
+    them, including the one that is best on new samples.
+    """
+    if choice.kernel in combinations or not choice.scores.shape[1]:
+        return choice
+    usable = ~np.isnan(choice.scores).any(axis=0)
+    means = choice.scores[:, usable].mean(axis=1)
+    places = [place for place, (kernel, _) in enumerate(choice.candidates) if kernel in combinations]
+    best = max(places, key=lambda place: means[place], default=None)
+    error = _error(choice.scores[choice.place, usable], choice.score, labels)
+    if best is None or means[best] < choice.score - error:
+        return choice
+    kernel = choice.candidates[best][0]
+    own = [one for one in candidates if one[0] == kernel]
+    second = select({kernel: pairs[kernel]}, labels, own, make_solver, **options)
+    if second.scores.shape[1] != choice.scores.shape[1]:  # a single candidate, or folds that it cannot be scored on
+        return choice
+    new = [place for place, one in enumerate(second.candidates) if one not in choice.candidates]
+    tried = [*choice.candidates, *(second.candidates[place] for place in new)]
+    return replace(
+        second,
+        candidates=tried,
+        scores=np.vstack((choice.scores, second.scores[new])),
+        not_converged=choice.not_converged + second.not_converged,
+        n_fits=choice.n_fits + second.n_fits,
+        worst_gap=max((gap for gap in (choice.worst_gap, second.worst_gap) if gap is not None), default=None),
+        tied=[tried.index(second.candidates[place]) for place in second.tied],
+    )
+
+
+def _error(scores: npt.NDArray[np.float64], mean: float, labels: Labels) -> float:
+    """Return the standard error of a score: the larger of the errors over the folds and of an AUC at this size.
+
+    Three folds may agree by chance; their standard error alone would then be too small.
+    """
+    over_folds = standard_error(scores)
+    if labels.kind != "binary" or not 0 <= mean <= 1:
+        return over_folds
+    positives = int(np.sum(labels.y == 1))
+    return max(over_folds, float(np.sqrt(hanley_mcneil_variance(mean, positives, len(labels) - positives))))
+
 
 FEWEST = 200
 """Samples of the first rung, at least: with fewer, the better half is a matter of luck."""
@@ -30,56 +86,27 @@ FIT_SECONDS = 4e-8
 
 @dataclass(frozen=True)
 class Rung:
-    """One comparison of kernels.
+    """One round of successive halving: the number of samples, and each kernel's best mean score.
 
-    Attributes
-    ----------
-    n : int
-        Number of samples.
-    scores : dict of str to float
-        The best mean score of each kernel that took part.
-
-    Examples
-    --------
     >>> Rung(200, {"spectrum:k=3": 0.8, "mismatch:k=5,m=1": 0.9}).ranked()
     ['mismatch:k=5,m=1', 'spectrum:k=3']
     """
 
-    n: int
-    scores: dict[str, float]
+    n: int  # Number of samples
+    scores: dict[str, float]  # The best mean score of each kernel that took part
 
     def ranked(self) -> list[str]:
-        """Return the kernels, best first; of equal ones the first listed."""
+        """Return the kernels from best to worst; ties keep the listed order."""
         return sorted(self.scores, key=lambda name: -round(self.scores[name], DIGITS))
 
 
 def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget: float) -> list[tuple[int, int]]:
-    """Return how many samples, and how many kernels, each rung compares.
+    """Return the numbers of samples and kernels that each rung compares.
 
-    Without need for economy there is one rung: all kernels on all samples. Otherwise the first rungs have half, a
+    If the budget suffices there is one rung: all kernels on all samples. Otherwise the first rungs have half, a
     quarter, … of the samples, and each passes on the better half of its kernels. Rungs that would exceed the budget
-    are left out, and the choice is made on fewer samples.
+    (CPU seconds) are left out, and the choice is made on fewer samples.
 
-    Parameters
-    ----------
-    n : int
-        Number of training samples.
-    seconds : sequence of float
-        Predicted CPU seconds of the kernel matrix of all samples, for each kernel.
-    n_specs : int
-        Number of solver specifications tried with each kernel.
-    folds : int
-        Inner folds.
-    budget : float
-        CPU seconds for all rungs.
-
-    Returns
-    -------
-    list of (int, int)
-        Samples and kernels, at least one rung; the last has at least two kernels.
-
-    Examples
-    --------
     >>> schedule(4000, [0.5] * 8, n_specs=5, folds=3, budget=1000)
     [(4000, 8)]
     >>> schedule(4000, [0.5] * 8, n_specs=5, folds=3, budget=20)
@@ -120,30 +147,7 @@ def halve(
 ) -> tuple[Choice, list[Rung]]:
     """Choose a kernel and a solver specification by successive halving within a training set.
 
-    Parameters
-    ----------
-    pairs, labels, candidates, make_solver : object
-        As for `select`.
-    rungs : sequence of (int, int)
-        As from `schedule`.
-    combinations : collection of str
-        Names of the kernels that combine others: chosen at last if within one standard error (`hedged`).
-    seed : int, default 0
-        Of the subsets and of the folds.
-    **options : object
-        Further options of `select`.
-
-    Returns
-    -------
-    choice : Choice
-        That of the last rung, with its candidates; fits of all rungs are counted.
-    rungs : list of Rung
-        What each compared.
-
-    Raises
-    ------
-    ParameterError, FoldError
-        As for `select`.
+    Kernels in `combinations` are chosen in the end if they are within one standard error of the best (`hedged`).
     """
     alive = list(pairs)
     found: list[Rung] = []
@@ -182,7 +186,8 @@ def halve(
 def _subset(labels: Labels, size: int, seed: int) -> npt.NDArray[np.int64]:
     """Return the rows of a rung: whole groups in a random order, at least `GROUPS` of each class; nested.
 
-    The development part is in every rung, whole: fewer samples to train on tell kernels apart, fewer to score do not.
+    The development part is completely in every rung: kernels can be compared with fewer training samples, but not
+    with fewer samples to score.
     """
     n = len(labels)
     if size >= n:
@@ -201,7 +206,7 @@ def _subset(labels: Labels, size: int, seed: int) -> npt.NDArray[np.int64]:
 
 
 def _divisible(labels: Labels) -> bool:
-    """Return whether each class has at least two samples, or groups, so that folds can be made."""
+    """Return whether each class has at least two samples, or groups, as folds require."""
     if labels.kind == "real":
         return len(labels) > 1
     groups = np.arange(len(labels)) if labels.groups is None else np.asarray(labels.groups)
@@ -209,7 +214,7 @@ def _divisible(labels: Labels) -> bool:
 
 
 def _within(pair: Pair, rows: npt.NDArray[np.int64]) -> Pair:
-    """Return the `pair` of rows counted within `rows`."""
+    """Return a `pair` whose row numbers refer to `rows`."""
     return lambda train, valid, y: pair(rows[train], rows[valid], y)
 
 

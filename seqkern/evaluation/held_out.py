@@ -1,7 +1,7 @@
-"""Held-out decision values, from classifiers not trained on the samples, and what is fitted to them.
+"""Held-out decision values, from classifiers not trained on the samples, and models fitted to them.
 
-Decision values of a model's own training samples are too far from zero. Probabilities, thresholds and layers therefore
-use decision values from a classifier trained on folds without the sample.
+A model's decision values for its own training samples are too far from zero. Probabilities, thresholds and layers
+therefore use decision values from a classifier trained on folds without the sample.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ import numpy.typing as npt
 from seqkern.core.errors import FoldError, LabelError, ParameterError
 from seqkern.evaluation.calibration import METHODS, IsotonicCalibration, SigmoidCalibration
 from seqkern.evaluation.selection import MakeSolver, Pair, inner_folds
-from seqkern.layers import Layers
-from seqkern.residues import Residues
+from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED, Labels
+from seqkern.solvers.layers.chain import Layers
 from seqkern.solvers.thresholds import PLAIN, Threshold, parse_rule
 
 
@@ -30,42 +30,10 @@ def held_out_decisions(
     seed: int = 1,
     chains: Residues | None = None,
 ) -> tuple[npt.NDArray[np.float64], int, int]:
-    """Return the decision value of each sample from a classifier trained on folds without it.
+    """Return each sample's decision value from a classifier trained on folds without it, and counts of the fits.
 
-    Parameters
-    ----------
-    pair : callable
-        ``pair(train, test, y_train)`` returns the input of a solver for training and for testing, such as those of
-        `seqkern.models.sources`.
-    labels : Labels
-        Labels that are classes; samples of one group stay in one fold.
-    spec : dict
-        Spec of the solver.
-    make_solver : callable
-        ``make_solver(spec, kind)`` returns a new solver.
-    folds : int, default 5
-        Maximum number of folds; a class with fewer samples reduces it, to at least two.
-    seed : int, default 1
-        Seed of the folds.
-    chains : Residues, optional
-        Chains of the samples, followed by those of m neighbours that are neither trained on nor tested: each is
-        classified with the samples of its chain.
-
-    Returns
-    -------
-    decisions : ndarray of float64, shape (n + m,), or (n + m, classes) for several classes
-        NaN for the samples of a fold whose training set lacks a class.
-    n_folds : int
-        Number of folds that gave decision values.
-    not_converged : int
-        Number of fits that did not converge.
-
-    Raises
-    ------
-    LabelError
-        If the labels are not classes, or one of several classes has no samples.
-    FoldError
-        If a class is too small for folds.
+    The values have the shape (n + m,), or (n + m, classes), for n samples and m neighbours in the same chains. They
+    are NaN for a fold whose training set lacks a class.
     """
     several = labels.kind == "multiclass"
     y: Any = labels.targets() if several else labels.signs()
@@ -104,35 +72,7 @@ def fit_afterwards(
     calibration: str | None = None,
     threshold: str | None = None,
 ) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None]:
-    """Return the calibration of decision values to probabilities, and the threshold of the positive class.
-
-    Parameters
-    ----------
-    decisions : ndarray of float64, shape (n,)
-        From `held_out_decisions`; NaN is ignored.
-    positive : ndarray of bool, shape (n,)
-        Which samples are positive.
-    n_folds : int
-        Number of folds that gave decision values, for the record of the calibration.
-    calibration : {"platt", "isotonic"}, optional
-        Method of calibration; default: none.
-    threshold : str, optional
-        A rule of `seqkern.solvers.thresholds`, such as ``"mcc"``; default, and ``"none"``: no threshold.
-
-    Returns
-    -------
-    calibration : SigmoidCalibration, IsotonicCalibration or None
-        Fitted.
-    threshold : Threshold or None
-        Fitted.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown method or rule.
-    LabelError
-        If a class has no samples with decision values.
-    """
+    """Return the fitted calibration and the fitted threshold of the positive class, None for each not requested."""
     check_afterwards(calibration, threshold)
     known = ~np.isnan(decisions)
     decisions, positive = decisions[known], positive[known]
@@ -154,35 +94,9 @@ def fit_layers(
     seed: int,
     lap: Callable[[str], None] = lambda stage: None,
 ) -> tuple[Layers, int, int]:
-    """Return layers fitted to `held_out_decisions` about residues, and the number of fits.
+    """Return layers fitted to the `held_out_decisions` of residues, the number of fits, and of unconverged ones.
 
-    Each layer but the first is fitted to output of the previous layer for chains held out of its fit.
-
-    Parameters
-    ----------
-    layers : sequence
-        Specs, as for `seqkern.layers.build_layers`.
-    pair, labels, spec, make_solver, folds, seed : object
-        As for `held_out_decisions`; samples without groups are kept together by chain.
-    chains : Residues or None
-        Residues of the samples, followed by those of `neighbours`, which layers see, as in new chains, but are not
-        fitted to; None if samples are not residues and no layer needs chains.
-    lap : callable, optional
-        Called with the name of each finished stage.
-
-    Returns
-    -------
-    layers : Layers
-        Fitted.
-    n_fits : int
-        Number of fits of the solver.
-    not_converged : int
-        Number of fits, including layers, that did not converge.
-
-    Raises
-    ------
-    LabelError, FoldError
-        As for `held_out_decisions` and `Layers.fit`.
+    Each layer except the first is fitted to the previous layer's output for chains held out of that layer's fit.
     """
     if labels.groups is None and chains is not None:
         labels = replace(labels, groups=chains.record[: len(labels)].astype(str))
@@ -200,23 +114,9 @@ def fit_layers(
 
 
 def neighbours(residues: Residues, rows: npt.NDArray[np.int64], *parts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the samples in the same chains as the given samples that are in no set of a split.
+    """Return the samples in the same chains as the given samples that belong to no set of a split.
 
-    Their labels are unknown or unused: layers use their scores, as for residues with unknown states.
-
-    Parameters
-    ----------
-    residues : Residues
-        All residues.
-    rows : ndarray of int64
-        The samples whose chains are used.
-    *parts : ndarray of int64
-        The samples of each set.
-
-    Returns
-    -------
-    ndarray of int64
-        Indices of samples, sorted.
+    Their labels are unknown or unused; layers use their scores, as for residues with unknown states.
     """
     beside = np.isin(residues.record, residues.record[rows])
     for part in parts:
@@ -225,29 +125,14 @@ def neighbours(residues: Residues, rows: npt.NDArray[np.int64], *parts: npt.NDAr
 
 
 def _with_neighbours(rows: npt.NDArray[np.int64], chains: Residues | None, n: int) -> npt.NDArray[np.int64]:
-    """Return some of the first n rows, followed by the other rows in the same chains."""
+    """Return `rows`, all below n, followed by the rows from n on in the same chains."""
     if chains is None or len(chains) == n:
         return rows
     return np.concatenate((rows, n + np.flatnonzero(np.isin(chains.record[n:], chains.record[rows]))))
 
 
 def check_afterwards(calibration: str | None, threshold: str | None, layers: Sequence[Any] = ()) -> None:
-    """Raise ParameterError for an unknown method of calibration or threshold rule other than None.
-
-    Parameters
-    ----------
-    calibration : {"platt", "isotonic"} or None
-        Method of calibration.
-    threshold : str or None
-        A rule of `seqkern.solvers.thresholds`.
-    layers : sequence, optional
-        If given, they replace both, which must be None.
-
-    Raises
-    ------
-    ParameterError
-        With the known names.
-    """
+    """Raise ParameterError for an unknown calibration method or threshold rule; layers exclude both."""
     if layers and (calibration is not None or threshold not in (None, PLAIN)):
         raise ParameterError(
             "--layers replace the decisions that --calibration and --threshold use",

@@ -1,26 +1,27 @@
-"""Scores of predicted classes and numbers, and all the scores of a test set.
+"""Scores of predicted classes and numbers, and all scores of a test set.
 
 Classes are codes from 0. Undefined scores are NaN, without warnings.
 
-These are not scikit-learn's and SciPy's functions, which give the same numbers but take 15 to 150 times as long on the
-few hundred samples of a test set (correlations 2 to 10 times), and importing them takes longer than most evaluations.
+scikit-learn's and SciPy's functions give the same numbers, but take 15 to 150 times as long on the few hundred
+samples of a test set (correlations 2 to 10 times), and importing them takes longer than most evaluations.
 """
 
 import math
 from collections.abc import Iterable, Mapping
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checks import check_integer
+from seqkern.evaluation.distributions import wilson_interval
 from seqkern.evaluation.ranking import average_precision, median_rfp, roc_auc, roc_n, sensitivity, specificity
 
 
 class Summary(NamedTuple):
-    """Mean, sample standard deviation (NaN below two values) and number of the defined values.
+    """Mean, sample standard deviation (NaN for fewer than two values) and number of the defined values.
 
-    Examples
-    --------
     >>> Summary(mean=0.9, sd=0.02, n=5)._asdict()
     {'mean': 0.9, 'sd': 0.02, 'n': 5}
     """
@@ -261,20 +262,7 @@ def spearman(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
 
 
 def codes_of(kind: str, predicted: npt.ArrayLike) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-    """Return a solver's predictions as class codes, or as numbers.
-
-    Parameters
-    ----------
-    kind : {"binary", "multiclass", "real"}
-        Kind of the labels.
-    predicted : array_like, shape (n,)
-        Predictions of a solver; binary: positive above zero.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Binary: 0 and 1, int64; several classes: codes; real: numbers.
-    """
+    """Return a solver's predictions as class codes (binary: 1 above zero, else 0), or as numbers for real labels."""
     return (np.asarray(predicted) > 0).astype(np.int64) if kind == "binary" else np.asarray(predicted)
 
 
@@ -388,3 +376,94 @@ def summarise(columns: Mapping[str, Iterable[float | None]]) -> dict[str, Summar
             len(values),
         )
     return result
+
+
+# Scores of predictions with uncertainty: class probabilities, and normal distributions of numbers.
+
+LEVEL = 0.9
+"""Probability of the intervals whose coverage is a score."""
+
+LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))
+"""Probabilities of the intervals of a calibration curve."""
+
+LEAST = 1e-15
+"""Probabilities below count as this, so that a single error does not make the log loss infinite."""
+
+
+def log_loss(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
+    """Return the mean negative log probability of the true classes; guessing between two classes gives ln 2.
+
+    >>> round(log_loss([1, 1, 0], [0.9, 0.6, 0.2]), 4)
+    0.2798
+    """
+    p, y = np.asarray(probabilities, dtype=np.float64), np.asarray(labels)
+    if not len(p):
+        return math.nan
+    own = p[np.arange(len(p)), y.astype(np.int64)] if p.ndim == 2 else np.where(y > 0, p, 1 - p)
+    return float(-np.log(np.maximum(own, LEAST)).mean())
+
+
+def negative_log_density(labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike) -> float:
+    """Return the mean negative log density of numbers under the normal distributions predicted for them.
+
+    >>> round(negative_log_density([1.0, 2.0], [1.0, 1.5], [0.5, 0.5]), 4)
+    0.4758
+    """
+    y, mean, deviation = (np.asarray(values, dtype=np.float64) for values in (labels, means, deviations))
+    if not len(y):
+        return math.nan
+    if np.any((deviation == 0) & (y != mean)):
+        return math.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = np.where(y == mean, 0.0, (y - mean) / deviation) ** 2
+        return float((0.5 * squares + np.log(deviation)).mean() + 0.5 * math.log(2 * math.pi))
+
+
+def interval_coverage(
+    labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike, level: float = LEVEL
+) -> float:
+    """Return the share of numbers within the central intervals of their predicted normal distributions.
+
+    >>> interval_coverage([1.0, 2.0, 9.0, 4.0], [1.1, 2.2, 3.0, 3.5], [0.5, 0.5, 0.5, 0.5])
+    0.75
+    """
+    y, mean, deviation = (np.asarray(values, dtype=np.float64) for values in (labels, means, deviations))
+    if not len(y):
+        return math.nan
+    return float(np.mean(np.abs(y - mean) <= NormalDist().inv_cdf((1 + level) / 2) * deviation))
+
+
+def predictive_scores(labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike) -> dict[str, float]:
+    """Return ``coverage_90`` and ``nlpd``, the negative log predictive density, of predicted distributions."""
+    return {
+        "coverage_90": interval_coverage(labels, means, deviations),
+        "nlpd": negative_log_density(labels, means, deviations),
+    }
+
+
+# Precision among the highest-ranked samples.
+
+
+class TopPrecision(NamedTuple):
+    """Share of positives among the `n` highest-scoring samples, with Wilson's 95 % interval."""
+
+    n: int
+    precision: float
+    low: float
+    high: float
+
+
+def top_precision(positive: npt.ArrayLike, scores: npt.ArrayLike, n: int) -> TopPrecision:
+    """Return the share of positives among the n highest-scoring samples, averaged over the orders of ties.
+
+    >>> top_precision([True, False, True, False], [3.0, 2.0, 1.0, 1.0], 3).precision
+    0.5
+    """
+    truth, values = np.asarray(positive, dtype=bool), np.asarray(scores, dtype=np.float64)
+    check_integer("n", n, 1, len(values))
+    if np.isnan(values).any():
+        return TopPrecision(n, math.nan, math.nan, math.nan)
+    limit = np.partition(values, len(values) - n)[len(values) - n]
+    above, equal = values > limit, values == limit
+    hits = float(truth[above].sum() + (n - above.sum()) * truth[equal].mean())
+    return TopPrecision(n, hits / n, *wilson_interval(hits, n))

@@ -1,11 +1,11 @@
 """Scores of how well decision values rank positives above negatives: ROC curves and related scores.
 
 A label is positive if it is greater than zero (0/1, −1/1 and booleans all work), and a higher decision
-value means positive. P and N are the numbers of positives and negatives. If there is only one class, a
-score is undefined and NaN, without a warning.
+value means positive. P and N are the numbers of positives and negatives. With only one class, scores are undefined:
+NaN, without a warning.
 
-Curve, area and average precision equal scikit-learn's to the last bit; importing it takes longer than most
-evaluations.
+The curve, its area and the average precision equal scikit-learn's to the last bit; importing scikit-learn takes
+longer than most evaluations.
 """
 
 import math
@@ -19,10 +19,8 @@ from seqkern.core.errors import LabelError
 
 
 class Roc(NamedTuple):
-    """A ROC curve: rates of false and of true positives at each threshold, float64 arrays of one length.
+    """A ROC curve: false and true positive rates at each threshold, float64 arrays of equal length.
 
-    Examples
-    --------
     >>> false, true, threshold = roc_curve([1, 0], [0.9, 0.1])
     >>> false.tolist(), true.tolist(), threshold.tolist()
     ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [inf, 0.9, 0.1])
@@ -36,8 +34,6 @@ class Roc(NamedTuple):
 class PrecisionRecall(NamedTuple):
     """A precision-recall curve: recall and precision at each threshold, float64 arrays of one length.
 
-    Examples
-    --------
     >>> recall, precision, threshold = precision_recall_curve([1, 0], [0.9, 0.1])
     >>> recall.tolist(), precision.tolist(), threshold.tolist()
     ([0.0, 1.0, 1.0], [1.0, 1.0, 0.5], [inf, 0.9, 0.1])
@@ -49,10 +45,8 @@ class PrecisionRecall(NamedTuple):
 
 
 class MeanRoc(NamedTuple):
-    """The mean of ROC curves: true positive rates and their standard deviation on a grid of false positive rates.
+    """A mean ROC curve: true positive rates and their standard deviation on a grid of false positive rates.
 
-    Examples
-    --------
     >>> mean = mean_roc_curve([roc_curve([1, 0], [0.9, 0.1]), roc_curve([1, 0], [0.5, 0.5])], n_grid=3)
     >>> mean.false.tolist(), mean.true.tolist()
     ([0.0, 0.5, 1.0], [0.5, 0.75, 1.0])
@@ -64,10 +58,8 @@ class MeanRoc(NamedTuple):
 
 
 class WorkingPoint(NamedTuple):
-    """A threshold (values at least as high are positive) and the resulting rates.
+    """A threshold (values at or above it are positive) and the resulting rates.
 
-    Examples
-    --------
     >>> specificity_at_sensitivity([1, 1, 0, 0], [0.9, 0.4, 0.5, 0.1], sensitivity=1.0)
     WorkingPoint(threshold=0.4, sensitivity=1.0, specificity=0.5)
     """
@@ -78,27 +70,7 @@ class WorkingPoint(NamedTuple):
 
 
 def as_binary(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    """Return labels and decisions as arrays, checked.
-
-    Parameters
-    ----------
-    labels : array_like, shape (n,)
-        Positive where greater than zero.
-    decisions : array_like of float, shape (n,)
-        A higher decision means positive.
-
-    Returns
-    -------
-    positive : ndarray of bool, shape (n,)
-        Which labels are positive.
-    decisions : ndarray of float64, shape (n,)
-        Finite.
-
-    Raises
-    ------
-    LabelError
-        If the lengths differ, or a decision or label is not a finite number.
-    """
+    """Return labels and decisions as arrays, checked."""
     positive, decisions = np.asarray(labels), np.asarray(decisions, dtype=np.float64)
     if positive.shape != decisions.shape or positive.ndim != 1:
         raise LabelError(
@@ -120,7 +92,7 @@ def _both(positive: npt.NDArray[np.bool_]) -> bool:
 def _counts(
     positive: npt.NDArray[np.bool_], decisions: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the numbers of false and true positives at each distinct decision value, and these, descending."""
+    """Return the numbers of false and true positives at each distinct decision value, and the values, descending."""
     order = np.argsort(-decisions, kind="stable")
     ordered = decisions[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)

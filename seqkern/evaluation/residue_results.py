@@ -4,28 +4,31 @@
 ``termini.tsv`` the accuracy by distance to an end of the chain.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
 from seqkern.core.tsv import format_cell, read_utf8, write_tsv
 from seqkern.core.types import PathLike
+from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.fold_tables import FoldResult, Row
 from seqkern.evaluation.metrics import codes_of
+from seqkern.evaluation.single_task_tests import PairedDecisions, has_value
 from seqkern.evaluation.states import run_starts, state_scores
-from seqkern.residues import Residues
-from seqkern.residues.confidence import confidence, digits
+from seqkern.formats.residues import Residues, confidence, digits
 from seqkern.sequences.labels import Labels
 
 if TYPE_CHECKING:
-    from seqkern.datasets import Dataset
+    from seqkern.study.dataset import Dataset
+
 
 SEGMENT_COLUMNS = ("task", "split", "state", "length", "true", "predicted")
 TERMINUS_COLUMNS = ("task", "split", "distance", "n", "right")
@@ -42,10 +45,8 @@ JUDGED_KINDS = ("binary", "multiclass")
 
 
 class ChainStates(NamedTuple):
-    """A chain of ``states.txt``: lines of one letter for each residue, `NOT_JUDGED` if it was not tested.
+    """A chain of ``states.txt``: lines of one letter for each residue, `NOT_JUDGED` for untested residues.
 
-    Examples
-    --------
     >>> chain = ChainStates("states", "1", "1abc", "MKVLA", true="CHHHC", predicted="CHHCC", confidence="97658")
     >>> sum(a == b for a, b in zip(chain.true, chain.predicted))
     4
@@ -63,24 +64,7 @@ class ChainStates(NamedTuple):
 def residue_scores(
     residues: Residues | None, rows: npt.NDArray[np.int64], labels: Labels, predicted: npt.ArrayLike
 ) -> dict[str, float]:
-    """Return the scores of a test set whose samples are residues.
-
-    Parameters
-    ----------
-    residues : Residues or None
-        All residues of the data set.
-    rows : ndarray of int, shape (n,)
-        The samples of the test set.
-    labels : Labels
-        Labels of the test set.
-    predicted : array_like, shape (n,)
-        The solver's predictions.
-
-    Returns
-    -------
-    dict of str to float
-        As from `state_scores`; empty without states to predict.
-    """
+    """Return the state scores of a test set of residues; empty if samples are not residues with states."""
     if residues is None or labels.kind not in JUDGED_KINDS:
         return {}
     codes, residues = codes_of(labels.kind, predicted), residues.take(rows)
@@ -88,19 +72,8 @@ def residue_scores(
 
 
 def state_letters(classes: Sequence[str]) -> list[str]:
-    """Return one letter for each class: its name, or for longer names a unique letter from it.
+    """Return a letter for each class: its one-letter name, or a unique letter from a longer name.
 
-    Parameters
-    ----------
-    classes : sequence of str
-        Names of the states.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
     >>> state_letters(["H", "E", "Helix310"])
     ['H', 'E', 'e']
     """
@@ -113,23 +86,8 @@ def state_letters(classes: Sequence[str]) -> list[str]:
     return letters
 
 
-def write_residue_results(folder: Path, dataset: Dataset, results: Sequence[FoldResult]) -> None:
-    """Write ``states.txt``, ``segments.tsv`` and ``termini.tsv``; only the header where no task has states.
-
-    Parameters
-    ----------
-    folder : Path
-        Gets the three files.
-    dataset : Dataset
-        The evaluated data set, with its residues.
-    results : sequence of FoldResult
-        For all folds of all tasks.
-
-    Raises
-    ------
-    FileError
-        If a file cannot be written.
-    """
+def write_residue_results(folder: Path, dataset: "Dataset", results: Sequence[FoldResult]) -> None:
+    """Write ``states.txt``, ``segments.tsv`` and ``termini.tsv``, with only headers if no task has states."""
     residues = dataset.residues
     assert residues is not None  # the caller's part
     parts = []
@@ -149,7 +107,7 @@ def write_residue_results(folder: Path, dataset: Dataset, results: Sequence[Fold
 
 
 class _Part:
-    """The residues of one test set in the order of chains and places."""
+    """The residues of one test set, ordered by chain and position."""
 
     def __init__(self, residues: Residues, classes: Sequence[str], decisions: Sequence[Row]) -> None:
         order = np.lexsort((residues.place, residues.record))
@@ -196,30 +154,15 @@ class _Part:
             yield self.task, self.split, self.classes[state], int(length), *there
 
     def termini(self) -> Iterator[tuple[str, str, int, int, int]]:
-        """Yield the numbers of residues, and of correct ones, at each distance from the nearer end of their chain."""
+        """Yield the numbers of all and of correct residues at each distance from the nearer end of the chain."""
         distance = self.residues.to_terminus()
         n, right = np.bincount(distance), np.bincount(distance, self.true == self.predicted)
         for far in np.flatnonzero(n):
             yield self.task, self.split, int(far), int(n[far]), int(right[far])
 
 
-def read_states(path: PathLike) -> list[ChainStates]:
-    """Return the chains of a ``states.txt``.
-
-    Parameters
-    ----------
-    path : path-like
-        A file of `write_residue_results`.
-
-    Returns
-    -------
-    list of ChainStates
-
-    Raises
-    ------
-    FileError
-        If it cannot be read, or does not contain chains.
-    """
+def read_states(path: PathLike) -> "list[ChainStates]":
+    """Return the chains in a ``states.txt`` written by `write_residue_results`."""
     lines = read_utf8(path, remedy="create it again").split("\n")
     chains = []
     for i in range(1, len(lines) - 1, 5):
@@ -231,3 +174,68 @@ def read_states(path: PathLike) -> list[ChainStates]:
             )
         chains.append(ChainStates(cells[1], cells[2], cells[0], *rows))
     return chains
+
+
+# Accuracy of methods on residues chain by chain, and the uncertainty of the total.
+#
+# Residues of one chain are not independent of one another, but chains are. A test or an interval on residues would
+# be overconfident, so each chain counts once.
+
+
+class ChainShares:
+    """The accuracy of each method in PairedDecisions within each tested chain.
+
+    A chain in several test sets counts once, with its residues from all of them.
+    """
+
+    def __init__(self, paired: PairedDecisions) -> None:
+        self.paired = paired
+        place: dict[str, int] = {}
+        owners = (name.rpartition(":")[0] for name in paired.ids.tolist())
+        self._chain = np.array([place.setdefault(owner, len(place)) for owner in owners], dtype=np.int64)
+        self.names = list(place)
+
+    @cached_property
+    def _counts(self) -> dict[Hashable, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+        """Numbers of correct and of all residues of each chain, int64 (chains,) each, by method."""
+        found = {}
+        for method, predicted in self.paired.predicted.items():
+            rows = has_value(predicted)
+            right = rows & (predicted == self.paired.labels)
+            found[method] = self._per_chain(right), self._per_chain(rows)
+        return found
+
+    def _per_chain(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return the number of rows in each chain, int64 (chains,), for a mask of rows."""
+        return np.bincount(self._chain[rows], minlength=len(self.names))
+
+    def shares(self, methods: Iterable[Any]) -> dict[Any, npt.NDArray[np.float64]]:
+        """Return the share of correct residues of each chain, by method; NaN if a method lacks the chain."""
+        every = np.full(len(self.names), np.nan)
+        return {m: np.divide(r, n, out=every.copy(), where=n > 0) for m in methods for r, n in [self._counts[m]]}
+
+    def interval(self, method: Hashable) -> ScoreInterval:
+        """Return a method's share of correct residues with its interval, as from `share_interval`."""
+        return share_interval(*self._counts[method])
+
+
+def share_interval(right: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> ScoreInterval:
+    """Return the share of correct residues over chains, its standard error and 95 % interval.
+
+    The sampling units are chains, not residues: the standard error is for a ratio of two sums over chains, and the
+    interval is Student's with one degree of freedom less than the number of chains.
+
+    References
+    ----------
+    Cochran 1977, Sampling Techniques, 3rd edition, section 6.3 (ratio of two means).
+    """
+    right, n = right[n > 0], n[n > 0]
+    chains = len(n)
+    if chains == 0:
+        return ScoreInterval(*[math.nan] * 4)
+    share = float(right.sum() / n.sum())
+    if chains == 1:
+        return ScoreInterval(share, *[math.nan] * 3)
+    se = math.sqrt(chains / (chains - 1) * float(np.sum((right - share * n) ** 2))) / float(n.sum())
+    half = float(stats.t.ppf(0.975, chains - 1)) * se
+    return ScoreInterval(share, se, max(0.0, share - half), min(1.0, share + half))

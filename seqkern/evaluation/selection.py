@@ -1,30 +1,532 @@
-"""The inner loop: choose a solver's hyperparameters, and one of several kernels, on a training set only.
+"""The inner loop: the choice of a solver's hyperparameters, and of one of several kernels, on a training set.
 
-Kernel values come from a function of row numbers, so that a kernel with fitting is fitted on
-each inner training set, and nothing outside the training set is accessible.
+Kernel values come from a function of row numbers, so that a kernel that is fitted is fitted on each inner training
+set, and nothing outside the training set is accessible.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from decimal import Decimal
+from hashlib import blake2b
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.archive import canonical_json
 from seqkern.core.checks import check_choice, check_integer
-from seqkern.core.errors import FoldError, ParameterError, unknown_name
+from seqkern.core.errors import FoldError, GramError, ParameterError, unknown_name
+from seqkern.core.progress import progress_counter
 from seqkern.evaluation import metrics, ranking
-from seqkern.evaluation.candidates import Candidate
-from seqkern.evaluation.leave_one_out import BoundTrials, check_bound, whole_part
-from seqkern.evaluation.refinement import refine
-from seqkern.evaluation.trials import KEPT_BYTES, Finished, Trials, pair_resolution
-from seqkern.folds.splitters import deal
+from seqkern.kernels.kernel import Kernel
 from seqkern.sequences.labels import Labels
-from seqkern.solvers.bound_names import BOUNDS
-from seqkern.solvers.free_parameters import Limits
+from seqkern.sequences.sampling import deal
+from seqkern.solvers.contract import Solver
+from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.solver_specs import SOLVERS, Limits, draw_spec, ends_domain, expand_grid, has_range, make_solver
+
+# Candidates of the inner loop: pairs of a kernel and a solver specification, from a grid or drawn at random.
+
+Candidate = tuple[Any, dict[str, Any]]
+
+ATTEMPTS = 20
+"""Draws for each missing candidate, since duplicates do not count."""
+
+
+def grid_candidates(
+    kernels: Iterable[Any], solver: Mapping[str, Any] | str, *, search: bool = False
+) -> list[Candidate]:
+    """Return all pairs of a kernel and a specification from a solver's grid."""
+    grid = expand_grid(solver, search=search)
+    return [(kernel, spec) for kernel in kernels for spec in grid]
+
+
+def random_candidates(
+    kernels: Sequence[Any], solver: Mapping[str, Any] | str, draws: int, seed: int, *, search: bool = False
+) -> list[Candidate]:
+    """Return distinct pairs of a kernel and a solver specification drawn at random; more draws extend the list."""
+    check_integer("draws", draws, 1)
+    if not has_range(solver):
+        grid = grid_candidates(kernels, solver, search=search)
+        if len(grid) <= draws:
+            return grid
+    rng = np.random.default_rng([seed, len(kernels)])
+    found: list[Candidate] = []
+    for _ in range(ATTEMPTS * draws):
+        candidate = kernels[int(rng.integers(len(kernels)))], draw_spec(solver, rng, search=search)
+        if candidate not in found:
+            found.append(candidate)
+        if len(found) == draws:
+            break
+    return found
+
+
+def make_candidates(
+    kernels: Sequence[str],
+    solver: dict[str, Any] | str,
+    *,
+    draws: int | None = None,
+    seed: int = 0,
+    search: bool = False,
+) -> list[Candidate]:
+    """Return the candidates of random search if a number of draws is given, else of grid search."""
+    if draws is None:
+        return grid_candidates(kernels, solver, search=search)
+    return random_candidates(kernels, solver, draws, seed, search=search)
+
+
+# Candidates tried on the inner folds, with their scores and the choice of the best.
+#
+# Among candidates with equal scores the simplest is best, then the one that ranks better, then the one that predicts
+# classes better. Scores count as equal if rounding and the tolerance of a fit can explain their difference.
+
+RESOLUTION = 1e-4
+"""Scores that differ by less than this share of the best are equal: the fourth digit of a printed score."""
+DIGITS = 12
+"""Number of digits to which mean scores are rounded for comparison."""
+KEPT_BYTES = 256 << 20
+"""Size of the matrices of all inner folds that are kept for a refinement; larger ones are computed again."""
+
+
+class Finished(Protocol):
+    """A store of finished fits, in case the process is killed."""
+
+    def get(self, key: str) -> Any:
+        """Return the value stored under a key; None if there is none."""
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a JSON-serialisable value under a key."""
+
+
+class Trials:
+    """The candidates tried so far, their scores on each inner fold, and statistics of their fits."""
+
+    def __init__(
+        self,
+        pairs: Mapping[str, Any],
+        labels: Labels,
+        make_solver: Callable[[dict[str, Any], str], Any],
+        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+        measures: Mapping[str, Callable[..., float]],
+        *,
+        groups: npt.NDArray[Any] | None = None,
+        resolution: float = 0.0,
+        refines: bool = False,
+        finished: "Finished | None" = None,
+        kept_bytes: int = KEPT_BYTES,
+    ) -> None:
+        self.kept_bytes = kept_bytes
+        self.pairs, self.labels, self.make, self.parts, self.measures = pairs, labels, make_solver, parts, measures
+        self.groups, self.resolution, self.refines, self.finished = groups, resolution, refines, finished
+        self.y: Any = labels.targets()
+        self.candidates: list[Candidate] = []
+        self.n_fits, self.not_converged = 0, 0
+        self.gaps: list[float] = []
+        self._sizes: list[Any] = []
+        self._scores: list[npt.NDArray[np.float64]] = []  # of each candidate, (measures, folds)
+        self._decisions: list[npt.NDArray[np.float64]] = []  # of each candidate about all samples
+        self._solvers: dict[tuple[int, int], Any] = {}  # fitted, by candidate and fold
+        self._kept: dict[tuple[int, str], tuple[Any, Any]] = {}
+        self._chains: dict[int, tuple[list[int], int | None]] = {}  # of each candidate, the fits it was one of
+
+    def add(self, candidates: "Sequence[Candidate]", after: int | None = None) -> None:
+        """Try more candidates; their first fits may start from the fitted solvers of the candidate `after`."""
+        first, kind = len(self.candidates), self.labels.kind
+        self.candidates += candidates
+        self._sizes += [self.make(spec, kind).complexity() for _, spec in candidates]
+        self._scores += [np.full((len(self.measures), len(self.parts)), np.nan) for _ in candidates]
+        self._decisions += [np.full(len(self.y), np.nan) for _ in candidates if kind == "binary"]
+        # from the simplest on: a solver may start from the previous solution
+        order = sorted(range(first, len(self.candidates)), key=lambda c: self._sizes[c])
+        chains = {name: [c for c in order if self.candidates[c][0] == name] for name in self.pairs}
+        for own in chains.values():
+            self._chains |= dict.fromkeys(own, (own, after))
+        with progress_counter("inner loop", " fits") as show:
+            done = 0
+            for own in filter(None, chains.values()):  # a kernel's matrix serves all folds, and may then be forgotten
+                for f in range(len(self.parts)):
+                    self._enter(f, own, self._fitted(f, own, after))
+                    done += len(own)
+                    if show is not None:
+                        show(done, len(self.parts) * len(order))
+
+    def _fitted(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
+        """Return the outcome of fitting candidates with one kernel on one fold, reusing an earlier run's if stored."""
+        if self.finished is None:
+            return self._fit(f, chain, after)
+        parts = blake2b(b"".join(rows.tobytes() + b"." for rows in self.parts[f]), digest_size=16).hexdigest()
+        specs = [self.candidates[c] for c in chain], None if after is None else self.candidates[after]
+        key = canonical_json([len(self.y), parts, repr(specs), list(self.measures)])
+        found: dict[str, Any] | None = self.finished.get(key)
+        if found is None:
+            found = self._fit(f, chain, after)
+            self.finished.put(key, found)
+        return found
+
+    def _fit(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
+        """Fit candidates with one kernel on one fold, each starting from the previous solution."""
+        (train, _), kind = self.parts[f], self.labels.kind
+        solver = None if after is None else self._solver(after, f)
+        K_train, K_valid = self._matrices(f, self.candidates[chain[0]][0])
+        own_groups = None if self.groups is None else self.groups[train]
+        found: dict[str, Any] = {"scores": [], "decisions": [], "failed": 0, "gaps": []}
+        for c in chain:
+            solver = self.make(self.candidates[c][1], kind).fit_after(solver, K_train, self.y[train], own_groups)
+            failed = solver.count_not_converged()
+            found["failed"] += failed
+            if failed and solver.report_.get("gap") is not None:
+                found["gaps"].append(float(solver.report_["gap"]))
+            scores, decisions = self._outcome(solver, K_train, K_valid, f)
+            found["scores"].append(scores)
+            if kind == "binary":
+                found["decisions"].append(decisions.tolist())
+            if self.refines:
+                self._solvers[c, f] = solver
+        return found
+
+    def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], npt.NDArray[np.float64]]:
+        """Return the scores of a fitted solver, and its decisions on the scored samples."""
+        valid = self.parts[f][1]
+        decisions, predicted = decided(solver, K_valid, self.labels.kind)
+        outcome = self.labels.y[valid], decisions, predicted
+        return [float(measure(*outcome)) for measure in self.measures.values()], decisions
+
+    def _solver(self, c: int, f: int) -> Any:
+        """Return a candidate's solver fitted on a fold; refit it if only the outcome was stored."""
+        if (c, f) not in self._solvers and self.finished is not None:
+            self._fit(f, *self._chains[c])
+        return self._solvers.get((c, f))
+
+    def _enter(self, f: int, chain: list[int], found: dict[str, Any]) -> None:
+        """Record the outcome of fits on a fold."""
+        self.n_fits += len(chain)
+        self.not_converged += found["failed"]
+        self.gaps += found["gaps"]
+        for c, scores in zip(chain, found["scores"], strict=True):
+            self._scores[c][:, f] = scores
+        for c, decisions in zip(chain, found["decisions"], strict=False):
+            self._decisions[c][self._scored(f)] = decisions
+
+    def _scored(self, f: int) -> npt.NDArray[np.int64]:
+        """Return the rows that a fold scores."""
+        return self.parts[f][1]
+
+    def _matrices(self, f: int, name: str) -> tuple[Any, Any]:
+        """Return the solver's inputs for training and validation on a fold, cached if small."""
+        if (f, name) in self._kept:
+            return self._kept[f, name]
+        train, valid = self.parts[f]
+        made = self.pairs[name](train, valid, self.y[train])
+        arrays = all(isinstance(matrix, np.ndarray) for matrix in made)
+        kernels = len(self.pairs)
+        if (
+            self.refines
+            and arrays
+            and kernels * len(self.parts) * sum(matrix.nbytes for matrix in made) <= self.kept_bytes
+        ):
+            self._kept[f, name] = made
+        return made
+
+    @property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Mask of the folds that could be scored for all candidates."""
+        undefined: npt.NDArray[np.bool_] = np.isnan(np.stack([scores[0] for scores in self._scores]))
+        return np.logical_not(np.any(undefined, axis=0))
+
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Return the scores of all candidates on the folds that could be scored, (measures, candidates, folds)."""
+        return np.stack(self._scores, axis=1)[:, :, self.usable]
+
+    def decisions(self, c: int) -> npt.NDArray[np.float64] | None:
+        """Return the decisions about all samples, each by a classifier not trained on it; None unless binary."""
+        return self._decisions[c] if self._decisions else None
+
+    def best(self) -> int:
+        """Return the index of the best candidate."""
+        return self.simplest(self.tied())
+
+    def tied(self, error: float = 0.0) -> list[int]:
+        """Return the indices of the candidates whose mean score is equal to the best, or at most `error` below it."""
+        means = self.means()[0]
+        least = means.max() - max(error, self.resolution, RESOLUTION * abs(means.max()))
+        return np.flatnonzero(means >= least - 10.0**-DIGITS).tolist()
+
+    def simplest(self, among: Sequence[int]) -> int:
+        """Return the simplest of some candidates; those that predict a single class come last."""
+        means = self.means()
+        ranks = -means.round(DIGITS)
+        one_class = np.zeros(len(self.candidates), dtype=bool)
+        if "balanced_accuracy" in self.measures:
+            place = list(self.measures).index("balanced_accuracy")
+            one_class = means[place] < 1 / len(self.labels.classes) + RESOLUTION
+        return min(among, key=lambda c: (one_class[c], self._sizes[c], *ranks[1:, c], ranks[0, c], c))
+
+    def means(self) -> npt.NDArray[np.float64]:
+        """Return the mean scores, (measures, candidates), with 0 for undefined means."""
+        return np.nan_to_num(self.scores().mean(axis=2))
+
+
+def decided(solver: Any, K: Any, kind: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
+    """Return a fitted solver's decision values and predictions, as booleans for two classes."""
+    predicted = solver.predict(K)
+    if kind == "real":
+        return predicted, predicted
+    return solver.decision_function(K), np.asarray(predicted) > 0 if kind == "binary" else predicted
+
+
+def pair_resolution(labels: Labels, parts: Sequence[tuple[Any, npt.NDArray[np.int64]]]) -> float:
+    """Return the change of a mean AUC if one positive and one negative swap ranks in one fold.
+
+    The tolerance of a fit may have as large an effect, so such a change does not show which of two candidates is
+    better.
+
+    >>> import numpy as np
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(list("abcdefgh"), ["decoy", "donor"] * 4)
+    >>> pair_resolution(labels, [(None, np.arange(4)), (None, np.arange(4, 8))])
+    0.125
+    """
+    counts = [np.bincount(labels.y[valid], minlength=2) for _, valid in parts]
+    shares = [1 / int(count[0] * count[1]) for count in counts if count.all()]
+    return float(np.mean(shares)) / len(shares) if shares else 0.0
+
+
+# Refinement of a coarse grid around its best candidate, and its extension where the best lies at an end.
+#
+# Values are tried in half-decade steps, …, 0.1, 0.3, 1, 3, …, within the limits that a solver declares. Each round
+# tries the neighbours of the best candidate so far, until a round finds no better one.
+
+ROUNDS = 12
+"""Most rounds of a refinement: six decades from the end of a grid."""
+
+
+def refine(trials: "Trials", limits: Sequence[Limits]) -> int:
+    """Try more candidates around the best one until none scores higher, and return the index of the best."""
+    best = trials.best()
+    for _ in range(ROUNDS if limits else 0):
+        tried = trials.candidates
+        more = neighbours(tried[best], [tried[c] for c in trials.tied()], tried, limits)
+        if not more:
+            break
+        trials.add(more, after=best)
+        if best in trials.tied():
+            break
+        best = trials.best()
+    return best
+
+
+def step(value: float, up: bool) -> float:
+    """Return the next larger or smaller value of the series …, 0.1, 0.3, 1, 3, ….
+
+    >>> step(1.0, up=True), step(0.3, up=True), step(0.1, up=False), step(0.5, up=False)
+    (3.0, 1.0, 0.03, 0.3)
+    """
+    decade = math.floor(math.log10(value))
+    near = [Decimal(digit).scaleb(exponent) for exponent in range(decade - 2, decade + 3) for digit in (1, 3)]
+    ladder = [float(one) for one in near]
+    if up:
+        return min(one for one in ladder if one > value * (1 + 1e-9))
+    return max(one for one in ladder if one < value * (1 - 1e-9))
+
+
+def neighbours(
+    best: "Candidate", tied: "Sequence[Candidate]", tried: "Sequence[Candidate]", limits: Sequence[Limits]
+) -> "list[Candidate]":
+    """Return the untried candidates half a decade from the best one, in each parameter.
+
+    No step is made towards values that tie with the best: they are a plateau. Away from a plateau, beyond the range
+    of values tried, the step is a whole decade, since a smaller one may not leave the plateau.
+    """
+    found: list[Candidate] = []
+    for one in limits:
+        value = one.value(best[1])
+        if not _is_number(value):
+            continue
+        alike, values = _values(tied, best, one), _values(tried, best, one)
+        plateau = len(alike) > 1
+        moves = []
+        if min(alike) == value:
+            moves.append(_next(value, plateau and min(values) == value, up=False))
+        if max(alike) == value:
+            moves.append(_next(value, plateau and max(values) == value, up=True))
+        found += [(best[0], one.with_value(best[1], move)) for move in moves if one.low <= move <= one.high]
+    return [candidate for candidate in found if candidate not in tried]
+
+
+def _next(value: float, decade: bool, *, up: bool) -> float:
+    """Return the value half a decade, or a whole decade, above or below a value."""
+    beside = step(value, up)
+    return step(beside, up) if decade else beside
+
+
+def ends(
+    best: "Candidate", tied: "Sequence[Candidate]", tried: "Sequence[Candidate]", paths: Sequence[tuple[str, ...]]
+) -> dict[str, str]:
+    """Return the best candidate's parameters that lie at an end of the values tried: ``"smallest"`` or ``"largest"``.
+
+    An end is meaningful only among at least three values, and only if the values before it are worse. Beyond the
+    smallest or largest value that the solver allows there is nothing to try.
+
+    >>> grid = [("spectrum", {"solver": "csvc", "C": C}) for C in (0.1, 1.0, 10.0)]
+    >>> ends(grid[2], grid[2:], grid, [("C",)]), ends(grid[2], grid, grid, [("C",)])
+    ({'C': 'largest'}, {})
+    """
+    found = {}
+    for path in paths:
+        one = Limits(path, 0.0, math.inf)
+        value, values = one.value(best[1]), _values(tried, best, one)
+        if len(values) < 3 or not all(map(_is_number, values)) or len(_values(tied, best, one)) > 1:
+            continue
+        if value in (min(values), max(values)) and not ends_domain(best[1], path, value):
+            found[" ".join(path)] = "smallest" if value == min(values) else "largest"
+    return found
+
+
+def number_paths(spec: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the paths of a spec's numeric parameters, including those of nested solvers.
+
+    >>> number_paths({"solver": "one_against_rest", "binary": {"solver": "csvc", "C": 3.0}})
+    [('binary', 'C')]
+    """
+    found = [(name,) for name, value in spec.items() if _is_number(value)]
+    inside = [(name, part) for name, part in spec.items() if isinstance(part, Mapping)]
+    return found + [(name, *path) for name, part in inside for path in number_paths(part)]
+
+
+def _values(candidates: "Sequence[Candidate]", best: "Candidate", one: Limits) -> set[Any]:
+    """Return the values of one parameter among the candidates that differ from the best in no other parameter."""
+    value = one.value(best[1])
+    alike = [spec for kernel, spec in candidates if kernel == best[0] and one.value(spec) is not None]
+    return {one.value(spec) for spec in alike if one.with_value(spec, value) == best[1]}
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a finite number above zero."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
+
+
+# Classes of unequal size: when they count as unequal, and which class weights are tried.
+
+RARE = 0.4
+"""Classes are of unequal size if the rarer one has less than this share of the samples."""
+
+
+def unequal(labels: Labels) -> bool:
+    """Return whether there are two classes and one has less than 40 % of the samples.
+
+    Always predicting the larger class then has an accuracy above 60 %, and a classifier that weights all errors
+    equally is biased towards it.
+
+    >>> from seqkern.sequences.labels import make_labels
+    >>> unequal(make_labels(list("abcde"), ["decoy"] * 4 + ["donor"]))
+    True
+    >>> unequal(make_labels(list("abcde"), ["decoy"] * 3 + ["donor"] * 2))
+    False
+    """
+    known = labels.y[labels.used()]
+    if labels.kind != "binary" or not len(known):
+        return False
+    share = float(np.mean(known == 1))
+    return min(share, 1 - share) < RARE - 1e-9
+
+
+def with_class_weights(candidates: "Sequence[Candidate]", labels: Labels) -> "list[Candidate]":
+    """Return candidates with balanced class weights, where the solver has a weight parameter.
+
+    For classes of unequal size each candidate is also tried without weights. Otherwise weights hardly change a
+    ranking, but without them an SVM with a small C predicts the class that has just one sample more.
+    """
+    both = unequal(labels)
+    found: list[Candidate] = []
+    for kernel, spec in candidates:
+        has_weight = "class_weight" in SOLVERS.get(spec["solver"]).parameter_names() and "class_weight" not in spec
+        if both or not has_weight:
+            found.append((kernel, spec))
+        if has_weight:
+            found.append((kernel, spec | {"class_weight": "balanced"}))
+    return found
+
+
+# Bounds on the leave-one-out error as criteria of the inner loop: one fit per candidate, without inner folds.
+
+WITH_GROUPS = (
+    "leaves out one sample at a time: it ignores that similar samples are kept together, so its estimates are too good"
+)
+"""What is said of such a metric where samples have groups."""
+
+
+def check_bound(
+    metric: str, kind: str, specs: Iterable[Mapping[str, Any] | str | Solver], classes: tuple[str, ...] = ()
+) -> None:
+    """Raise ParameterError if the metric is a bound that a solver cannot give for such labels.
+
+    >>> check_bound("span", "binary", ["csvc"])
+    >>> check_bound("span", "binary", ["psvc"])
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: solver 'psvc' has no bound for the inner metric 'span'; choose csvc ...
+    """
+    if metric not in BOUNDS:
+        return
+    if kind != "binary":
+        raise ParameterError(
+            f"the inner metric {metric!r} is for two classes, but the labels are {kind}",
+            remedy="choose another inner metric, such as auto",
+        )
+    for spec in specs:
+        solver = make_solver(spec, kind, classes) if classes else make_solver(spec, kind)
+        if not solver.gives_bounds:
+            raise ParameterError(
+                f"solver {solver.name!r} has no bound for the inner metric {metric!r}",
+                remedy="choose csvc or nusvc, or another inner metric, such as auc",
+            )
+
+
+def check_bound_kernels(metric: str, kernels: Mapping[str, Kernel | None]) -> None:
+    """Raise ParameterError if the metric is a bound, and a kernel learns from the training set.
+
+    Such a kernel has seen the sample that a bound leaves out, often with its label: the bound would be far too low.
+
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> check_bound_kernels("span", {"three": SpectrumKernel(3)})
+    """
+    for name, kernel in kernels.items() if metric in BOUNDS else ():
+        if kernel is not None and kernel.data_dependent:
+            raise ParameterError(
+                f"kernel {name!r} learns from the training set, so that the inner metric {metric!r} would be too good",
+                remedy="choose kernels that do not learn, or another inner metric, such as auc",
+            )
+
+
+def whole_part(n: int) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Return the only fold of an inner loop by a bound: all samples for training, none held out."""
+    return [(np.arange(n), np.arange(0))]
+
+
+class BoundTrials(Trials):
+    """Candidates tried on the whole training set, scored by a bound on the leave-one-out error.
+
+    The first measure has the name of the bound, and the score is the negative bound; the other measures break ties,
+    and use the decisions of the span rule.
+    """
+
+    def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], npt.NDArray[np.float64]]:
+        """Return the negative bound and the measures of the span rule's decisions, then these decisions."""
+        found, (name, *others) = solver.leave_one_out(K_train, self.y, limited=False), self.measures
+        if found is None or found.decisions is None:
+            raise GramError(
+                f"the inner metric {name!r} is not defined on this Gram matrix: it is not positive semi-definite, or "
+                "read by rows, or the solver found no margin",
+                remedy="choose another inner metric, such as auc",
+            )
+        outcome = self.labels.y, found.decisions, found.decisions > 0
+        return [-found.value(name), *(float(self.measures[other](*outcome)) for other in others)], found.decisions
+
+    def _scored(self, f: int) -> npt.NDArray[np.int64]:
+        """Return all rows."""
+        return self.parts[f][0]
+
 
 Pair = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]], tuple[Any, Any]]
 """``pair(train, test, y_train)`` returns the input of a solver for training and for testing."""
@@ -36,29 +538,29 @@ Measure = Callable[[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[Any]]
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}
 
 
-def _on_decisions(function: Callable[..., float]) -> Measure:
-    """Return the measure as a function of decision values."""
+def _on_decisions(function: Callable[..., float]) -> "Measure":
+    """Return a measure that applies a function to labels and decision values."""
     return lambda y, decisions, predicted: function(y, decisions)
 
 
-def _on_predictions(function: Callable[..., float]) -> Measure:
-    """Return the measure as a function of predictions."""
+def _on_predictions(function: Callable[..., float]) -> "Measure":
+    """Return a measure that applies a function to labels and predictions."""
     return lambda y, decisions, predicted: function(y, predicted)
 
 
 def _no_folds(y: npt.NDArray[Any], decisions: npt.NDArray[np.float64], predicted: npt.NDArray[Any]) -> float:
-    """Return NaN: the place of a bound among the measures, see `BoundTrials`."""
+    """Return NaN, as the placeholder of a bound among the measures; see `BoundTrials`."""
     return math.nan
 
 
 _MACRO_AUC = _on_decisions(metrics.macro_auc)
-_CLASSES: dict[str, Measure] = {
+_CLASSES: "dict[str, Measure]" = {
     "balanced_accuracy": _on_predictions(metrics.balanced_accuracy),
     "mcc": _on_predictions(metrics.matthews_correlation),
     "accuracy": _on_predictions(metrics.accuracy),
 }
 # for each kind of labels: name → function of (labels, decisions, predictions); larger is better
-METRICS: dict[str, dict[str, Measure]] = {
+METRICS: "dict[str, dict[str, Measure]]" = {
     "binary": {
         "auc": _on_decisions(ranking.roc_auc),
         "roc50": _on_decisions(ranking.roc_n),
@@ -87,54 +589,22 @@ TIES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The choice of the inner loop.
+    """The result of the inner loop: the chosen kernel and solver specification, and all candidates' scores."""
 
-    Attributes
-    ----------
-    kernel : str or None
-        The name of the chosen kernel.
-    spec : dict
-        The chosen solver specification.
-    score : float
-        Their mean score over the inner folds; NaN if there was only one candidate.
-    candidates : list of (str, dict)
-        All candidates: the name of a kernel and a solver specification.
-    scores : ndarray of float64, shape (n_candidates, n_folds)
-        The score of each on each inner fold; no columns if there was nothing to choose.
-    not_converged : int
-        Number of fits of the inner folds, including nested ones, that did not converge.
-    n_fits : int
-        Number of fits of the inner folds.
-    worst_gap : float or None
-        The largest gap among those that did not converge, including nested fits.
-    decisions : ndarray of float64, shape (n,), or None
-        The chosen candidate's decision about each sample, by the classifier of the inner fold without it; NaN
-        where there is none. None unless the labels are binary and there was something to choose.
-    n_folds : int
-        Number of inner folds, including those that could not be scored.
-    tied : list of int
-        The candidates whose score equals the best, as indices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> candidates = [("spectrum", {"solver": "csvc", "C": 1}), ("spectrum", {"solver": "csvc", "C": 10})]
-    >>> choice = Choice(*candidates[1], 0.92, candidates, np.array([[0.85, 0.89], [0.91, 0.93]]))
-    >>> choice.place, choice.spec["C"]
-    (1, 10)
-    """
-
-    kernel: Any
-    spec: dict[str, Any]
-    score: float
-    candidates: list[Candidate]
+    kernel: Any  # The name of the chosen kernel
+    spec: dict[str, Any]  # The chosen solver specification
+    score: float  # Their mean score over the inner folds; NaN if there was only one candidate
+    candidates: "list[Candidate]"  # All candidates: the name of a kernel and a solver specification
+    # shape (n_candidates, n_folds): The score of each on each inner fold; no columns if there was nothing to choose
     scores: npt.NDArray[np.float64]
-    not_converged: int = 0
-    n_fits: int = 0
-    worst_gap: float | None = None
+    not_converged: int = 0  # Number of fits of the inner folds, including nested ones, that did not converge
+    n_fits: int = 0  # Number of fits of the inner folds
+    worst_gap: float | None = None  # The largest gap among those that did not converge, including nested fits
+    # shape (n,): The chosen candidate's decision about each sample, by the classifier of the inner fold without it; NaN
+    # where there is none. None unless the labels are binary and there was something to choose
     decisions: npt.NDArray[np.float64] | None = None
-    n_folds: int = 0
-    tied: list[int] = field(default_factory=list)
+    n_folds: int = 0  # Number of inner folds, including those that could not be scored
+    tied: list[int] = field(default_factory=list)  # The candidates whose score equals the best, as indices
 
     @property
     def place(self) -> int:
@@ -147,10 +617,10 @@ RULES = ("best", "one_standard_error")
 
 
 def select(
-    pairs: Mapping[str, Pair],
+    pairs: "Mapping[str, Pair]",
     labels: Labels,
-    candidates: Sequence[Candidate] | Sequence[dict[str, Any]],
-    make_solver: MakeSolver,
+    candidates: "Sequence[Candidate] | Sequence[dict[str, Any]]",
+    make_solver: "MakeSolver",
     *,
     folds: int = 3,
     metric: str = "auto",
@@ -158,80 +628,23 @@ def select(
     groups: npt.ArrayLike | None = None,
     rule: str = "best",
     limits: Sequence[Limits] = (),
-    finished: Finished | None = None,
+    finished: "Finished | None" = None,
     kept_bytes: int = KEPT_BYTES,
-) -> Choice:
-    """Choose among kernels and solver specifications by cross-validation within a training set.
+) -> "Choice":
+    """Choose a kernel and a solver specification by cross-validation within a training set.
 
-    Inner folds are stratified, and keep groups together if there are any. With a development part (`Labels.dev`) there
-    is one fold: it is what candidates are scored on, and the rest is what they are fitted to. A class with fewer
-    members (or groups) than `folds` reduces their number, to at least two. An inner fold is skipped if a missing class
-    prevents training or scoring.
+    Inner folds are stratified, and keep groups together. With a development part (`Labels.dev`) there is one fold:
+    candidates are fitted to the rest and scored on that part. A class with fewer members (or groups) than `folds`
+    reduces their number, to at least two. An inner fold is skipped if a missing class prevents training or scoring.
 
-    Of candidates with equal scores the simplest wins: the one whose solver has the smallest `complexity`; then the best
-    by the metrics of `TIES`, in order, then the first. One that predicts a single class loses against others. Scores
-    are equal if they differ by at most a ten-thousandth, or AUCs by one pair of samples in one fold: the tolerance of a
-    fit can do as much.
+    Among candidates with equal scores, the one whose solver has the smallest `complexity` wins; then the best by the
+    metrics of `TIES`, in order, then the first. A candidate that predicts a single class loses against others. Scores
+    count as equal if they differ by at most a ten-thousandth, or AUCs by one pair of samples in one fold, since the
+    tolerance of a fit can have as large an effect.
 
-    The rule ``one_standard_error`` (Breiman et al., Classification and Regression Trees, 1984) accepts a slightly lower
-    score for simplicity: of the candidates with the best one's kernel and a mean less than one standard error below
-    the best mean, the simplest is chosen. The standard error is that of the best mean over the inner folds.
-
-    Parameters
-    ----------
-    pairs : mapping of str to callable
-        For each kernel, ``pair(train, valid, y_train)`` returns ``(K_train, K_valid)``: kernel values of the
-        inner training rows among themselves and of the validation rows against them, or an Implicit of each. Rows
-        are indices into the training set.
-    labels : Labels
-        Labels of the training set.
-    candidates : sequence of (str, dict), or sequence of dict
-        The name of a kernel and a specification for `make_solver`; a bare specification is tried with every kernel.
-    make_solver : callable
-        ``make_solver(spec, kind)`` returns a new solver.
-    folds : int, default 3
-        Maximum number of inner folds.
-    metric : str, default "auto"
-        ``auto`` is auc (several classes: macro_auc, real labels: r2); else one of `METRICS` for the labels, or an
-        estimate of the leave-one-out error, ``span``, ``xi_alpha`` or ``radius_margin``: then each candidate is fitted
-        once, to the whole training set, and scored by the negative of its estimate. There are no folds.
-    seed : int, default 0
-        Seed of the folds.
-    groups : array_like, shape (n,), optional
-        Samples to keep together share a group; default: `labels.groups`; solvers that split their training set also
-        get them.
-    rule : {"best", "one_standard_error"}
-        The rule of choice.
-    limits : sequence of Limits, optional
-        Parameters that are refined around the best of `candidates`, see `seqkern.evaluation.refinement`.
-    finished : Finished, optional
-        Keeps finished fits, for a run after one that was killed.
-    kept_bytes : int
-        Matrices of all inner folds that are kept for a refinement; larger ones are computed again.
-
-    Returns
-    -------
-    Choice
-
-    Raises
-    ------
-    ParameterError
-        If there is no kernel or no specification, or the metric does not match the labels.
-    FoldError
-        If a class has only one member (or group), or no inner fold can be scored.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.sequences.labels import make_labels
-    >>> from seqkern.solvers import make_solver
-    >>> x = np.array([0.1, 0.2, 0.4, 0.8, 1.0, 0.9, 1.1, 1.4, 1.7, 0.7])
-    >>> K = np.outer(x, x) + 1
-    >>> labels = make_labels(list("abcdefghij"), ["decoy"] * 5 + ["donor"] * 5, positive="donor")
-    >>> pairs = {"linear": lambda train, valid, y: (K[np.ix_(train, train)], K[np.ix_(valid, train)])}
-    >>> choice = select(pairs, labels, [{"solver": "csvc", "C": C} for C in (0.1, 10)], make_solver, seed=1)
-    >>> choice.spec["C"], choice.scores.shape
-    (0.1, (2, 3))
+    The rule ``one_standard_error`` (Breiman et al., Classification and Regression Trees, 1984) accepts a slightly
+    lower score for simplicity: it chooses the simplest candidate with the best one's kernel and a mean less than one
+    standard error below the best mean. The standard error is that of the best mean over the inner folds.
     """
     candidates = _with_kernels(candidates, list(pairs))
     if not candidates:
@@ -286,24 +699,13 @@ def select(
 
 
 def standard_error(scores: npt.NDArray[np.float64]) -> float:
-    """Return the standard error of the mean of some scores.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,)
-        Such as those of the inner folds.
-
-    Returns
-    -------
-    float
-        0 for a single score.
-    """
+    """Return the standard error of the mean of scores; 0 for a single score."""
     return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else 0.0
 
 
 def _with_kernels(
-    candidates: Sequence[Candidate] | Sequence[dict[str, Any]], kernels: Sequence[str]
-) -> list[Candidate]:
+    candidates: "Sequence[Candidate] | Sequence[dict[str, Any]]", kernels: Sequence[str]
+) -> "list[Candidate]":
     """Return candidates as pairs of a kernel's name and a specification, grouped by kernel."""
     listed: list[Any] = list(candidates)
     if all(isinstance(candidate, dict) for candidate in listed):
@@ -314,31 +716,10 @@ def _with_kernels(
 def inner_folds(
     labels: Labels, folds: int, seed: int, groups: npt.ArrayLike | None = None
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Return the inner folds of a training set; one with a development part is divided once, into the rest and that.
+    """Return the inner folds of a training set; with a development part, one fold that holds out that part.
 
     Folds whose training set lacks a class are skipped. Samples without a label are in every training part, and in no
     validation part.
-
-    Parameters
-    ----------
-    labels : Labels
-        Labels of the n samples of the training set.
-    folds : int
-        Maximum number: a class with fewer members (or groups) reduces it.
-    seed : int
-        Seed of the split.
-    groups : array_like, shape (n,), optional
-        Samples of one group stay in one fold.
-
-    Yields
-    ------
-    train, valid : ndarray of int64
-        Rows within the training set.
-
-    Raises
-    ------
-    FoldError
-        If a class has only one member (or group).
     """
     if labels.dev is not None and labels.dev.any():
         yield np.flatnonzero(~labels.dev), np.flatnonzero(labels.dev)
@@ -367,8 +748,8 @@ def inner_folds(
             yield train, valid
 
 
-def _metric(name: str, kind: str) -> Measure:
-    """Return the scoring function; ParameterError for a name that does not match the kind of labels."""
+def _metric(name: str, kind: str) -> "Measure":
+    """Return a metric's scoring function; raise ParameterError if the metric does not match the kind of labels."""
     known, bounds = METRICS[kind], BOUNDS if kind == "binary" else ()
     if name in bounds:
         return _no_folds

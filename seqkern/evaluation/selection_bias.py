@@ -1,8 +1,8 @@
-"""The inflated score of features selected on all samples, including the test sets.
+"""The selection bias: the inflated score when features are selected on all samples, including the test sets.
 
-Features selected on training and test set together are given to the same solver, trained on the training set and
-tested on the test set. The difference to the honest score is the selection bias; such numbers are reported only as a
-warning (Ambroise & McLachlan, PNAS 99, 2002).
+Features selected on the training and test sets together are given to the same solver, trained on the training set and
+tested on the test set. The difference from the honest score is the selection bias; such numbers are reported only as
+a warning (Ambroise & McLachlan, PNAS 99, 2002).
 """
 
 import warnings
@@ -16,7 +16,7 @@ from scipy.sparse import issparse, vstack
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.evaluation.metrics import codes_of, scores
 from seqkern.sequences.labels import Labels
-from seqkern.solvers.base import ConstantColumnWarning
+from seqkern.solvers.contract import ConstantColumnWarning
 
 
 def biased_scores(
@@ -27,27 +27,9 @@ def biased_scores(
     test: npt.NDArray[np.int64],
     classify: Callable[[npt.NDArray[np.float64]], npt.NDArray[Any]] | None = None,
 ) -> dict[str, float]:
-    """Return the metrics of one fold with features selected on the test data.
+    """Return the inflated metrics of one fold with features selected on training and test data together.
 
-    Parameters
-    ----------
-    honest : Solver
-        Fitted on the training set; its other choices are kept.
-    parts : pair of ndarray or csr_array
-        The feature vectors of the training and of the test set.
-    y : pair of ndarray
-        Their labels, in the form for solvers.
-    labels : Labels
-        Labels of all samples.
-    test : ndarray of int64
-        The rows of the test set.
-    classify : callable, optional
-        Returns which decisions are positive; default: those above 0.
-
-    Returns
-    -------
-    dict of str to float
-        ``n_features``, then the scores of `seqkern.evaluation.metrics.scores`.
+    `honest` is the solver fitted on the training set, whose other choices are kept.
     """
     F_train, F_test = parts
     both = vstack(parts, format="csr") if issparse(F_train) else np.vstack(parts)

@@ -1,8 +1,9 @@
-"""Scores of predicted states of residues: accuracy, and segment overlap.
+"""Scores of predicted residue states: accuracy and segment overlap.
 
 A segment is a maximal run of residues with one state, true or predicted. It ends at the ends of its chain, and at
 residues that are not scored (masked, or without label): no segment spans a gap, so a helix with a gap is two
-segments. All scores are shares: 1 is perfect. Only SOV'94 can exceed it, which is why it was corrected in 1999.
+segments. All scores are shares, with 1 for a perfect prediction. Only SOV'94 can exceed 1, which is why it was
+corrected in 1999.
 """
 
 import math
@@ -18,54 +19,20 @@ Codes = npt.NDArray[np.int64]
 
 
 class SegmentPairs(NamedTuple):
-    """The overlapping pairs of a true and a predicted segment of one state, and the true segments without a partner.
+    """The overlapping pairs of a true and a predicted segment of one state, and the true segments without a partner."""
 
-    Attributes
-    ----------
-    state : ndarray of int64, shape (pairs,)
-        State of both segments.
-    chain : ndarray of int64, shape (pairs,)
-        Chain of both segments.
-    true, predicted : ndarray of int64, shape (pairs,)
-        Lengths of the two segments.
-    overlap : ndarray of int64, shape (pairs,)
-        Residues in both segments.
-    alone : ndarray of int64, shape (3, segments)
-        State, chain and length of each true segment that overlaps no predicted one of its state.
-
-    Examples
-    --------
-    >>> true, predicted = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 0, 0])
-    >>> pairs = overlapping(true, predicted, chain=np.zeros(6, dtype=np.int64), place=np.arange(6))
-    >>> pairs.true.tolist(), pairs.predicted.tolist(), pairs.overlap.tolist()
-    ([3, 3], [2, 2], [2, 1])
-    """
-
-    state: Codes
-    chain: Codes
-    true: Codes
-    predicted: Codes
-    overlap: Codes
+    state: Codes  # shape (pairs,): State of both segments
+    chain: Codes  # shape (pairs,): Chain of both segments
+    true: Codes  # shape (pairs,): Lengths of the two segments
+    predicted: Codes  # shape (pairs,): Lengths of the two segments
+    overlap: Codes  # shape (pairs,): Residues in both segments
+    # shape (3, segments): State, chain and length of each true segment that overlaps no predicted one of its state
     alone: Codes
 
 
 def run_starts(states: Codes, chain: Codes, place: Codes) -> Codes:
-    """Return the row at which each segment starts.
+    """Return the row at which each segment starts, for residues sorted by chain and position.
 
-    Parameters
-    ----------
-    states : ndarray of int, shape (n,)
-        The state of each residue.
-    chain, place : ndarray of int, shape (n,)
-        The chain of each residue and its place in it, sorted by chain and place.
-
-    Returns
-    -------
-    ndarray of int64, shape (segments,)
-        Ascending.
-
-    Examples
-    --------
     >>> run_starts(np.array([0, 0, 1, 1, 1]), chain=np.array([0, 0, 0, 0, 1]), place=np.array([0, 1, 2, 3, 0]))
     array([0, 2, 4])
     """
@@ -76,22 +43,11 @@ def run_starts(states: Codes, chain: Codes, place: Codes) -> Codes:
 
 
 def overlapping(true: Codes, predicted: Codes, chain: Codes, place: Codes) -> SegmentPairs:
-    """Return the `SegmentPairs` of segments.
+    """Return the `SegmentPairs` of true and predicted states.
 
-    Two runs that overlap share one stretch of residues, within which neither ends: so each stretch between
+    Two overlapping segments share one stretch of residues, within which neither ends: so each stretch between
     neighbouring ends, with equal true and predicted state, is one pair. The number of steps is proportional to
     the number of residues.
-
-    Parameters
-    ----------
-    true, predicted : ndarray of int, shape (n,)
-        Codes of states.
-    chain, place : ndarray of int, shape (n,)
-        As for `run_starts`.
-
-    Returns
-    -------
-    SegmentPairs
     """
     n = len(true)
     first, second = run_starts(true, chain, place), run_starts(predicted, chain, place)
@@ -109,22 +65,12 @@ def overlapping(true: Codes, predicted: Codes, chain: Codes, place: Codes) -> Se
 def segment_overlap(pairs: SegmentPairs, version: str = "99") -> npt.NDArray[np.float64]:
     """Return the contribution of each pair of segments to the segment overlap SOV.
 
-    Parameters
-    ----------
-    pairs : SegmentPairs
-        From `overlapping`.
-    version : {"94", "99"}
-        minov is the number of residues in both segments, maxov that in at least one. Each pair contributes
-        (minov + δ) / maxov times the length of the true segment. SOV'94 has
-        δ = min(maxov − minov, minov, ⌊len(true) / 2⌋) and is divided by the number of residues. SOV'99 has
-        δ = min(maxov − minov, minov, ⌊len(true) / 2⌋, ⌊len(predicted) / 2⌋) and is divided by the lengths of the true
-        segments, each counted once for every predicted segment that it overlaps, or once if there is none. SOV'94 is
-        implemented as in Zemla et al. and their program: a true segment counts once for every predicted segment that it
-        overlaps, so that cutting a helix into pieces raises it above 1. (Figure 3a of 1994 counts it with one of them.)
-
-    Returns
-    -------
-    ndarray of float64, shape (pairs,)
+    With minov residues in both segments and maxov in at least one, a pair contributes (minov + δ) / maxov times the
+    length of the true segment. SOV'94 has δ = min(maxov − minov, minov, ⌊len(true) / 2⌋) and is divided by the number
+    of residues; SOV'99 also limits δ to ⌊len(predicted) / 2⌋ and is divided by the lengths of the true segments, each
+    counted once for every predicted segment that it overlaps, or once if there is none. SOV'94 is implemented as in
+    Zemla et al. and their program: a true segment counts once for every predicted segment that it overlaps, so that
+    cutting a helix into pieces raises SOV'94 above 1.
 
     References
     ----------

@@ -5,8 +5,8 @@ The calls::
     compute_gram ─▶ GramJob ─┬─▶ in memory: every tile is computed in place
                              └─▶ on disk: missing tiles ─▶ TileGrid.write … assembly ─▶ open_gram
 
-`matrix` has `GramMatrix`, the result; `job` the work; `tiles` the division; `opening` the checks of a stored
-matrix; `transforms` what is fitted on the training set's matrix: centring, normalising, repair.
+`matrix` defines `GramMatrix`, the result; `job` does the work; `tiles` divides the matrix; `opening` checks a stored
+matrix; `transforms` has transforms fitted on the training set's matrix: centring, normalising, repair.
 """
 
 import lazy_loader

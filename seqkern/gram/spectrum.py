@@ -1,4 +1,4 @@
-"""The eigenvalues of a Gram matrix: whether it is positive semi-definite, and if not, by how much.
+"""The eigenvalues of a Gram matrix, which tell whether, and how far from, it is positive semi-definite.
 
 A matrix with negative eigenvalues is not a matrix of inner products of points. The share of negative mass,
 Σ|λ < 0| / Σ|λ|, measures its distance from one (Pękalska, Duin: The Dissimilarity Representation for
@@ -27,42 +27,26 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Summary of the eigenvalues of a symmetric matrix. Eigenvalues within rounding of zero count as zero.
+    """Summary of the eigenvalues of a symmetric matrix.
 
-    Attributes
-    ----------
-    n : int
-        Size of the matrix.
-    smallest, largest : float
-        Eigenvalues.
-    negative_share : float
-        Σ|λ < 0| / Σ|λ|, from 0 to 1; 0 for a matrix of zeros.
-    n_negative : int
-        Number of negative eigenvalues.
-    exact : bool
-        Whether all eigenvalues were computed. If not, the smallest and largest are estimates from 100 Lanczos
-        steps, between the true ones: a smallest below zero is proof. Share and number are those of a random
-        principal sub-matrix, or what follows from the smallest if that is more.
-
-    Examples
-    --------
-    >>> found = Spectrum(n=3, smallest=-0.5, largest=2.0, negative_share=0.125, n_negative=1, exact=True)
-    >>> print(found)
-    smallest eigenvalue -0.5, largest 2; 1 of 3 negative, 12.5 % of the mass
-    >>> found.indefinite
-    True
+    Eigenvalues within rounding errors of zero count as zero. If not `exact`, the smallest and largest are
+    estimates from 100 Lanczos steps that lie between the true ones: a smallest below zero is proof of
+    indefiniteness.
     """
 
-    n: int
-    smallest: float
-    largest: float
-    negative_share: float
-    n_negative: int
+    n: int  # Size of the matrix
+    smallest: float  # Eigenvalues
+    largest: float  # Eigenvalues
+    negative_share: float  # Σ|λ < 0| / Σ|λ|, from 0 to 1; 0 for a matrix of zeros
+    n_negative: int  # Number of negative eigenvalues
+    # Whether all eigenvalues were computed. If not, the smallest and largest are estimates from 100 Lanczos steps,
+    # between the true ones: a smallest below zero is proof. Share and number are those of a random principal sub-
+    # matrix, or what follows from the smallest if that is more
     exact: bool
 
     @property
     def indefinite(self) -> bool:
-        """Whether an eigenvalue is negative."""
+        """Whether the matrix has a negative eigenvalue."""
         return self.smallest < 0
 
     def __str__(self) -> str:
@@ -73,33 +57,7 @@ class Spectrum:
 
 
 def spectrum(K: npt.ArrayLike, *, exact_rows: int = EXACT_ROWS) -> Spectrum:
-    """Return the Spectrum of a symmetric matrix.
-
-    Parameters
-    ----------
-    K : ndarray or memmap of float64 or float32, shape (n, n)
-        For float32 input, eigenvalues below its rounding error count as zero.
-    exact_rows : int
-        Up to this n all eigenvalues are computed. For larger matrices the memory holds at most a row block and a
-        sub-matrix of this size.
-
-    Returns
-    -------
-    Spectrum
-        The same bits at any number of threads.
-
-    Raises
-    ------
-    GramError
-        If `K` is not square and symmetric, or a value is not a finite number.
-
-    Examples
-    --------
-    A kernel that is not positive semi-definite:
-
-    >>> print(spectrum([[1.0, 0.8, 0.1], [0.8, 1.0, 0.8], [0.1, 0.8, 1.0]]))
-    smallest eigenvalue -0.08248, largest 2.182; 1 of 3 negative, 2.61 % of the mass
-    """
+    """Return the Spectrum of a symmetric matrix."""
     K = np.asarray(K) if not isinstance(K, np.ndarray) else K
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise GramError(f"a matrix of shape {K.shape} has no eigenvalues", remedy="give a square matrix")
@@ -112,49 +70,12 @@ def spectrum(K: npt.ArrayLike, *, exact_rows: int = EXACT_ROWS) -> Spectrum:
 
 
 def write_spectrum(path: PathLike, found: Spectrum) -> None:
-    """Write a Spectrum as a table of one row.
-
-    Parameters
-    ----------
-    path : path-like
-        The ``.tsv``.
-    found : Spectrum
-        The spectrum of one matrix.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be written.
-    """
+    """Write a Spectrum as a table of one row."""
     write_tsv(path, list(asdict(found)), [asdict(found)])
 
 
 def read_spectrum(path: PathLike) -> Spectrum:
-    """Return the Spectrum of a file of `write_spectrum`.
-
-    Parameters
-    ----------
-    path : path-like
-        The ``.tsv``.
-
-    Returns
-    -------
-    Spectrum
-
-    Raises
-    ------
-    FileError
-        If there is no such file, or it is corrupted.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_spectrum(Path(folder) / "gram.spectrum.tsv", spectrum([[2.0, 1.0], [1.0, 2.0]]))
-    ...     print(read_spectrum(Path(folder) / "gram.spectrum.tsv"))
-    smallest eigenvalue 1, largest 3; 0 of 2 negative, 0 % of the mass
-    """
+    """Read a Spectrum written by `write_spectrum`."""
     kinds = Spectrum.__annotations__
     with damaged(path, "is not a spectrum of a Gram matrix", "compute it again"):
         row = read_tsv(path)[0]
@@ -162,7 +83,7 @@ def read_spectrum(path: PathLike) -> Spectrum:
 
 
 def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
-    """Return all eigenvalues of a checked square in memory, ascending, set to zero within rounding errors."""
+    """Return all eigenvalues of a checked square matrix in memory, ascending; those within rounding errors are 0."""
     if not np.isfinite(K).all():
         raise _not_finite()
     if not np.array_equal(K, K.T):
@@ -176,7 +97,7 @@ def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
 
 
 def _summary(n: int, values: npt.NDArray[np.float64], smallest: float, largest: float, exact: bool) -> Spectrum:
-    """Return the Spectrum of n samples, with shares from these eigenvalues."""
+    """Return the Spectrum of n samples, with the negative share and number computed from `values`."""
     mass = np.abs(values).sum()
     share = float(np.abs(values[values < 0]).sum() / mass) if mass > 0 else 0.0
     n_negative = round(n * int(np.count_nonzero(values < 0)) / max(len(values), 1))
@@ -184,7 +105,9 @@ def _summary(n: int, values: npt.NDArray[np.float64], smallest: float, largest: 
 
 
 def _estimated(K: npt.NDArray[np.floating[Any]], size: int) -> Spectrum:
-    """Return the Spectrum of a large matrix, from Lanczos and a random principal sub-matrix of `size` samples."""
+    """Return the Spectrum of a large matrix, estimated by Lanczos and a random principal sub-matrix of `size`
+    samples.
+    """
     n = len(K)
     smallest, largest = _ends(K)
     rows = np.sort(np.random.default_rng(SEED).choice(n, size, replace=False))
@@ -202,8 +125,8 @@ def _estimated(K: npt.NDArray[np.floating[Any]], size: int) -> Spectrum:
 def _ends(K: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
     """Return the smallest and the largest eigenvalue of a symmetric matrix by the Lanczos method.
 
-    Both come from one Krylov space of bounded size, kept orthogonal. ARPACK would continue until the smallest is
-    exact relative to itself, which may never happen near zero, where it mostly is.
+    Both come from one Krylov space of bounded size, kept orthogonal. ARPACK would continue until the relative
+    error of the smallest is small, which may never happen if it is near zero, as it mostly is.
     """
     n = len(K)
     basis = np.empty((min(LANCZOS_STEPS, n), n))
@@ -231,7 +154,7 @@ def _ends(K: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
 
 
 def _times(K: npt.NDArray[np.floating[Any]], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return K · vector, float64 (n,), by row blocks; GramError if a value of K is not a finite number."""
+    """Return K · vector, shape (n,), computed by row blocks; raise GramError if K has a value that is not finite."""
     out = np.empty(len(K))
     for start in range(0, len(K), SLICE_ROWS):
         out[start : start + SLICE_ROWS] = np.asarray(K[start : start + SLICE_ROWS], dtype=np.float64) @ vector
@@ -241,21 +164,8 @@ def _times(K: npt.NDArray[np.floating[Any]], vector: npt.NDArray[np.float64]) ->
 
 
 def rounding(values: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> float:
-    """Return the largest eigenvalue that rounding alone can make of zero.
+    """Return the largest eigenvalue that can be a zero with rounding errors.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-        All eigenvalues of a matrix.
-    dtype : dtype
-        Data type of its entries.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> f"{rounding(np.array([0.5, 1.5]), np.float64):.2g}", f"{rounding(np.array([0.5, 1.5]), np.float32):.2g}"
     ('6.7e-16', '9.4e-08')
     """

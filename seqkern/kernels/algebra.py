@@ -1,30 +1,81 @@
 """Sums and products of kernels."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import changed, component, numbers
-from seqkern.core.sparse_types import is_sparse
-from seqkern.kernels.additive import attributions, fold, kmer_weights, matrix, row_attributions
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, add_counts, as_parts
-from seqkern.kernels.explicit import feature_vectors, known_names
+from seqkern.kernels.decisions import (
+    ScansWindows,
+    SumOfValues,
+    Sums,
+    TalliedParts,
+    Tally,
+    WindowValues,
+    attributions,
+    fold,
+    kmer_weights,
+    matrix,
+    normalised_tally,
+    row_attributions,
+)
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.implicit import CombinedImplicit, Implicit
-from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel import Kernel, feature_vectors, known_names
+from seqkern.kernels.kernel_operator import KernelOperator, SummedOperator
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights, merge
-from seqkern.kernels.part_parameters import PartParameters
-from seqkern.kernels.scaled_operator import SummedOperator
-from seqkern.kernels.tallied import Sums, TalliedParts, Tally, normalised_tally
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
-from seqkern.kernels.window_values import ScansWindows, SumOfValues, WindowValues
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
+
+# Parameters of the kernels in a list, addressed by index: ``parts__0__k``.
+
+
+class PartParameters:
+    """Mixin of kernels with a list `parts`: access to the parameters of each part, for grid search.
+
+    It must precede the base class whose `get_params` and `set_params` it extends.
+    """
+
+    parts: Any
+    bases: Any
+
+    def _numbered_parts(self) -> dict[str, Any]:
+        """Return the parts, fitted if this kernel is, by their names in `set_params`."""
+        return {f"parts__{number}": part for number, part in enumerate(self.bases)}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep`, also the parts and their parameters, as ``parts__0`` and
+        ``parts__0__k``.
+        """
+        params = super().get_params(deep)  # type: ignore[misc]
+        if deep and isinstance(self.parts, (list, tuple)):
+            for number, part in enumerate(self.parts):
+                params[f"parts__{number}"] = part
+                inner = part.get_params() if hasattr(part, "get_params") else {}
+                params.update({f"parts__{number}__{key}": value for key, value in inner.items()})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, parameters of parts last, and return self."""
+        own = {key: value for key, value in params.items() if not key.startswith("parts__")}
+        super().set_params(**own)  # type: ignore[misc]
+        for key in sorted(params.keys() - own.keys(), key=lambda key: key.count("__")):
+            _, number, *inner = key.split("__", 2)
+            places = [str(place) for place in range(len(self.parts))]
+            if number not in places:
+                raise unknown_name(f"part of {type(self).__name__}", number, places)
+            if inner:
+                self.parts[int(number)].set_params(**{inner[0]: params[key]})
+            else:
+                self.parts = [*self.parts[: int(number)], params[key], *self.parts[int(number) + 1 :]]
+        return self
 
 
 class SumKernel(PartParameters, CompositeKernel):
@@ -149,17 +200,7 @@ class SumKernel(PartParameters, CompositeKernel):
     def kmer_tables(
         self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
-        """Return the tables of all parts; None if a part has none, or is normalised by itself.
-
-        Parameters
-        ----------
-        support, coefficients
-            As in `KernelContract.kmer_tables`.
-
-        Returns
-        -------
-        list of (int, ndarray of float64), or None
-        """
+        """Return the tables of all parts; None if a part has none, or is normalised by itself."""
         tables = []
         for part, weight in zip(self.bases, self._weights(), strict=True):
             found = None if part.normalize else part.kmer_tables(support, weight * coefficients)
@@ -169,17 +210,7 @@ class SumKernel(PartParameters, CompositeKernel):
         return tables
 
     def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
-        """Return the tallies of all parts, one after the other; None if a part has none.
-
-        Parameters
-        ----------
-        support, coefficients
-            As in `KernelContract.tally`.
-
-        Returns
-        -------
-        list of ndarray of float64, or None
-        """
+        """Return the tallies of all parts, one after the other; None if a part has none."""
         tally: Tally = []
         for part, weight in zip(self.bases, self._weights(), strict=True):
             found = normalised_tally(part, support, weight * coefficients)
@@ -189,17 +220,7 @@ class SumKernel(PartParameters, CompositeKernel):
         return tally
 
     def tallied(self, tally: Iterator[Sums], alphabet: Alphabet) -> TalliedParts:
-        """Return the sum of what the parts make of their tallies.
-
-        Parameters
-        ----------
-        tally, alphabet
-            As in `KernelContract.tallied`.
-
-        Returns
-        -------
-        TalliedParts
-        """
+        """Return the sum of what the parts make of their tallies."""
         return TalliedParts(self.bases, [part.tallied(tally, alphabet) for part in self.bases])
 
     @property
@@ -208,37 +229,14 @@ class SumKernel(PartParameters, CompositeKernel):
         return all(part.has_weights_at_positions for part in self._given())
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return the sum of what the parts give, each with its own normalisation; None if a part has none.
-
-        Parameters
-        ----------
-        support : SequenceSet, m sequences of one length
-            z_j.
-        coefficients : ndarray of float64, shape (m,)
-            One for each.
-
-        Returns
-        -------
-        object or None
-            It has ``scan`` as `WindowValues.scan`.
-        """
+        """Return the sum of what the parts give, each with its own normalisation; None if a part has none."""
         if not self.has_weights_at_positions:
             return None
         parts = zip(self.bases, self._weights(), strict=True)
         return SumOfValues([WindowValues(part, support, weight * coefficients) for part, weight in parts])
 
     def constant_diagonal(self, length: int) -> bool:
-        """Return whether K(x, x) is the same for all sequences, in every part.
-
-        Parameters
-        ----------
-        length : int
-            In residues.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether K(x, x) is the same for all sequences, in every part."""
         return all(part.constant_diagonal(length) for part in self.bases)
 
     def check_features(self) -> None:
@@ -247,34 +245,14 @@ class SumKernel(PartParameters, CompositeKernel):
             part.check_features()
 
     def features(self, X: Any) -> Any:
-        """Return the features of all parts side by side, each times the root of its weight.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        ndarray or csr_array of float64, shape (n, features)
-        """
+        """Return the features of all parts side by side, each times the root of its weight."""
         self.check_features()
         return _side_by_side(
             [feature_vectors(part, X) * root for part, root in zip(self.bases, np.sqrt(self._weights()), strict=True)]
         )
 
     def feature_names(self, records: Any) -> list[str] | None:
-        """Return the names of the parts' features, after those of the parts where there are several; else None.
-
-        Parameters
-        ----------
-        records : SequenceSet or table
-            The samples.
-
-        Returns
-        -------
-        list of str or None
-        """
+        """Return the names of the parts' features, after those of the parts where there are several; else None."""
         found = [known_names(part, records) for part in self.bases]
         names = [own for own in found if own is not None]
         if len(names) < len(found):
@@ -326,7 +304,7 @@ class SumKernel(PartParameters, CompositeKernel):
 
 
 def _side_by_side(features: list[Any]) -> Any:
-    """Return one matrix of several with the same rows: sparse if one of them is."""
+    """Return one matrix of the columns of several with the same rows, sparse if any of them is sparse."""
     if any(map(is_sparse, features)):
         from scipy.sparse import csr_array, hstack  # imported here: loaded already, or not needed
 
@@ -408,7 +386,7 @@ class ProductKernel(PartParameters, CompositeKernel):
         return self._joined([derivative, *parts[:number], *parts[number + 1 :]])
 
     def _shares(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return float64 (parts, n, m): the coefficients with which each part has its share of the product."""
+        """Return the coefficients, shape (parts, n, m), that give each part its share of the product."""
         blocks = np.stack([matrix(part, X, support)[0] for part in self.bases])
         others = [np.delete(blocks, number, axis=0).prod(axis=0) for number in range(len(blocks))]
         return coefficients * np.stack(others) / len(blocks)

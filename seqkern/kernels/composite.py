@@ -1,4 +1,4 @@
-"""Shared by kernels built from other kernels.
+"""The base of kernels built from other kernels.
 
 They see their parts only through `Prepared` blocks and diagonals, so that any kernel can be a part.
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.finite import check_vanished
+from seqkern.kernels.blocks import check_vanished
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.sequences.alphabets import Alphabet
@@ -22,7 +22,7 @@ from seqkern.sequences.alphabets import Alphabet
 
 @dataclass(frozen=True)
 class PreparedParts:
-    """The payload of a composite kernel: what each part prepared, and the resulting diagonal."""
+    """The payload of a composite kernel: the prepared data of each part, and the resulting diagonal."""
 
     parts: tuple[Prepared, ...]
     combined: np.ndarray
@@ -31,66 +31,56 @@ class PreparedParts:
         return len(self.combined)
 
     def rows(self, start: int, stop: int) -> "PreparedParts":
-        """Return records `start` to `stop` as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Records `start` to `stop` − 1 of this range.
-
-        Returns
-        -------
-        PreparedParts
-        """
+        """Return records `start` to `stop` as a view."""
         parts = tuple(part.rows(start, stop) for part in self.parts)
         return replace(self, parts=parts, combined=self.combined[start:stop])
 
     def diagonal(self) -> npt.NDArray[np.float64]:
-        """Return float64 (n,): K(x, x) before normalisation."""
+        """Return K(x, x) before normalisation, float64 (n,)."""
         return self.combined
 
     @property
     def least_block_rows(self) -> int:
-        """What the payloads of the parts ask for; see `Kernel.least_block_rows`."""
+        """The minimum block rows that the payloads of the parts require; see `Kernel.least_block_rows`."""
         return max(getattr(part.payload, "least_block_rows", 1) for part in self.parts)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Dict: what the policies of all parts affected."""
+        """The counts of what the policies of all parts affected."""
         return add_counts(part.counts for part in self.parts)
 
 
 class CompositeKernel(Kernel):
-    """Base of composite kernels: what they inherit from their parts.
+    """Base class of composite kernels, with everything inherited from their parts.
 
     A subclass writes `_given`, `_combine_diagonals` and ``_block``. Parts that learn from data are fitted as
     copies, kept in `bases_`, so that no parameter is changed.
     """
 
     def _given(self) -> list[Kernel]:
-        """Return the parts as the constructor was given them: a non-empty list of kernels."""
+        """Return the parts as given to the constructor, a non-empty list of kernels."""
         raise NotImplementedError
 
     def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return float64 (n,): K(x, x) from the parts' diagonals, by the same arithmetic as ``_block``."""
+        """Return K(x, x), float64 (n,), from the parts' diagonals, by the same arithmetic as ``_block``."""
         raise NotImplementedError
 
     def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        """Return float64 (n,): not zero where K(x, x) is not zero in exact arithmetic."""
+        """Return float64 (n,) values that are nonzero wherever K(x, x) is nonzero in exact arithmetic."""
         return self._combine_diagonals([(diagonal != 0).astype(np.float64) for diagonal in diagonals])
 
     def _seen(self, X: Any) -> Any:
-        """Return what the parts see of `X`."""
+        """Return the data that the parts see of `X`."""
         return X
 
     @property
     def bases(self) -> list[Kernel]:
-        """List of Kernel: the parts, fitted if this kernel is."""
+        """The parts, fitted if this kernel is."""
         return getattr(self, "bases_", None) or self._given()
 
     @property
     def fitted(self) -> bool:
-        """Whether `fit` has learned something; parts that only read files have not."""
+        """Whether `fit` has learned something; parts that only read files do not count."""
         own = any(name.endswith("_") for name in vars(self) if name != "bases_")
         return own or any(part.fitted for part in vars(self).get("bases_", ()))
 
@@ -98,27 +88,27 @@ class CompositeKernel(Kernel):
 
     @property
     def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parts
-        """The kind of data, as its parts."""
+        """The kind of data accepted, as determined by the parts."""
         return self._given()[0].accepts
 
     @property
     def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
-        """Names of all tracks that a part needs."""
+        """The names of all tracks that any part needs."""
         return tuple(dict.fromkeys(track for part in self._given() for track in part.tracks))
 
     @property
     def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
-        """Names of all views that a part needs."""
+        """The names of all views that any part needs."""
         return tuple(dict.fromkeys(view for part in self._given() for view in part.views))
 
     @property
     def sequence_views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
-        """Names of all sequence views that a part needs."""
+        """The names of all sequence views that any part needs."""
         return tuple(dict.fromkeys(view for part in self._given() for view in part.sequence_views))
 
     @property
     def of_several(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether a part needs samples with several sequences."""
+        """Whether any part needs samples with several sequences."""
         return any(part.of_several for part in self._given())
 
     @property  # type: ignore[misc]  # here it follows from the parts
@@ -128,7 +118,7 @@ class CompositeKernel(Kernel):
 
     @property
     def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether a part learns from the data."""
+        """Whether any part learns from the data."""
         return any(part.data_dependent for part in self._given())
 
     @property
@@ -138,12 +128,12 @@ class CompositeKernel(Kernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether all parts are."""
+        """Whether all parts are positive semi-definite."""
         return all(part.positive_semidefinite for part in self._given())
 
     @property
     def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parts
-        """What the parts ask for."""
+        """The minimum block rows that the parts require."""
         return max(part.least_block_rows for part in self._given())
 
     def files(self) -> tuple[str, ...]:
@@ -173,15 +163,15 @@ class CompositeKernel(Kernel):
             ]
 
     def feature_transforms(self) -> list[Any]:
-        """Return the transforms of features of all parts, in order."""
+        """Return the feature transforms of all parts, in order."""
         return [step for part in self.bases for step in part.feature_transforms()]
 
     def learned(self) -> dict[str, float]:
-        """Return what all parts learned that is worth reporting."""
+        """Return the learned values of all parts that are worth reporting."""
         return {name: value for part in self.bases for name, value in part.learned().items()}
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): the parts' fitted states, numbered."""
+        """Return the parts' fitted states, numbered, as (JSON dict, dict of arrays)."""
         states = [part.fitted_state() for part in self.bases]
         arrays = {}
         for number, (_, own) in enumerate(states):
@@ -190,15 +180,7 @@ class CompositeKernel(Kernel):
         return ({"bases": headers}, arrays) if any(headers) or arrays else ({}, {})
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
+        """Restore the parts' fitted states from the result of `fitted_state`."""
         if "bases" not in header:
             return
         self.bases_ = copy.deepcopy(self._given())
@@ -229,79 +211,27 @@ class CompositeKernel(Kernel):
             part.check_operator()
 
     def operator_bytes(self, X: Any) -> int:
-        """Return the sum of what the parts take.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the sum of the parts' operator memory in bytes."""
         X = self._seen(self.coerce(X))
         return sum(part.operator_bytes(X) for part in self.bases)
 
     def operator_cost(self, X: Any) -> float:
-        """Return the sum of the parts' seconds.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        float
-        """
+        """Return the sum of the parts' operator costs in seconds."""
         X = self._seen(self.coerce(X))
         return sum(part.operator_cost(X) for part in self.bases)
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the sum of what the parts take.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The training samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the sum of the parts' memory for feature vectors in bytes."""
         X = self._seen(self.coerce(X))
         return sum(part.implicit_bytes(X) for part in self.bases)
 
     def feature_bytes(self, X: Any) -> int:
-        """Return the sum of what the features of the parts take.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the sum of the parts' memory for features in bytes."""
         X = self._seen(self.coerce(X))
         return sum(part.feature_bytes(X) for part in self.bases)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the sum of the parts' plans.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the sum of the parts' plans."""
         X = self._seen(self.coerce(X))
         Y = None if Y is None else self._seen(self.coerce(Y))
         plans = [part.plan(X, Y) for part in self.bases]
@@ -314,17 +244,7 @@ class CompositeKernel(Kernel):
 
 
 def add_counts(counts: Iterable[dict[str, int]]) -> dict[str, int]:
-    """Return the sum of several dicts of counts.
-
-    Parameters
-    ----------
-    counts : iterable of dict of str to int
-        What the policies of several kernels affected.
-
-    Returns
-    -------
-    dict of str to int
-    """
+    """Return the sum of several dicts of counts."""
     total: dict[str, int] = {}
     for one in counts:
         for what, count in one.items():
@@ -333,25 +253,7 @@ def add_counts(counts: Iterable[dict[str, int]]) -> dict[str, int]:
 
 
 def as_parts(owner: str | None, parts: Any) -> list[Kernel]:
-    """Return the parts of a kernel, checked to be a non-empty list of kernels.
-
-    Parameters
-    ----------
-    owner : str
-        The name of the kernel that they are parts of, for messages.
-    parts : list of Kernel
-        As its constructor was given them.
-
-    Returns
-    -------
-    list of Kernel
-        A new list.
-
-    Raises
-    ------
-    ParameterError
-        If the parts are not kernels, or there are none.
-    """
+    """Return the parts of a kernel, checked to be a non-empty list of kernels."""
     good = isinstance(parts, (list, tuple)) and len(parts) > 0
     if not good or not all(isinstance(part, Kernel) for part in parts):
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""A kernel matrix as an array or as a data frame, as scikit-learn's ``set_output`` has it."""
+"""Conversion of a kernel matrix to an array or a data frame, according to scikit-learn's ``set_output``."""
 
 from __future__ import annotations
 
@@ -9,20 +9,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 
 class NamesColumns(Protocol):
-    """Object with the column names of a matrix."""
+    """An object that provides the column names of a matrix."""
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names.
-
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of str
-        """
+        """Return the names."""
 
 
 class _Named(TransformerMixin, BaseEstimator):
@@ -36,7 +26,7 @@ class _Named(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, K: np.ndarray) -> np.ndarray:
-        """Return the matrix for scikit-learn's container."""
+        """Return the matrix, which scikit-learn then puts into the container."""
         return K
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -45,21 +35,8 @@ class _Named(TransformerMixin, BaseEstimator):
 
 
 def contain(K: np.ndarray, kernel: NamesColumns) -> Any:
-    """Return the matrix of a fitted kernel in the container that its ``set_output``, or the configuration, asks for.
+    """Return the matrix of a fitted kernel in the container requested by its ``set_output`` or the configuration.
 
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, training samples)
-        The matrix.
-    kernel : Kernel
-        Fitted: its training samples name the columns.
-
-    Returns
-    -------
-    ndarray or DataFrame
-
-    Examples
-    --------
     >>> from seqkern.kernels import SpectrumKernel
     >>> contain(np.ones((1, 2)), SpectrumKernel(k=1).fit(["AC", "GG"]).set_output(transform="pandas"))
          1    2

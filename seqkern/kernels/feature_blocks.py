@@ -1,6 +1,6 @@
 """Explicit feature vectors of many samples, computed block by block on demand.
 
-The features of hundreds of thousands of samples need not fit into memory. Solvers that take blocks see them through
+The features of hundreds of thousands of samples need not fit into memory. Block solvers read them through
 `FeatureBlocks`, in the precision of the kernel, whether they are stored, sparse, or recomputed each time.
 `Kernel.feature_blocks` returns them.
 """
@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.sparse_types import is_sparse
+from seqkern.core.matrices import is_sparse
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Rows
 
@@ -24,19 +24,7 @@ PRODUCT_ROWS = 43 * TILE_ROWS
 
 
 def filled(block: npt.NDArray[np.floating[Any]], rows: int) -> npt.NDArray[np.floating[Any]]:
-    """Return a block padded with rows of zeros: the order of BLAS's sums depends on the shape and the position.
-
-    Parameters
-    ----------
-    block : ndarray, shape (m, d)
-        With `rows` rows at most.
-    rows : int
-        Number of rows of the result, up to a multiple of `TILE_ROWS`.
-
-    Returns
-    -------
-    ndarray, shape (rows, d)
-    """
+    """Return a block padded with rows of zeros: the order of BLAS's sums depends on the shape and the position."""
     rows = -(-rows // TILE_ROWS) * TILE_ROWS
     if len(block) == rows:
         return block
@@ -46,30 +34,13 @@ def filled(block: npt.NDArray[np.floating[Any]], rows: int) -> npt.NDArray[np.fl
 
 
 class FeatureBlocks:
-    """Feature vectors of n samples.
+    """Feature vectors of n samples, served block by block.
 
-    Parameters
-    ----------
-    shape : tuple of int, (n, d)
-        Samples and features.
-    dtype : {float32, float64}
-        Of the features.
-    compute : callable
-        ``compute(rows)`` returns the features of some samples, ndarray or sparse matrix (len(rows), d), for a slice or
-        an int64 array of rows; the bits of a sample depend on that sample alone.
-    times : callable, optional
-        ``times(weights)`` returns what computes the features times float64 weights (d, k) without the features: a
-        function of rows to float64 (len(rows), k).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.kernels import SpectrumKernel
-    >>> blocks = SpectrumKernel(k=1, normalize=False).feature_blocks(["AAC", "GGG", "ACG"])
-    >>> blocks.shape
-    (3, 4)
-    >>> blocks.take([2, 0]).times(np.array([[1.0], [2.0], [0.0], [0.0]])).ravel()
-    array([3., 4.])
+    `compute(rows)` returns the features (len(rows), d) for a slice or an int64 array of rows; the bits of a sample
+    depend
+    on that sample alone. `times(weights)` returns a function of rows that gives the features times float64 weights
+    (d, k)
+    without computing the features.
     """
 
     def __init__(
@@ -88,17 +59,7 @@ class FeatureBlocks:
 
     @classmethod
     def of(cls, values: Any) -> Self:
-        """Return the FeatureBlocks of stored features.
-
-        Parameters
-        ----------
-        values : ndarray or sparse matrix of float32 or float64, shape (n, d)
-            The features of all samples; not copied.
-
-        Returns
-        -------
-        FeatureBlocks
-        """
+        """Return the FeatureBlocks of stored features (n, d), which are not copied."""
         if is_sparse(values):
             values = values.tocsr()
         blocks = cls(values.shape, values.dtype, values.__getitem__)
@@ -109,17 +70,7 @@ class FeatureBlocks:
         return self.shape[0]
 
     def take(self, rows: Rows) -> FeatureBlocks:
-        """Return the features of some samples as a view.
-
-        Parameters
-        ----------
-        rows : integer array, boolean mask or slice
-            Which samples.
-
-        Returns
-        -------
-        FeatureBlocks
-        """
+        """Return the features of some samples as a view."""
         taken = copy.copy(self)
         rows = np.arange(len(self))[rows]
         taken._rows = rows if self._rows is None else self._rows[rows]
@@ -127,57 +78,25 @@ class FeatureBlocks:
         return taken
 
     def block(self, start: int, stop: int) -> npt.NDArray[np.floating[Any]]:
-        """Return the features of consecutive samples.
+        """Return the features of samples `start` to `stop` − 1.
 
-        It may be a view of stored features: do not modify it.
-
-        Parameters
-        ----------
-        start, stop : int
-            Samples `start` to `stop` − 1.
-
-        Returns
-        -------
-        ndarray of `dtype`, shape (stop − start, d)
-            C-ordered.
+        The result may be a view of stored features: do not modify it.
         """
         values = self._compute(self._given(start, stop))
         values = values.toarray() if is_sparse(values) else values
         return np.ascontiguousarray(values, dtype=self.dtype)
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
-        """Iterate over all samples in order, in blocks.
-
-        Parameters
-        ----------
-        size : int
-            Samples of a block; the last one may have fewer.
-
-        Yields
-        ------
-        span : slice
-            Which samples these are.
-        block : ndarray of `dtype`, shape (samples, d)
-            As `block` returns it.
-        """
+        """Iterate over all samples in order, yielding (slice of samples, their features)."""
         for start in range(0, len(self), size):
             span = slice(start, min(start + size, len(self)))
             yield span, self.block(span.start, span.stop)
 
     def times(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the features times weights.
+        """Return the features times weights (d, k), shape (n, k).
 
-        Prediction needs it; some kernels compute it faster than the features. The bits of a sample depend on that
+        Used for prediction; some kernels compute it faster than the features. The bits of a sample depend on that
         sample alone.
-
-        Parameters
-        ----------
-        weights : array_like of float64, shape (d, k)
-            A row for each feature.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, k)
         """
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         out = np.empty((len(self), weights.shape[1]))
@@ -188,7 +107,7 @@ class FeatureBlocks:
         return out
 
     def _product(self, weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[np.float64]]:
-        """Return the function of rows that multiplies their features."""
+        """Return the function that multiplies the features of given rows by `weights`."""
 
         def direct(rows: Any) -> npt.NDArray[np.float64]:
             values = self._compute(rows)
@@ -200,17 +119,17 @@ class FeatureBlocks:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that all features take, dense."""
+        """Size of all features in bytes, if dense."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     @property
     def stored(self) -> bool:
-        """Whether a block costs no more than a copy of it."""
+        """Whether fetching a block costs no more than copying it."""
         return self._values is not None
 
     @property
     def has_products(self) -> bool:
-        """Whether `times` takes less than the features: decisions need no features then."""
+        """Whether `times` is cheaper than the features, so that decisions need no features."""
         return self._times is not None
 
     @property
@@ -221,17 +140,7 @@ class FeatureBlocks:
         return self._values if self._rows is None else self._values[self._rows]
 
     def keep(self, memory: int) -> FeatureBlocks:
-        """Return the same features, stored if they fit into memory; otherwise, or if already stored, self.
-
-        Parameters
-        ----------
-        memory : int
-            Maximum bytes to use.
-
-        Returns
-        -------
-        FeatureBlocks
-        """
+        """Return the same features, stored if they fit into `memory` bytes; otherwise, or if already stored, self."""
         if self.stored or self.nbytes > memory:
             return self
         values = np.empty(self.shape, dtype=self.dtype)
@@ -240,7 +149,7 @@ class FeatureBlocks:
         return FeatureBlocks.of(values)
 
     def _given(self, start: int, stop: int) -> slice | npt.NDArray[np.int64]:
-        """Return samples `start` to `stop` as `compute` takes them: a slice, where the rows follow each other."""
+        """Return samples `start` to `stop` in the form that `compute` takes: a slice if the rows are consecutive."""
         if self._rows is None:
             return slice(start, stop)
         rows = self._rows[start:stop]

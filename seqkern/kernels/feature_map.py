@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
-from seqkern.kernels.explicit import feature_vectors, name_features
-from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.references import References, Samples
+from seqkern.kernels.kernel import Kernel, feature_vectors, name_features
+from seqkern.kernels.transformer import References, Samples
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -60,21 +59,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         self.sparse_output = sparse_output
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the kernel, if it learns from data, and count the features.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-        y : array_like, shape (n,), optional
-            Labels, for kernels that use them.
-
-        Raises
-        ------
-        ParameterError
-            If the kernel has no explicit features.
-        SequenceError
-            As `Kernel.kernel`.
-        """
+        """Fit the kernel, if it learns from data, and count the features."""
         check_choice("sparse_output", self.sparse_output, (None, True, False))
         if not isinstance(self.kernel, Kernel):
             raise ParameterError(f"kernel={self.kernel!r} is not a kernel", remedy="give one, such as SpectrumKernel()")
@@ -91,24 +76,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray | csr_array:
-        """Return the features of samples.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            Text is encoded with the alphabet of the training samples.
-
-        Returns
-        -------
-        ndarray or csr_array of float64, shape (n, features)
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            Before `fit`.
-        SequenceError
-            If the samples do not fit the training samples; and as `Kernel.kernel`.
-        """
+        """Return the features of samples."""
         check_is_fitted(self)
         vectors = feature_vectors(self.kernel_, self._example.read(X))
         if vectors.shape[1] != self._n_features_out:
@@ -121,30 +89,20 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         return csr_array(vectors) if self.sparse_output else _dense(vectors)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the features, such as k-mers; ``feature 1``, … where the kernel has none.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used; scikit-learn passes it.
-
-        Returns
-        -------
-        ndarray of object, shape (features,)
-        """
+        """Return the names of the features, such as k-mers; ``feature 1``, … where the kernel has none."""
         check_is_fitted(self)
         names = name_features(self.kernel_, self._example.samples, np.arange(self._n_features_out))
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
-        """Return scikit-learn's tags: the input of the kernel."""
+        """Return scikit-learn's tags, with the input type of the kernel."""
         tags = super().__sklearn_tags__()
         tags.input_tags = self.kernel.__sklearn_tags__().input_tags
         return tags
 
 
 def _longest(X: Samples) -> Samples:
-    """Return a copy of one record with what the features depend on: alphabet and length, or columns."""
+    """Return a one-record copy that preserves what the features depend on: alphabet and length, or columns."""
     if not isinstance(X, SequenceSet):
         return X.take([0])
     return X.take([int(np.argmax(X.lengths))]).compact()

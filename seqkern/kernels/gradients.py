@@ -1,7 +1,7 @@
-"""Derivatives of kernel matrices by the kernels' continuous parameters, to choose these by a likelihood.
+"""Derivatives of kernel matrices with respect to the kernels' continuous parameters, for tuning these by a likelihood.
 
 A kernel lists the parameters in `Differentiable._own_tunable` and gives ∂K/∂θ in `_derivative`, both before
-normalisation; one built from others gives `_nested`, `_joined` and `_chained`, the chain rule. `KernelGradient` adds
+normalisation; a composite kernel gives `_nested`, `_joined` and `_chained`, the chain rule. `KernelGradient` adds
 the normalisation, by the quotient rule, and keeps the matrices of parts while other parameters change.
 """
 
@@ -26,46 +26,33 @@ Square: TypeAlias = npt.NDArray[np.float64]
 
 
 class Differentiable:
-    """Mixin of `Kernel`: its continuous parameters, and the derivatives of its matrix by them.
+    """Mixin of `Kernel`: its continuous parameters, and the derivatives of its matrix with respect to them.
 
-    Parameters of parts have the names of `set_params`, such as ``base__gamma`` and ``parts__0__beta``; numbers in a
-    list that of the list and their place, such as ``weights__0``.
-
-    Examples
-    --------
-    >>> from seqkern.kernels import StringKernel
-    >>> kernel = StringKernel(2, 0.5, normalize=False)
-    >>> kernel.tunable()
-    {'decay': 0.5}
-    >>> found = kernel.gradient(["GA", "GGA"])
-    >>> found.matrix  # λ⁴, λ⁴ + λ⁵, λ⁴ + …
-    array([[0.0625  , 0.09375 ],
-           [0.09375 , 0.203125]])
-    >>> found.derivative("decay")[0]  # 4λ³, 4λ³ + 5λ⁴
-    array([0.5   , 0.8125])
+    Parameters of parts have the names of `set_params`, such as ``base__gamma`` and ``parts__0__beta``; a number in a
+    list has the name of the list and its index, such as ``weights__0``.
     """
 
     differentiates_logarithm: bool = False
     """Whether `_derivative` returns ∂ ln K/∂θ, for a K that may overflow before normalisation."""
 
     def _own_tunable(self) -> dict[str, float]:
-        """Return the kernel's own parameters that `_derivative` knows, with their values."""
+        """Return the kernel's own parameters that `_derivative` supports, with their values."""
         return {}
 
     def _derivative(self, name: str, at: KernelGradient) -> Square:
-        """Return ∂K/∂θ on ``at.X`` of one of `_own_tunable`, not normalised; or ∂ ln K/∂θ."""
+        """Return ∂K/∂θ (or ∂ ln K/∂θ) on ``at.X`` for one parameter of `_own_tunable`, not normalised."""
         raise NotImplementedError
 
     def _nested(self) -> dict[str, Kernel]:
-        """Return the parts of which K is a function that `_chained` knows, by their names in `set_params`."""
+        """Return the part kernels that `_chained` supports, by their names in `set_params`."""
         return {}
 
     def _joined(self, parts: Sequence[Square]) -> Square:
-        """Return K, not normalised, from the matrices of the parts, which are left as they are."""
+        """Return K, not normalised, computed from the matrices of the parts, which are not modified."""
         raise NotImplementedError
 
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
-        """Return ∂K/∂θ, not normalised, for a θ of one of the parts, from ∂K_part/∂θ; the chain rule."""
+        """Return ∂K/∂θ, not normalised, for a parameter θ of part `number`, by the chain rule from ∂K_part/∂θ."""
         raise NotImplementedError
 
     @classmethod
@@ -75,25 +62,14 @@ class Differentiable:
         return own or cls._nested is not Differentiable._nested
 
     def tunable(self) -> dict[str, float]:
-        """Return the parameters by which `gradient` differentiates, with their values.
-
-        Returns
-        -------
-        dict of str to float
-            Empty for a kernel without such parameters.
-        """
+        """Return the parameters that `gradient` differentiates by, with their values; empty if there are none."""
         found = self._own_tunable()
         for prefix, part in self._nested().items():
             found |= {f"{prefix}__{name}": value for name, value in part.tunable().items()}
         return found
 
     def tuning_bounds(self) -> dict[str, tuple[float, float]]:
-        """Return the domain of each parameter of `tunable`, as (least, largest).
-
-        Returns
-        -------
-        dict of str to (float, float)
-        """
+        """Return the domain of each parameter of `tunable`, as (minimum, maximum)."""
         declared = cast("Kernel", self).declarations()
         bounds = {}
         for name in self._own_tunable():
@@ -106,16 +82,8 @@ class Differentiable:
         return bounds
 
     def with_values(self, values: Mapping[str, float]) -> Self:
-        """Return a copy with other values of some parameters; parts whose parameters stay are shared, fitted or not.
-
-        Parameters
-        ----------
-        values : mapping of str to float
-            By the names of `tunable`.
-
-        Returns
-        -------
-        Kernel
+        """Return a copy with new values of some parameters; parts with unchanged parameters are shared, fitted or
+        not.
         """
         made: Any = copy.copy(self)
         own, inner = _split(values, self._nested())
@@ -138,50 +106,23 @@ class Differentiable:
             )
 
     def gradient(self, X: Any) -> KernelGradient:
-        """Return the matrix of a set and its derivatives.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        KernelGradient
-
-        Raises
-        ------
-        ParameterError
-            If the kernel learns from data and is not fitted.
-        SequenceError
-            As `Kernel.prepare`.
-        """
+        """Return the KernelGradient of a set: its kernel matrix and derivatives."""
         kernel = cast("Kernel", self)
         kernel.check_parameters()
         kernel.check_fitted()
         return KernelGradient(kernel, kernel.coerce(X))
 
     def gradient_matrices(self) -> int:
-        """Return how many matrices of all pairs of samples a `KernelGradient` holds while it is used."""
+        """Return the number of n × n matrices that a `KernelGradient` holds while it is used."""
         return 5 + self._kept_matrices()
 
     def _kept_matrices(self) -> int:
-        """Return how many matrices are kept: one of each kernel."""
+        """Return the number of matrices that are kept: one for each kernel."""
         return 1 + sum(part._kept_matrices() for part in self._nested().values())
 
 
 class KernelGradient:
-    """The kernel matrix of a set of samples, and its derivatives, each computed when asked for.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Fitted, if it learns from data.
-    X : SequenceSet or table
-        What `Kernel.coerce` returned.
-    inner : list of KernelGradient, optional
-        Those of the parts.
-    """
+    """The kernel matrix of a set of samples, and its derivatives, each computed when asked for."""
 
     def __init__(self, kernel: Kernel, X: Any, inner: list[KernelGradient] | None = None) -> None:
         self.kernel, self.X = kernel, X
@@ -194,7 +135,7 @@ class KernelGradient:
 
     @property
     def names(self) -> list[str]:
-        """The parameters, as in `Differentiable.tunable`."""
+        """Names of the parameters, as in `Differentiable.tunable`."""
         return list(self.kernel.tunable())
 
     @cached_property
@@ -210,12 +151,12 @@ class KernelGradient:
 
     @property
     def parts(self) -> list[Square]:
-        """The matrices of the parts, as these are normalised."""
+        """The kernel matrices of the parts, normalised as the parts are."""
         return [part.matrix for part in self.inner]
 
     @property
     def matrix(self) -> Square:
-        """K, normalised as the kernel is; not to be changed."""
+        """K, normalised as the kernel is; read-only."""
         if not self.kernel.normalize:
             return self.raw
         if self.kernel.differentiates_logarithm:
@@ -225,27 +166,11 @@ class KernelGradient:
 
     @cached_property
     def _whole(self) -> Square:
-        """K as the kernel computes it."""
+        """The matrix K as the kernel computes it."""
         return cast("Square", self.kernel.kernel(self.X))
 
     def derivative(self, name: str) -> Square:
-        """Return ∂K/∂θ, with the normalisation's own change.
-
-        Parameters
-        ----------
-        name : str
-            θ, one of `names`.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, n)
-            Symmetric.
-
-        Raises
-        ------
-        ParameterError
-            If a number overflows, or the kernel has no such parameter.
-        """
+        """Return ∂K/∂θ for the parameter `name`, including the derivative of the normalisation."""
         found = self._raw_derivative(name)
         if not np.isfinite(found).all():
             raise ParameterError(
@@ -262,17 +187,7 @@ class KernelGradient:
         return (found - self.raw * np.add.outer(shares, shares)) * self._inverse_roots()
 
     def at(self, values: Mapping[str, float]) -> KernelGradient:
-        """Return this for other values of some parameters; what does not depend on them is kept, not computed again.
-
-        Parameters
-        ----------
-        values : mapping of str to float
-            By name.
-
-        Returns
-        -------
-        KernelGradient
-        """
+        """Return the KernelGradient for other values of some parameters, reusing what does not depend on them."""
         now = self.kernel.tunable()
         changed = {name: value for name, value in values.items() if now[name] != value}
         if not changed:
@@ -296,14 +211,14 @@ class KernelGradient:
         return self.kernel._derivative(name, self)
 
     def _inverse_roots(self) -> Square:
-        """Return 1 / √(K(x, x)·K(y, y)) of all pairs, and 0 where one is not positive."""
+        """Return 1 / √(K(x, x)·K(y, y)) of all pairs, and 0 where K(x, x) or K(y, y) is not positive."""
         diagonal = self.raw.diagonal()
         roots = np.divide(1.0, np.sqrt(np.maximum(diagonal, 0)), out=np.zeros(len(diagonal)), where=diagonal > 0)
         return np.multiply.outer(roots, roots)
 
 
 def _split(values: Mapping[str, float], prefixes: Any) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Return the values of a kernel's own parameters, and those of each of its parts."""
+    """Return the values of a kernel's own parameters, and the values of each part's parameters."""
     own, inner = {}, {prefix: dict[str, float]() for prefix in prefixes}
     for name, value in values.items():
         prefix = next((prefix for prefix in inner if name.startswith(f"{prefix}__")), None)
@@ -315,7 +230,7 @@ def _split(values: Mapping[str, float], prefixes: Any) -> tuple[dict[str, float]
 
 
 def _set_value(kernel: Any, name: str, value: float) -> None:
-    """Set a parameter, or one number of a list."""
+    """Set a parameter, or one number of a list parameter."""
     name, _, place = name.partition("__")
     if place:
         numbers = [float(number) for number in kernel._weights()]

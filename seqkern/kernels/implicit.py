@@ -22,26 +22,12 @@ LINE = 8  # weights in a cache line
 
 
 class Implicit(KernelOperator):
-    """Feature vectors of n records.
+    """Feature vectors of n records, not stored explicitly.
 
-    Parameters
-    ----------
-    capsule : PyCapsule
-        Its name is that of `_implicit.h`, its content an ``ImplicitOperations``. It, or the object that has this
-        class as its base, keeps everything alive that the functions read.
-    squares : ndarray of float64, shape (n,)
-        K(x, x).
-    n_weights : int
-        Length of the buffer of weights.
-    tables : object, optional
-        Objects with the same tables can share weights; by default this object has its own.
-
-    Attributes
-    ----------
-    capsule, squares, n_weights, tables
-        As given.
-    counts : dict of str to int
-        Number of records that each policy affected, by description.
+    The PyCapsule `capsule` contains an ``ImplicitOperations`` of `_implicit.h`; it, or the object with this class
+    as its
+    base, keeps everything alive that the functions read. `squares` is K(x, x), float64 (n,). Objects with the same
+    `tables` can share weights.
     """
 
     def __init__(self, capsule: Any, squares: npt.NDArray[np.float64], n_weights: int, tables: object = None) -> None:
@@ -52,17 +38,7 @@ class Implicit(KernelOperator):
         self.counts: dict[str, int] = {}
 
     def take(self, rows: npt.ArrayLike) -> CombinedImplicit:
-        """Return the Implicit of some records, in any order, as a view with the same tables.
-
-        Parameters
-        ----------
-        rows : array_like of int, shape (m,)
-            Which records.
-
-        Returns
-        -------
-        CombinedImplicit
-        """
+        """Return the Implicit of the records numbered `rows`, in any order, as a view with the same tables."""
         rows = np.asarray(rows, dtype=np.int64)
         return CombinedImplicit([self], rows=rows, squares=self.squares[rows], tables=self.tables)
 
@@ -77,21 +53,7 @@ class Implicit(KernelOperator):
         out: npt.NDArray[np.float64] | None = None,
         rows: npt.NDArray[np.int64] | None = None,
     ) -> npt.NDArray[np.float64]:
-        """Return φ_i·w for each record.
-
-        Parameters
-        ----------
-        weights : ndarray of float64, shape (n_weights,)
-            w.
-        out : ndarray of float64, shape (n,), optional
-            Where to write; by default a new array.
-        rows : ndarray of int64, shape (m,), optional
-            Which records; by default all. n is m otherwise.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Return φ_i·w for each record, or for the records numbered `rows`."""
         if rows is not None:
             return self.take(rows).dots(weights, out)
         out = np.empty(len(self)) if out is None else out
@@ -100,20 +62,7 @@ class Implicit(KernelOperator):
         return out
 
     def add(self, weights: npt.NDArray[np.float64], coefficients: npt.ArrayLike) -> None:
-        """Add Σ_i coefficients[i]·φ_i to `weights`.
-
-        Parameters
-        ----------
-        weights : ndarray of float64, shape (n_weights,)
-            Changed.
-        coefficients : array_like of float64, shape (n,)
-            One for each record.
-
-        Raises
-        ------
-        ValueError
-            If a length does not match.
-        """
+        """Add Σ_i coefficients[i]·φ_i to `weights`."""
         check_length(weights, self.n_weights, "weights")
         coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
         if coefficients.shape != (len(self),):
@@ -121,40 +70,16 @@ class Implicit(KernelOperator):
         _implicit.add(self.capsule, coefficients, weights)
 
     def collect(self, coefficients: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return Σ_i coefficients[i]·φ_i.
-
-        Parameters
-        ----------
-        coefficients : array_like of float64, shape (n,)
-            One for each record.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_weights,)
-        """
+        """Return the weights Σ_i coefficients[i]·φ_i."""
         weights = self.zeros()
         self.add(weights, coefficients)
         return weights
 
 
 class SparseImplicit(Implicit):
-    """The rows of a sparse matrix.
+    """Feature vectors that are the rows of a sparse matrix.
 
-    Parameters
-    ----------
-    start : ndarray of int64, shape (n + 1,)
-        The entries of record i are ``start[i]`` to ``start[i + 1]``.
-    feature : ndarray of int32, shape (entries,)
-        The column of each entry.
-    value : ndarray of int32 or float64, shape (entries,)
-        The value of each entry.
-    n_features : int
-        The number of columns.
-
-    Raises
-    ------
-    SequenceError
-        If there are more than `MOST_FEATURES` features.
+    The entries of record i are ``start[i]`` to ``start[i + 1]``; `feature` and `value` are their columns and values.
     """
 
     def __init__(
@@ -170,17 +95,7 @@ class SparseImplicit(Implicit):
 
     @classmethod
     def of(cls, matrix: Any) -> SparseImplicit:
-        """Return the Implicit of the rows of a matrix of numbers; its kernel is X Xᵀ.
-
-        Parameters
-        ----------
-        matrix : ndarray or sparse matrix, shape (n, d)
-            X.
-
-        Returns
-        -------
-        SparseImplicit
-        """
+        """Return the Implicit of the rows of a matrix X; its kernel is X Xᵀ."""
         # imported here: slows start-up
         from scipy.sparse import csr_array
 
@@ -192,24 +107,9 @@ class SparseImplicit(Implicit):
 
 
 class CombinedImplicit(Implicit):
-    """Records of Σ_p factors[p]·K_p, each feature vector with its own factor.
+    """Feature vectors of Σ_p factors[p]·K_p, each record's vector multiplied by its `scale`.
 
-    The buffer concatenates the weights of the parts.
-
-    Parameters
-    ----------
-    parts : list of Implicit
-        Of the same records.
-    factors : list of float, optional
-        By default 1 each.
-    rows : array_like of int, shape (n,), optional
-        Which records of the parts; by default all.
-    scale : ndarray of float64, shape (n,), optional
-        The numbers, by default 1; 1 / √K(x, x) normalises.
-    squares : ndarray of float64, shape (n,), optional
-        K(x, x), if known.
-    tables : object, optional
-        See `Implicit`.
+    The buffer concatenates the weights of the parts. A scale of 1 / √K(x, x) normalises.
     """
 
     def __init__(
@@ -239,17 +139,7 @@ class CombinedImplicit(Implicit):
         super().__init__(combined.capsule, squares, offsets[-2] + self.parts[-1].n_weights, tables)
 
     def take(self, rows: npt.ArrayLike) -> CombinedImplicit:
-        """Return the Implicit of some records: as a view of the parts, so that views are not nested.
-
-        Parameters
-        ----------
-        rows : array_like of int, shape (m,)
-            Which records.
-
-        Returns
-        -------
-        CombinedImplicit
-        """
+        """Return the Implicit of the records numbered `rows`: a view of the parts, so that views are not nested."""
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         return CombinedImplicit(
             self.parts,
@@ -262,17 +152,7 @@ class CombinedImplicit(Implicit):
 
 
 def normalised(implicit: Implicit) -> CombinedImplicit:
-    """Return the Implicit of K(x, y) / √(K(x, x)·K(y, y)); zero where K(x, x) is not positive.
-
-    Parameters
-    ----------
-    implicit : Implicit
-        φ, not normalised.
-
-    Returns
-    -------
-    CombinedImplicit
-    """
+    """Return the Implicit of K(x, y) / √(K(x, x)·K(y, y)), zero where a diagonal value is not positive."""
     squares = implicit.squares
     positive = squares > 0
     scale = np.divide(1.0, np.sqrt(np.maximum(squares, 0)), out=np.zeros(len(squares)), where=positive)

@@ -1,4 +1,4 @@
-"""Kernels from a configuration and from text (`seqkern.core.specs` has the forms), and back."""
+"""Conversion of kernels from and to configurations and text; `seqkern.core.specs` defines the forms."""
 
 import inspect
 import numbers
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from seqkern.core.declarations import parse_value
 from seqkern.core.errors import ParameterError
-from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.registry import Kind, add_kind
 from seqkern.core.specs import build_named, parse_spec
 from seqkern.core.types import Arrays, Header
-from seqkern.core.values import parse_value
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_table import KERNELS
 
@@ -122,19 +122,8 @@ def kernel_from_state(header: Header, arrays: Arrays) -> Kernel:
 
 
 def kernel_text(kernel: Kernel) -> str:
-    """Return a kernel as readable text: without defaults, except for leading numbers such as k.
+    """Return a kernel as readable text, without default values except for leading numbers such as k.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> from seqkern.kernels import SpectrumKernel
     >>> kernel_text(SpectrumKernel(k=4, normalize=False))
     'spectrum:k=4,normalize=false'

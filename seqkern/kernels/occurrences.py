@@ -24,23 +24,16 @@ Parts = tuple[Piece, ...]
 class Labelled:
     """The k-mers of two sets of records under one numbering.
 
-    Attributes
-    ----------
-    distinct : ndarray, shape (k-mers,)
-        The distinct k-mers, ascending: codes, or texts of `seqkern.kernels.kmer.kmers.find_wide_kmers`.
-    labels : ndarray of int64, shape (windows of X,)
-        The place in `distinct` of each window's k-mer.
-    records : ndarray of int64, shape (windows of X,)
-        The record of each window.
-    other_labels, other_records : ndarray of int64, shape (windows of the support,)
-        The same for the other set.
+    `distinct` are the k-mers, ascending, as codes or texts; `labels` and `records` give each window's index into it and
+    its record, `other_labels` and `other_records` the same for the support.
     """
 
+    # shape (k-mers,): The distinct k-mers, ascending: codes, or texts of `seqkern.kernels.kmer.kmers.find_wide_kmers`
     distinct: npt.NDArray[Any]
-    labels: npt.NDArray[np.int64]
-    records: npt.NDArray[np.int64]
-    other_labels: npt.NDArray[np.int64]
-    other_records: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.int64]  # shape (windows of X,): The place in `distinct` of each window's k-mer
+    records: npt.NDArray[np.int64]  # shape (windows of X,): The record of each window
+    other_labels: npt.NDArray[np.int64]  # shape (windows of the support,): The same for the other set
+    other_records: npt.NDArray[np.int64]  # shape (windows of the support,): The same for the other set
 
     @classmethod
     def of(
@@ -50,20 +43,8 @@ class Labelled:
         other_words: npt.NDArray[Any],
         other_start: npt.NDArray[np.int64],
     ) -> Self:
-        """Label the k-mers of two sets.
-
-        Parameters
-        ----------
-        words : ndarray, shape (windows of X,)
-            The k-mers of one set, codes or texts: those of record i are ``words[start[i]:start[i + 1]]``.
-        start : ndarray of int64, shape (n + 1,)
-            Where the records begin in `words`.
-        other_words, other_start
-            The same for the other set.
-
-        Returns
-        -------
-        Labelled
+        """Label the k-mers, codes or texts, of two sets; the k-mers of record i are ``words[start[i]:start[i +
+        1]]``.
         """
         distinct, labels = np.unique(np.concatenate((words, other_words)), return_inverse=True)
         mine, theirs = labels[: len(words)], labels[len(words) :]
@@ -78,36 +59,12 @@ class Labelled:
         other_start: npt.NDArray[np.int64],
         space: int,
     ) -> Self:
-        """Label codes without sorting: each code is its own label, and all possible codes count as distinct.
-
-        Parameters
-        ----------
-        codes, start, other_codes, other_start : ndarray
-            As in `of`; codes only.
-        space : int
-            All codes are below it.
-
-        Returns
-        -------
-        Labelled
-        """
+        """Label codes without sorting: each code is its own label, and all possible codes count as distinct."""
         mine, theirs = codes.astype(np.int64), other_codes.astype(np.int64)
         return cls(np.arange(space), mine, _records(start), theirs, _records(other_start))
 
     def weights(self, coefficients: npt.NDArray[np.float64], presence: bool = False) -> npt.NDArray[np.float64]:
-        """Return Σ_j coefficients[j]·Φ_u(z_j) of each k-mer u.
-
-        Parameters
-        ----------
-        coefficients : ndarray of float64, shape (records of the support,)
-            c_j.
-        presence : bool
-            Whether Φ is 1 if u occurs, instead of a count.
-
-        Returns
-        -------
-        ndarray of float64, shape (k-mers,)
-        """
+        """Return Σ_j coefficients[j]·Φ_u(z_j) of each k-mer u."""
         labels, records = self.other_labels, self.other_records
         if presence:
             pairs = np.unique(records * len(self.distinct) + labels)
@@ -116,39 +73,22 @@ class Labelled:
         return sums
 
     def occurrences(self) -> npt.NDArray[np.int64]:
-        """Return for each window of X how often its k-mer occurs in its record, int64 (windows of X,)."""
+        """Return the count of each window's k-mer in its record, int64 (windows of X,)."""
         pairs = self.records * len(self.distinct) + self.labels
         _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
         return counts[place]
 
 
 def _records(start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the record of each item, from where the records start."""
+    """Return the record of each item, given the start of each record."""
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
 def spread(
     values: npt.ArrayLike, starts: npt.ArrayLike, offsets: Iterable[int], letters: int
 ) -> npt.NDArray[np.float64]:
-    """Share the value of each occurrence equally among its residues.
+    """Share the value of each occurrence equally among its residues, given by `offsets` from its start.
 
-    Parameters
-    ----------
-    values : array_like of float64, shape (occurrences,)
-        One for each occurrence.
-    starts : array_like of int64, shape (occurrences,)
-        First residue of each, counted over all records as `seqkern.kernels.kmer.kmers.find_windows` does.
-    offsets : iterable of int
-        The residues of an occurrence, from its start.
-    letters : int
-        Total number of residues.
-
-    Returns
-    -------
-    ndarray of float64, shape (letters,)
-
-    Examples
-    --------
     >>> spread([2.0, 3.0], [0, 2], offsets=(0, 2), letters=5)
     array([1. , 0. , 2.5, 0. , 1.5])
     """
@@ -159,23 +99,8 @@ def spread(
 
 
 def spell(words: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[str]:
-    """Return k-mers as text.
+    """Return k-mers, given as codes or texts, as strings.
 
-    Parameters
-    ----------
-    words : ndarray, shape (k-mers,)
-        Codes or texts, as in `Labelled`.
-    k : int
-        Their length.
-    alphabet : Alphabet
-        Of their letters.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
     >>> from seqkern.sequences.alphabets import DNA
     >>> spell(np.array([0, 27]), 3, DNA)
     ['AAA', 'CGT']
@@ -193,76 +118,52 @@ def spell(words: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[str]:
 
 
 def piece_of(X: SequenceSet, piece: Piece) -> SequenceSet:
-    """Return one piece of each record.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        The records.
-    piece : (int or None, int or None) or str
-        A part, as start and stop, or the name of a sequence view.
-
-    Returns
-    -------
-    SequenceSet
-    """
+    """Return one piece of each record."""
     return X.view(piece) if isinstance(piece, str) else X.part(*piece)
 
 
 class Pattern(NamedTuple):
-    """The form of an occurrence of a k-mer.
+    """The form of a k-mer's occurrences.
 
-    Attributes
-    ----------
-    letters : str
-    offsets : tuple of int
-        Position of each letter, from 0; residues in between do not matter.
-    parts : tuple of (int or None, int or None) or str
-        The piece of a sequence in which occurrences count, a part as start and stop or a sequence view; each further
-        one is a piece of the previous one.
+    `offsets` are the positions of the letters, from 0; residues in between do not matter. `parts` limits
+    occurrences to a
+    piece of a sequence; each further part is a piece of the previous one.
     """
 
     letters: str
-    offsets: tuple[int, ...]
+    offsets: tuple[int, ...]  # Position of each letter, from 0; residues in between do not matter
+    # The piece of a sequence in which occurrences count, a part as start and stop or a sequence view; each further one
+    # is a piece of the previous one
     parts: Parts = ()
 
 
 class KernelPattern(NamedTuple):
-    """A pattern that its kernel finds, such as a motif.
+    """A pattern that is found by its kernel, such as a motif.
 
-    Attributes
-    ----------
-    name : str
-    count : callable
-        ``count(X)`` returns a dict from names to how often they occur in a SequenceSet. Patterns that are counted
-        together share one, equal for the same kernel in other sets.
-    parts : tuple of (int or None, int or None) or str
-        As of a `Pattern`.
+    ``count(X)`` returns the number of occurrences by name. Patterns that are counted together share one `count`, equal
+    for the same kernel in other sets.
     """
 
     name: str
     count: Callable[[SequenceSet], dict[str, int]]  # type: ignore[assignment]  # hides an unused tuple method
-    parts: Parts = ()
+    parts: Parts = ()  # As of a `Pattern`
 
 
 class KmerWeights(NamedTuple):
     """K-mers, and the contribution of one occurrence of each to a decision.
 
-    Attributes
-    ----------
-    names : list of str
-    weights : ndarray of float64, shape (k-mers,)
-    patterns : list of Pattern, KernelPattern or None, optional
-        How to find the occurrences of each k-mer; None if its letters do not determine them. By default, the letters of
-        the name, contiguous.
+    `patterns` tell how to find the occurrences; None if the letters of a k-mer do not determine them. By default, the
+    letters of the name must occur contiguously.
     """
 
     names: list[str]
-    weights: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]  # shape (k-mers,)
+    # How to find the occurrences of each k-mer; None if its letters do not determine them. By default, the letters of
+    # the name, contiguous
     patterns: list[Pattern | KernelPattern | None] | None = None
 
     def found_by(self) -> list[Pattern | KernelPattern | None]:
-        """Return the patterns, including default ones."""
+        """Return the patterns that find the k-mers, including default ones."""
         if self.patterns is not None:
             return self.patterns
         offsets = {size: tuple(range(size)) for size in set(map(len, self.names))}
@@ -270,19 +171,8 @@ class KmerWeights(NamedTuple):
 
 
 def merge(parts: Iterable[tuple[Any, ...]]) -> KmerWeights:
-    """Return the merged KmerWeights; the weights of a k-mer in several are summed.
+    """Return the merged KmerWeights; weights of the same k-mer are summed.
 
-    Parameters
-    ----------
-    parts : iterable of KmerWeights
-        Or of pairs of names and weights.
-
-    Returns
-    -------
-    KmerWeights
-
-    Examples
-    --------
     >>> merge([(["AC", "GT"], np.array([1.0, 2.0])), (["AC"], np.array([0.5]))]).weights
     array([1.5, 2. ])
     """
@@ -295,7 +185,7 @@ def merge(parts: Iterable[tuple[Any, ...]]) -> KmerWeights:
 
 
 def _totals(parts: list[KmerWeights], keys: Iterable[Iterable[Any]]) -> dict[Any, float]:
-    """Return a dict with the sum of the weights of each key."""
+    """Return the sum of the weights of each key."""
     total: dict[Any, float] = {}
     for part, own in zip(parts, keys, strict=True):
         for key, weight in zip(own, part.weights.tolist(), strict=True):

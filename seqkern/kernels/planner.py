@@ -2,7 +2,8 @@
 
 The model needs only the number of windows and the letter frequencies: two random windows agree in a given set of j
 positions with probability q^j, q = Σ (share of a letter)². The constants are CPU nanoseconds, measured with
-benchmarks/bench_kmers.py on one core of an AMD EPYC of the Zen 5 generation; elsewhere the ratios are similar.
+benchmarks/bench_kmers.py on one core of an AMD EPYC of the Zen 5 generation; on other processors the ratios are
+similar.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS, row_blocks
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
-from seqkern.kernels.products.bitmaps import POSTING_NS, bitmap_nanoseconds, bitmaps_are_cheaper
+from seqkern.kernels.products.product import POSTING_NS, bitmap_nanoseconds, bitmaps_are_cheaper
 from seqkern.sequences.sequence_set import SequenceSet
 
 OUTPUT_NS = 1.0  # an entry of the matrix: converted, normalised, mirrored
@@ -47,7 +48,7 @@ _SHARES: WeakKeyDictionary[SequenceSet, npt.NDArray[np.float64]] = WeakKeyDictio
 
 @dataclass(frozen=True, order=True)
 class Cost:
-    """Predicted CPU seconds and bytes of one way to compute; costs add up, and compare by seconds first."""
+    """Predicted CPU seconds and bytes of one algorithm; costs add up, and compare by seconds first."""
 
     seconds: float
     bytes: int = 0
@@ -58,47 +59,20 @@ class Cost:
 
 @dataclass(frozen=True)
 class Workload:
-    """The quantities that determine the cost of a kernel matrix.
+    """The quantities that determine the cost of a kernel matrix."""
 
-    Attributes
-    ----------
-    rows, cols : int
-        Shape of the matrix.
-    row_letters, col_letters : int
-        Residues of all records.
-    symmetric : bool
-    match : float
-        Probability that two random residues are the same.
-    common : float
-        Share of the commonest letter.
-    longest : int
-        Residues of the longest record.
-    """
-
-    rows: int
-    cols: int
-    row_letters: int
-    col_letters: int
+    rows: int  # Shape of the matrix
+    cols: int  # Shape of the matrix
+    row_letters: int  # Residues of all records
+    col_letters: int  # Residues of all records
     symmetric: bool
-    match: float
-    common: float
-    longest: int
+    match: float  # Probability that two random residues are the same
+    common: float  # Share of the commonest letter
+    longest: int  # Residues of the longest record
 
     @classmethod
     def of(cls, X: SequenceSet, Y: SequenceSet | None = None) -> Self:
-        """Return the Workload of one set against another.
-
-        Parameters
-        ----------
-        X : SequenceSet
-            The rows.
-        Y : SequenceSet, optional
-            The columns; by default `X`, and the matrix is symmetric.
-
-        Returns
-        -------
-        Workload
-        """
+        """Return the Workload of comparing `X` with `Y`, or with itself by default."""
         cols = X if Y is None else Y
         shares, lengths = letter_shares(cols), cols.lengths
         letters = int(lengths.sum())
@@ -115,55 +89,27 @@ class Workload:
 
     @property
     def pairs(self) -> float:
-        """Entries of the matrix that are computed, not mirrored."""
+        """Number of matrix entries that are computed, not mirrored."""
         return self.rows * self.cols / (2 if self.symmetric else 1)
 
     @property
     def letters(self) -> int:
-        """Total residues of rows and columns."""
+        """Total number of residues of rows and columns."""
         return self.col_letters + (0 if self.symmetric else self.row_letters)
 
     @property
     def records(self) -> int:
-        """Records of rows and columns."""
+        """Total number of records of rows and columns."""
         return self.cols + (0 if self.symmetric else self.rows)
 
     def output(self, n_threads: int | None) -> Cost:
-        """Return the Cost common to all algorithms: the matrix, and the sums of the blocks in progress.
-
-        Parameters
-        ----------
-        n_threads : int or None
-            As in the kernel; None for all cores.
-
-        Returns
-        -------
-        Cost
-        """
+        """Return the Cost common to all algorithms: the matrix, and the sums of the blocks in progress."""
         rows = max((stop - start for start, stop in row_blocks(self.rows, self.cols, LEAST_BLOCK_ROWS)), default=0)
         work = 8 * rows * self.cols * available_threads(GIVEN_THREADS.get() or n_threads)
         return Cost(OUTPUT_NS * 1e-9 * self.rows * self.cols, work)
 
     def dense(self, width: int, share: float, tallies: float = 1.0, smoothing: int = 0, folded: bool = False) -> Cost:
-        """Return the Cost of dense vectors.
-
-        Parameters
-        ----------
-        width : int
-            Features.
-        share : float
-            Share of the windows with the commonest feature.
-        tallies : float
-            Increments for each window.
-        smoothing : int
-            Passes over each vector.
-        folded : bool
-            Whether half of the features are enough.
-
-        Returns
-        -------
-        Cost
-        """
+        """Return the Cost of products of dense vectors with `width` features."""
         kind = 1 if 3 * self.longest * share <= LARGEST_BYTE else 2
         wide = 1 if self.longest <= LARGEST_BYTE else 2  # bytes of a count before it is packed
         make = self.records * width * (PACK_NS + SMOOTH_NS * wide * smoothing)
@@ -175,25 +121,7 @@ class Workload:
         return Cost((make + multiply) * 1e-9, int(packed + tables))
 
     def index(self, agree: float, space: int, lists: float = 1, repeats: int = 1, bitmaps: bool = True) -> Cost:
-        """Return the Cost of posting lists, or of bitmaps in their place.
-
-        Parameters
-        ----------
-        agree : float
-            Probability that two windows share a given list.
-        space : int
-            How many different lists there can be.
-        lists : float
-            Lists per window, on average.
-        repeats : int
-            Counts per window and list.
-        bitmaps : bool
-            Whether the block may have them.
-
-        Returns
-        -------
-        Cost
-        """
+        """Return the Cost of products by posting lists, or by bitmaps instead."""
         codes = self.letters * lists * repeats
         ranked = space > 2 * codes
         row_counts = lists * self.rows * _distinct(self.row_letters / max(1, self.rows), agree)
@@ -208,17 +136,7 @@ class Workload:
         return Cost((make + walk) * 1e-9, int(size))
 
     def text(self, k: int) -> Cost:
-        """Return the Cost of finding and sorting k-mers as text, in addition to the posting lists.
-
-        Parameters
-        ----------
-        k : int
-            Length of the k-mers.
-
-        Returns
-        -------
-        Cost
-        """
+        """Return the Cost of finding and sorting k-mers as text, in addition to the posting lists."""
         words = self.letters * (k + 16)
         return Cost(self.letters * (SORT_NS * math.log2(self.letters + 2) + k) * 1e-9, int(3 * words))
 
@@ -228,24 +146,13 @@ class Workload:
 
 
 def _distinct(windows: float, agree: float) -> float:
-    """Return the number of distinct features of a record, if two windows agree with this probability."""
+    """Return the expected number of distinct features of a record, if two windows agree with probability `agree`."""
     return -math.expm1(-windows * agree) / agree if agree > 0 else windows
 
 
 def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
-    """Return how often each letter of the alphabet occurs, as a share.
+    """Return the frequency of each letter of the alphabet, estimated from a sample of the records.
 
-    Parameters
-    ----------
-    X : SequenceSet
-        About `SAMPLE_RECORDS` of its records are sampled.
-
-    Returns
-    -------
-    ndarray of float64, shape (letters,)
-
-    Examples
-    --------
     >>> from seqkern import SequenceSet
     >>> letter_shares(SequenceSet.from_strings(["AACG"]))
     array([0.5 , 0.25, 0.25, 0.  ])
@@ -261,22 +168,12 @@ def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
 
 
 def cheapest(candidates: dict[str, Cost]) -> str:
-    """Return the name of the fastest of a dict of Costs that fits into a share of the free memory, as small ones do.
+    """Return the name of the fastest algorithm that fits into a share of the free memory; small ones always fit.
 
-    If none fits, the one that needs least. Free memory affects time only: all algorithms of a kernel give the same
-    bits.
+    If none fits, the one that needs the least memory. Free memory affects time only: all algorithms of a kernel
+    give the
+    same bits.
 
-    Parameters
-    ----------
-    candidates : dict of str to Cost
-        Algorithms and their predicted costs.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> cheapest({"dense": Cost(2.0), "index": Cost(0.5)})
     'index'
     """
@@ -291,21 +188,7 @@ def cheapest(candidates: dict[str, Cost]) -> str:
 
 
 def make_plan(names: list[str], costs: list[dict[str, Cost]], output: Cost) -> Plan:
-    """Return the Plan for several products in a row.
-
-    Parameters
-    ----------
-    names : list of str
-        The algorithm of each.
-    costs : list of dict of str to Cost
-        The candidates for each.
-    output : Cost
-        Additional cost.
-
-    Returns
-    -------
-    Plan
-    """
+    """Return the Plan for several products computed in sequence."""
     total = sum((cost[name] for name, cost in zip(names, costs, strict=True)), output)
     algorithm = names[0] if len(set(names)) == 1 else "+".join(names)
     listed = [", ".join(f"{name} {cost.seconds:.2g} s" for name, cost in each.items()) for each in costs]

@@ -1,9 +1,10 @@
 """A prepared set of sequences, and the predicted cost of a computation."""
 
 import os
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,47 +27,24 @@ TOLD = 60.0
 class Prepared:
     """A set of n sequences prepared by a kernel.
 
-    Attributes
-    ----------
-    payload : object
-        The representation of the family, with ``len()`` and ``rows(start, stop)``.
-    raw_diagonal : ndarray of float64, shape (n,)
-        K(x, x) before normalisation.
-    diagonal : ndarray of float64, shape (n,)
-        K(x, x) as the kernel returns it.
-    alphabet : Alphabet or None
-        Of the sequences; None for other data.
-    counts : dict of str to int
-        Number of records that each policy affected, by description; empty for a range of rows.
-    ids : sequence of str
-        Of the whole set, for messages; empty if unknown.
-    first : int
-        The place of the first record in `ids`.
+    `payload` is the family's representation; `raw_diagonal` is K(x, x) before normalisation, `diagonal` as the kernel
+    returns it. `ids` are those of the whole set, and `first` is the index of the first record in them.
     """
 
-    payload: Any
-    raw_diagonal: npt.NDArray[np.float64]
-    diagonal: npt.NDArray[np.float64]
-    alphabet: Alphabet | None = None
+    payload: Any  # The representation of the family, with ``len()`` and ``rows(start, stop)``
+    raw_diagonal: npt.NDArray[np.float64]  # shape (n,): K(x, x) before normalisation
+    diagonal: npt.NDArray[np.float64]  # shape (n,): K(x, x) as the kernel returns it
+    alphabet: Alphabet | None = None  # Of the sequences; None for other data
+    # Number of records that each policy affected, by description; empty for a range of rows
     counts: dict[str, int] = field(default_factory=dict)
-    ids: Sequence[str] = ()
-    first: int = 0
+    ids: Sequence[str] = ()  # Of the whole set, for messages; empty if unknown
+    first: int = 0  # The place of the first record in `ids`
 
     def __len__(self) -> int:
         return len(self.raw_diagonal)
 
     def rows(self, start: int, stop: int) -> "Prepared":
-        """Return some of the records, as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Records `start` to `stop` − 1.
-
-        Returns
-        -------
-        Prepared
-        """
+        """Return some of the records, as a view."""
         span = slice(start, stop)
         return Prepared(
             self.payload.rows(start, stop),
@@ -78,53 +56,24 @@ class Prepared:
         )
 
     def name(self, record: int) -> str:
-        """Return the id of a record, or its number from 1 if ids are unknown.
-
-        Parameters
-        ----------
-        record : int
-            Counted from 0.
-
-        Returns
-        -------
-        str
-        """
+        """Return the id of a record, or its number from 1 if ids are unknown."""
         place = self.first + record
         return str(self.ids[place]) if len(self.ids) else str(place + 1)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The exact algorithm that will run, and its predicted cost.
-
-    Attributes
-    ----------
-    algorithm : str
-    seconds : float
-        Predicted CPU seconds for the whole matrix.
-    bytes : int
-        Predicted working memory besides the matrix itself.
-    reason : str
-        One line: the candidates and their predicted seconds.
-    """
+    """The exact algorithm that will run, and its predicted cost: CPU seconds, and bytes besides the matrix itself."""
 
     algorithm: str
-    seconds: float = 0.0
-    bytes: int = 0
-    reason: str = ""
+    seconds: float = 0.0  # Predicted CPU seconds for the whole matrix
+    bytes: int = 0  # Predicted working memory besides the matrix itself
+    reason: str = ""  # One line: the candidates and their predicted seconds
 
     def check(self, share: float = 1.0) -> Self:
-        """Return self if the work is feasible; commands say first how long it will take, from a minute on.
+        """Return self if the given share of the work is feasible; announce predicted times above a minute.
 
-        Parameters
-        ----------
-        share : float
-            What is to be done of the work.
-
-        Raises
-        ------
-        ParameterError
-            If it would take longer than 100 hours on one processor core, or than ``SEQKERN_MAX_HOURS`` says.
+        Raises ParameterError if it would take more hours on one processor core than `hours_allowed` returns.
         """
         seconds, most = self.seconds * share, hours_allowed()
         if not seconds <= most * 3600:
@@ -142,15 +91,8 @@ class Plan:
 
 
 def hours_allowed() -> float:
-    """Return the hours of one processor core that a computation may be predicted to take.
+    """Return the maximum predicted time of a computation, in hours of one processor core.
 
-    Raises
-    ------
-    ParameterError
-        If `LIMIT` is not a number above 0.
-
-    Examples
-    --------
     >>> hours_allowed()
     100.0
     """
@@ -167,22 +109,45 @@ def hours_allowed() -> float:
 
 
 def time_words(seconds: float) -> str:
-    """Return a time in its largest unit.
+    """Return a time, given in seconds, as text in its largest unit.
 
-    Parameters
-    ----------
-    seconds : float
-        At least 0.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> time_words(90.0), time_words(71_120.0), time_words(1e9)
     ('1.5 minutes', '20 hours', '32 years')
     """
     units = ("years", 365 * 24 * 3600), ("days", 24 * 3600), ("hours", 3600), ("minutes", 60), ("seconds", 1)
     name, size = next((name, size) for name, size in units if seconds >= size or size == 1)
     return f"{seconds / size:.2g} {name}"
+
+
+# A cache for the latest result derived from a set of sequences.
+
+Result = TypeVar("Result")
+
+
+class OneEntryCache:
+    """A cache of the latest result derived from a set of sequences.
+
+    Sequences are explained one by one, or in pieces, against the same support set. The result is kept until the set is
+    deleted or another set is used.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[weakref.ref[Any], Hashable, Any] | None = None
+
+    def get(self, X: Any, key: Hashable, make: Callable[[], Result]) -> Result:
+        """Return the result of ``make()`` for a set and `key`, computed unless it is the cached one.
+
+        The set is compared by identity.
+        """
+        kept = self._kept
+        if kept is not None and kept[0]() is X and kept[1] == key:
+            return kept[2]
+        value = make()
+        self._kept = weakref.ref(X, self._drop), key, value
+        return value
+
+    def _drop(self, reference: weakref.ref[Any]) -> None:
+        """Drop the result of a deleted set."""
+        kept = self._kept
+        if kept is not None and kept[0] is reference:
+            self._kept = None

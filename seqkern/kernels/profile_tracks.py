@@ -1,4 +1,4 @@
-"""Shared by profile kernels: profiles from tracks, or built by searching the training set."""
+"""Shared code of profile kernels: profiles are read from tracks, or built by searching the training set."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -9,8 +9,8 @@ from seqkern.core.parameters import choice, integer, real
 from seqkern.core.parametrized import Parameters
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Header
-from seqkern.profiles.profile import check_tracks
-from seqkern.profiles.search import ProfileSearch
+from seqkern.formats.profile_sources import ProfileSearch
+from seqkern.formats.profiles import check_tracks
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -18,20 +18,13 @@ if TYPE_CHECKING:
 else:
     _Base = Parameters
 
-SAMPLE_RECORDS = 8  # to predict from, if every record takes a search
+SEARCHED_RECORDS = 8  # to predict from, if every record takes a search
 
 
 class ProfileTracks(_Base):
     """Mixin of kernels that read profile tracks; must precede the base class.
 
     The kernel names its tracks in `profile_tracks`, and reads them through `with_profiles`.
-
-    Examples
-    --------
-    >>> from seqkern.kernels import ProfileKernel
-    >>> given, searching = ProfileKernel(), ProfileKernel(search="training")
-    >>> given.tracks, given.data_dependent, searching.tracks, searching.data_dependent
-    (('profile',), False, (), True)
     """
 
     profile_tracks: ClassVar[tuple[str, ...]] = ("profile",)
@@ -39,7 +32,7 @@ class ProfileTracks(_Base):
     search: Literal["training"] | None = choice(
         default=None,
         doc="Source of the profiles: tracks of the sequences; or a search of every sequence against "
-        "the training sequences that `fit` keeps (`seqkern.profiles.search`), about a tenth of a "
+        "the training sequences that `fit` keeps (`seqkern.formats.profile_sources`), about a tenth of a "
         "CPU second each.",
     )
     iterations: int = integer(default=3, low=1, doc="Largest number of search iterations per sequence.")
@@ -71,15 +64,7 @@ class ProfileTracks(_Base):
         return header | {"database": database}, arrays | nest("database", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "database" in header:
             self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))
@@ -89,38 +74,12 @@ class ProfileTracks(_Base):
         return ProfileSearch(self.database_, iterations=self.iterations, inclusion=self.inclusion)
 
     def with_profiles(self, X: SequenceSet) -> SequenceSet:
-        """Return sequences with checked profile tracks, built in threads if the kernel searches.
-
-        Parameters
-        ----------
-        X : SequenceSet
-            Proteins, with the tracks unless the kernel searches.
-
-        Returns
-        -------
-        SequenceSet
-
-        Raises
-        ------
-        SequenceError
-            If a track is unusable.
-        """
+        """Return the sequences with checked profile tracks; a kernel that searches builds the tracks, in threads."""
         if self.search is None:
             check_tracks(X, self.profile_tracks)
             return X
         return self._searched().add_to(X, n_threads=GIVEN_THREADS.get() or self.n_threads)
 
     def search_seconds(self, *sets: SequenceSet) -> float:
-        """Return the approximate CPU seconds of the searches, with an empty cache.
-
-        Parameters
-        ----------
-        *sets : SequenceSet
-            The queries.
-
-        Returns
-        -------
-        float
-            0 for a kernel that does not search.
-        """
+        """Return the approximate CPU seconds of the searches with an empty cache; 0 for a kernel without search."""
         return 0.0 if not hasattr(self, "database_") else sum(map(self._searched().seconds, sets))

@@ -1,4 +1,4 @@
-"""The rule that chooses what solvers get from a kernel: a Gram matrix, features, or products with the matrix."""
+"""The rule that chooses the input of solvers from a kernel: a Gram matrix, features, or products with the matrix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import SeqkernError
-from seqkern.kernels.deferred import is_deferred, sample
+from seqkern.kernels.decisions import is_deferred, sample
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
@@ -24,39 +24,13 @@ def solver_input(
     X: Any,
     transforms: Sequence[Any] = (),
 ) -> str:
-    """Return what solvers get from a kernel; the same for the same samples on every machine.
+    """Return the kind of input that solvers get from a kernel; the same for the same samples on every computer.
 
-    Solvers that accept products get them
+    Solvers that accept products with the matrix get them
 
     - instead of a Gram matrix of more than `LARGEST_GRAM`,
-    - instead of features where the kernel has none, or if they take more memory than the products, and more than
+    - instead of features if the kernel has none, or if they take more memory than the products and more than
       `SMALL_FEATURES`.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Not fitted.
-    wanted : {"gram", "features", "implicit"}
-        The input of the solvers.
-    accepts_operator : bool
-        Whether all solvers also accept products.
-    X : SequenceSet or table
-        All samples.
-    transforms : sequence of GramTransform, optional
-        Of the Gram matrix.
-
-    Returns
-    -------
-    {"gram", "features", "implicit", "operator"}
-
-    Examples
-    --------
-    >>> from seqkern.kernels import GappedKmerKernel
-    >>> from seqkern.sequences.sequence_set import as_sequences
-    >>> X = as_sequences(["ACGTTGCA", "CCGTTGCT"], "dna")
-    >>> kernel = GappedKmerKernel(4, 3)
-    >>> solver_input(kernel, "features", True, X), solver_input(kernel, "gram", True, X)
-    ('features', 'gram')
     """
     if not accepts_operator or transforms or not has_operator(kernel):
         return wanted
@@ -70,17 +44,7 @@ def solver_input(
 
 
 def has_operator(kernel: Kernel) -> bool:
-    """Return whether a kernel has products with its parameters; one that learns would learn from the matrix.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Not fitted.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a kernel provides products with its matrix; data-dependent kernels do not."""
     if kernel.data_dependent:
         return False
     try:
@@ -91,21 +55,7 @@ def has_operator(kernel: Kernel) -> bool:
 
 
 def gives(kernel: Kernel, wanted: str, accepts_operator: bool = False) -> bool:
-    """Return whether a kernel provides the input of solvers.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Not fitted.
-    wanted : {"gram", "features", "implicit"}
-        The input of the solvers.
-    accepts_operator : bool
-        Whether all solvers also accept products.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a kernel provides the input of solvers."""
     if wanted == "gram" or (accepts_operator and has_operator(kernel)):
         return True
     try:

@@ -1,21 +1,69 @@
-"""Kernels as scikit-learn transformers, from samples to rows of a Gram matrix.
+"""Scikit-learn's transformer protocol for kernels, from samples to rows of a Gram matrix.
 
-``fit`` keeps the training samples, ``transform`` compares new ones with them. So a kernel can be a pipeline step before
-a solver that takes a Gram matrix, a grid search can choose its parameters, and it learns from the training set of each
-fold only. scikit-learn is imported on demand.
+``fit`` keeps the training samples, ``transform`` compares new samples with them. So a kernel can be a
+pipeline step before a solver that takes a Gram matrix, a grid search can choose its parameters, and it
+learns from the training set of each fold only. scikit-learn is imported on demand.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from seqkern.core.checks import check_choice
-from seqkern.kernels.references import References, Samples
+from seqkern.core.errors import LetterError, SequenceError
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+
+
+# The training samples of a kernel, and the preparation of new samples for comparison with them.
+
+Samples: TypeAlias = SequenceSet | FeatureTable | SimilarityTable
+
+
+@dataclass(frozen=True)
+class References:
+    """The training set of a kernel, shared by all its copies and never changed.
+
+    >>> references = References(SequenceSet.from_strings(["MKV", "GKV"]))
+    >>> references.read(["ACT"]).alphabet.name  # DNA, if nothing else were known
+    'protein'
+    """
+
+    samples: Samples  # The training set
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple:
+        # A view of a genome is stored as its windows only.
+        samples = self.samples.packed() if isinstance(self.samples, SequenceSet) else self.samples
+        return type(self), (samples,)
+
+    def read(self, X: Any) -> Any:
+        """Return new samples prepared for comparison with the training set; text is encoded with its alphabet."""
+        if not isinstance(self.samples, SequenceSet):
+            return X
+        alphabet = self.samples.alphabet
+        try:
+            X = as_sequences(X, None if isinstance(X, SequenceSet) else alphabet)
+        except LetterError as error:
+            raise LetterError(
+                f"{error.problem} of the training sequences",
+                record=error.record,
+                remedy="set the alphabet of the kernel, such as alphabet='protein', or correct the letter",
+            ) from error
+        if X.alphabet != alphabet:
+            raise SequenceError(
+                f"the sequences have the alphabet {X.alphabet.name}, the training sequences have {alphabet.name}",
+                remedy="read both with the same alphabet",
+            )
+        return X
 
 
 class GramTransformer:
@@ -23,15 +71,6 @@ class GramTransformer:
 
     The training samples are not part of a kernel's parameters, identity, state or model file; a pickled kernel contains
     them.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.solvers import CSVC
-    >>> classifier = make_pipeline(SpectrumKernel(k=2), CSVC(C=1.0))
-    >>> classifier.fit(["AAAAC", "AAACA", "GGTGG", "GTGGG"], ["a", "a", "b", "b"]).predict(["AACAA", "TGGGT"])
-    array(['a', 'b'], dtype='<U1')
     """
 
     _references: References | None = None
@@ -40,77 +79,26 @@ class GramTransformer:
         accepts: ClassVar[str]
 
         def fit(self, X: Any, y: Any = None) -> Self:
-            """Learn from training data.
-
-            Parameters
-            ----------
-            X : SequenceSet, list of str, or table
-                The training set.
-            y : array_like, optional
-                Labels.
-
-            Returns
-            -------
-            Kernel
-            """
+            """Learn from training data."""
 
         def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-            """Return the kernel matrix.
-
-            Parameters
-            ----------
-            X : SequenceSet, list of str, or table, n records
-                The rows.
-            Y : the same, m records, optional
-                The columns; by default `X`.
-
-            Returns
-            -------
-            ndarray of float64, shape (n, m)
-            """
+            """Return the kernel matrix of `X` and `Y` (default: `X`), shape (n, m)."""
 
     def _remember(self, X: Samples) -> None:
         """Keep a view of the training samples for `transform`."""
         self._references = References(X)
 
     def forget(self) -> Self:
-        """Drop the training samples, but not what was learned, and return self; `transform` is no longer possible.
+        """Drop the training samples, but keep the learned values, and return self.
 
-        Examples
-        --------
-        >>> from seqkern.kernels import SpectrumKernel
-        >>> from sklearn.utils.validation import check_is_fitted
-        >>> kernel = SpectrumKernel(k=2).fit(["ACGT", "ACCA"])
-        >>> check_is_fitted(kernel)
-        >>> check_is_fitted(kernel.forget())
-        Traceback (most recent call last):
-        sklearn.exceptions.NotFittedError: ...
+        `transform` is no longer possible afterwards.
         """
         self._references = None
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the kernel of new samples (rows) with the training samples (columns).
+        """Return the kernel matrix of new samples (rows) and the training samples (columns).
 
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            Text is encoded with the alphabet of the training samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, training samples)
-            Or the container of `set_output`.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            Before `fit`.
-        SequenceError
-            If the samples do not fit the training samples; and as `Kernel.kernel`.
-
-        Examples
-        --------
         >>> from seqkern.kernels import SpectrumKernel
         >>> SpectrumKernel(k=1, normalize=False).fit(["AAC", "GG"]).transform(["ACG", "TTT", "GGG"])
         array([[3., 2.],
@@ -123,19 +111,6 @@ class GramTransformer:
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the kernel matrix of the training samples, exactly symmetric.
 
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-        y : array_like, shape (n,), optional
-            Labels, for kernels that use them.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, n)
-            Or the container of `set_output`.
-
-        Examples
-        --------
         >>> from seqkern.kernels import SpectrumKernel
         >>> SpectrumKernel(k=1, normalize=False).fit_transform(["AAC", "GG"])
         array([[5., 0.],
@@ -147,17 +122,6 @@ class GramTransformer:
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the column names of `transform`: the ids of the training samples.
 
-        Parameters
-        ----------
-        input_features : None
-            Not used; scikit-learn passes it.
-
-        Returns
-        -------
-        ndarray of object, shape (training samples,)
-
-        Examples
-        --------
         >>> from seqkern.kernels import SpectrumKernel
         >>> SpectrumKernel(k=1).fit(["AAC", "GG"]).get_feature_names_out()
         array(['1', '2'], dtype=object)
@@ -167,13 +131,6 @@ class GramTransformer:
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose the output container of `transform` and `fit_transform`, and return self.
 
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, optional
-            By default unchanged.
-
-        Examples
-        --------
         >>> from seqkern.kernels import SpectrumKernel
         >>> SpectrumKernel(k=1, normalize=False).set_output(transform="pandas").fit_transform(["AAC", "GG"])
              1    2
@@ -198,7 +155,7 @@ class GramTransformer:
         return None if self._references is None else self._references.samples
 
     def _known_references(self) -> References:
-        """Return the training samples; NotFittedError without any."""
+        """Return the training samples; raise NotFittedError if there are none."""
         if self._references is None:
             # Imported here: slows start-up.
             from sklearn.exceptions import NotFittedError

@@ -1,23 +1,48 @@
-"""Methods that were compared: every pair with its test, over many tasks, over chains, or on one task."""
+"""Compared methods: every pair with its test, over many tasks, over chains, or on one task."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from seqkern.core.errors import FileError, LabelError, unknown_name
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.chain_shares import ChainShares
-from seqkern.evaluation.friedman import FriedmanTest, critical_difference, friedman
 from seqkern.evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
-from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, PairedDecisions
-from seqkern.evaluation.single_task_tests import TESTS, PairTest, pair_tests
-from seqkern.evaluation.wilcoxon import Comparison, compare_all, least_p
-from seqkern.report.dataset_results import Method
+from seqkern.evaluation.many_task_tests import (
+    Comparison,
+    FriedmanTest,
+    compare_all,
+    critical_difference,
+    friedman,
+    least_p,
+)
+from seqkern.evaluation.residue_results import ChainShares
+from seqkern.evaluation.single_task_tests import (
+    FIVE_BY_TWO,
+    TESTS,
+    PairedDecisions,
+    PairTest,
+    metrics_with_test,
+    pair_tests,
+)
+from seqkern.methods.baselines import BASELINES
+from seqkern.report.dataset_results import (
+    KEYS,
+    DatasetResults,
+    Method,
+    numbers,
+    positive_class,
+    read_table,
+    rows_by_value,
+)
+from seqkern.report.page_frame import fixed
 from seqkern.report.sentences import metric
+from seqkern.report.tables import NOT_METRICS, Ranking, unit_scores
 
 LEVEL = 0.05
 LEAST_RANKED = 3  # methods and tasks from which on mean ranks are compared
@@ -32,17 +57,7 @@ COUNTED = ("tasks", "left_out", "wins", "ties", "losses", "effect", "p")
 
 
 class _Table:
-    """All pairs of methods, or a control with each other method, compared by one metric.
-
-    Attributes
-    ----------
-    key : str
-        The metric.
-    methods : list of Method
-        The best first.
-    found : list of Comparison or PairTest
-    control : Method or None
-    """
+    """All pairs of methods, or a control with each other method, compared by one metric."""
 
     key: str
     methods: list[Method]
@@ -55,35 +70,14 @@ class _Table:
         return False
 
     def standing(self, method: Method) -> tuple[int, int]:
-        """Return how many methods this one is significantly better than, and than how many significantly worse."""
+        """Return how many methods this one is significantly better than, and significantly worse than."""
         own = [one for one in self.found if method in methods_of(one) and is_significant(one) and directed(one)]
         better = sum((lead(one) > 0) == (one.first == method) for one in own)
         return better, len(own) - better
 
 
 class Compared(_Table):
-    """Methods compared over tasks.
-
-    Parameters
-    ----------
-    values : mapping of Method to sequence of float
-        Scores on each task, shape (tasks,), NaN where there is none; the best method first.
-    key : str
-        The metric.
-    word, words : str
-        What a task is called, one and several: ``"family"`` and ``"families"``.
-    control : Method, optional
-        The method that each other one is compared with; by default every pair is compared.
-
-    Attributes
-    ----------
-    tasks : int
-        The most that a pair of methods has in common.
-    friedman : FriedmanTest or None
-        Of all methods; for three methods or more with three tasks or more.
-    critical_difference : float or None
-        Of their mean ranks: Nemenyi's, or against a control Bonferroni and Dunn's.
-    """
+    """Comparison of methods over tasks."""
 
     def __init__(
         self,
@@ -110,26 +104,17 @@ class Compared(_Table):
 
     @property
     def hopeless(self) -> bool:
-        """Whether, with so few tasks and so many pairs, not even one that is always better can be significant."""
+        """Whether tasks are so few, and pairs so many, that not even a method that always wins can be significant."""
         return least_p(self.tasks) * len(self.found) > LEVEL
 
     @property
     def ranks(self) -> dict[Method, float]:
-        """Dict of method to its mean rank; empty without Friedman's test."""
+        """Mean rank of each method; empty without Friedman's test."""
         return {} if self.friedman is None else dict(zip(self.methods, self.friedman.ranks.tolist(), strict=True))
 
     def averages(self, one: Comparison) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the mean scores of the two methods over their common tasks, and the median scores.
-
-        Parameters
-        ----------
-        one : Comparison
-            What the test of the two methods found.
-
-        Returns
-        -------
-        (tuple[float, float], tuple[float, float])
-            Means and medians, each of the first method and of the second; NaN without a common task.
+        """Return ((mean, mean), (median, median)) of the two methods' scores over their common tasks; NaN without
+        any.
         """
         pair = np.array([self.values[method] for method in methods_of(one)], dtype=float)
         common = pair[:, ~np.isnan(pair).any(axis=0)]
@@ -139,18 +124,7 @@ class Compared(_Table):
         return (means[0], means[1]), (medians[0], medians[1])
 
     def rows(self, dataset: str) -> Iterator[dict[str, object]]:
-        """Return the rows of ``comparisons.tsv``, as dicts.
-
-        Parameters
-        ----------
-        dataset : str
-            Name of the data set, for the first column.
-
-        Yields
-        ------
-        dict of str to object
-            The cells of a row, by the names in `COLUMNS`.
-        """
+        """Yield the rows of ``comparisons.tsv``, as dicts."""
         ranks = self.ranks
         for one in self.found:
             test, (first, second) = one.test, methods_of(one)
@@ -167,24 +141,7 @@ class Compared(_Table):
 
 
 class ComparedChains(Compared):
-    """Methods compared on residues: the share of right ones of each tested chain.
-
-    Parameters
-    ----------
-    shares : ChainShares
-        Right residues of each chain.
-    methods : sequence of Method
-        The best first.
-    key : str
-        The metric.
-    control : Method, optional
-        The method that each other one is compared with; by default every pair is compared.
-
-    Attributes
-    ----------
-    intervals : dict of method to {metric: ScoreInterval}
-        Of the share of all residues that are right, by chain.
-    """
+    """Comparison of methods on residues, by the share of correct residues in each tested chain."""
 
     def __init__(self, shares: ChainShares, methods: Sequence[Method], key: str, control: Method | None = None) -> None:
         super().__init__(shares.shares(methods), key, "chain", "chains", control)
@@ -192,31 +149,7 @@ class ComparedChains(Compared):
 
 
 class SingleTaskTests(_Table):
-    """Methods compared on one task, sample by sample.
-
-    Parameters
-    ----------
-    paired : PairedDecisions
-        Decisions of all methods on the task.
-    key : str
-        The metric.
-    order : iterable of Method
-        The best first; methods without decisions are left out.
-    control : Method, optional
-        The method that each other one is compared with; by default every pair is compared.
-
-    Attributes
-    ----------
-    shape : str
-        How the test sets lie to one another: ``single``, ``folds`` or ``five_by_two``.
-    test : str
-        Name of the test.
-    units, parts : int
-        Test samples and test sets.
-    fewest : int or None
-        Samples of the smaller class, for two classes.
-    paired : PairedDecisions
-    """
+    """Comparison of methods on one task, sample by sample."""
 
     def __init__(
         self, paired: PairedDecisions, key: str, order: Iterable[Method], control: Method | None = None
@@ -232,25 +165,14 @@ class SingleTaskTests(_Table):
 
     @cached_property
     def intervals(self) -> dict[Method, dict[str, ScoreInterval]]:
-        """Dict of method to {metric: ScoreInterval}, of all metrics that have intervals here."""
+        """Intervals of each method, as {metric: ScoreInterval}, for all metrics that have intervals here."""
         names = list(metrics_with_interval(self.paired))
         if len(self.paired.ids) * len(self.methods) > MOST_DRAWN:
             names = [name for name in names if name in FORMULAS]
         return {m: {name: score_interval(self.paired, m, name) for name in names} for m in self.methods if names}
 
     def rows(self, dataset: str) -> Iterator[dict[str, object]]:
-        """Return the rows of ``comparisons.tsv``, as dicts.
-
-        Parameters
-        ----------
-        dataset : str
-            Name of the data set, for the first column.
-
-        Yields
-        ------
-        dict of str to object
-            The cells of a row, by the names in `COLUMNS`.
-        """
+        """Yield the rows of ``comparisons.tsv``, as dicts."""
         for one in self.found:
             shared = (
                 *("units", "left_out", "wins", "ties", "losses", "value", "other_value"),
@@ -260,17 +182,7 @@ class SingleTaskTests(_Table):
 
 
 def methods_of(one: Comparison | PairTest) -> tuple[Method, Method]:
-    """Return the two methods that were compared.
-
-    Parameters
-    ----------
-    one : Comparison or PairTest
-        What the test of two methods found.
-
-    Returns
-    -------
-    (Method, Method)
-    """
+    """Return the two methods of a comparison."""
     return cast("tuple[Method, Method]", one[:2])
 
 
@@ -282,53 +194,361 @@ def _names(dataset: str, key: str, one: Comparison | PairTest, test: str) -> dic
 
 
 def _ordered(paired: PairedDecisions, methods: Sequence[Method]) -> PairedDecisions:
-    """Return the PairedDecisions with its methods in this order."""
+    """Return the PairedDecisions with its methods in the given order."""
     predicted = {method: paired.predicted[method] for method in methods}
     decisions = {method: paired.decisions[method] for method in methods if method in paired.decisions}
     return replace(paired, predicted=predicted, decisions=decisions)
 
 
 def lead(one: Comparison | PairTest) -> int:
-    """Return 1 where the first of two methods is ahead in what was tested, −1 where the second is, else 0.
-
-    Parameters
-    ----------
-    one : Comparison or PairTest
-        What the test of two methods found.
-
-    Returns
-    -------
-    int
-    """
+    """Return 1 if the first of two methods is ahead in the tested quantity, −1 if the second is, otherwise 0."""
     return one.lead if isinstance(one, PairTest) else int(np.sign(one.test.effect))
 
 
 def directed(one: Comparison | PairTest) -> bool:
-    """Tell whether a test says which of two methods is ahead, not only that they differ.
-
-    Parameters
-    ----------
-    one : Comparison or PairTest
-        What the test of two methods found.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a test says which of two methods is ahead, not only that they differ."""
     return getattr(one, "directed", True)
 
 
 def is_significant(one: Comparison | PairTest) -> bool:
-    """Tell whether two methods differ significantly.
-
-    Parameters
-    ----------
-    one : Comparison or PairTest
-        What the test of two methods found.
-
-    Returns
-    -------
-    bool
-        Whether p after Holm's correction is at most `LEVEL`.
-    """
+    """Return whether two methods differ significantly: p after Holm's correction is at most `LEVEL`."""
     return one.p_holm <= LEVEL
+
+
+# Verdicts on two methods after a test: better, different without a direction, or no significant difference.
+
+
+def verdict(one: Comparison | PairTest) -> str:
+    """Return the verdict on the first method: ``"better"``, ``"worse"``, ``"differs"`` or
+    ``"no significant difference"``.
+    """
+    if not is_significant(one):
+        return "no significant difference"
+    if not directed(one):
+        return "differs"
+    return "worse" if lead(one) < 0 else "better"
+
+
+def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[float]) -> str:
+    """Return a clause that says where the averages contradict a rank test; empty where they agree.
+
+    >>> contrary("auc", 1, means=(0.91, 0.90), medians=(0.93, 0.95))
+    '; but the median points the other way (0.930 against 0.950)'
+    """
+    sign = ahead if metric(key).higher else -ahead
+    against = [
+        f"the {name} points the other way ({fixed(first)} against {fixed(second)})"
+        for name, (first, second) in (("median", medians), ("mean", means))
+        if sign * (first - second) < -1e-12
+    ]
+    return "; but " + " and ".join(against) if against else ""
+
+
+# Trivial baselines of a data set, as written by ``seqkern baseline``; none where it was not run.
+
+NAMES = {name: baseline.title for name, baseline in BASELINES.items()}
+"""What figures and tables call them."""
+CHANCE_LEVEL = ("majority", "mean")
+"""Baselines that look at labels only."""
+
+
+def as_method(name: str) -> Method:
+    """Return the Method that stands for a baseline; its missing solver distinguishes it from configured methods."""
+    return Method(name, "")
+
+
+class Baselines:
+    """The scores and decisions of the baselines of one data set."""
+
+    def __init__(self, dataset: DatasetResults) -> None:
+        self.dataset = dataset
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """Numeric table from ``metrics.tsv``; empty where there is none."""
+        table = read_table(self.dataset.folder("baseline") / "metrics.tsv", ["baseline", *KEYS])
+        if table is None:
+            return pd.DataFrame(columns=["baseline", *KEYS], dtype=str)
+        return table.assign(**{c: numbers(table[c]) for c in table.columns if c not in ("baseline", *KEYS)})
+
+    @cached_property
+    def decisions(self) -> dict[Method, pd.DataFrame]:
+        """Decisions of each baseline, by its `as_method` key; empty where there are none."""
+        path = self.dataset.folder("baseline") / "decisions.tsv"
+        table = read_table(path, ["baseline", *KEYS, "id", "label", "predicted"], ("decision",))
+        if table is None:
+            return {}
+        return {
+            as_method(name): rows.drop(columns="baseline").reset_index(drop=True)
+            for name, rows in rows_by_value(table, "baseline")
+        }
+
+    def units(self, key: str) -> dict[str, pd.Series]:
+        """Return the scores of each baseline that are averaged: by task if there are several, otherwise by split."""
+        if key not in self.metrics:
+            return {}
+        keyed = self.metrics.assign(unit=self.dataset.unit(self.metrics))
+        found = {name: rows.groupby("unit", sort=False)[key].mean() for name, rows in rows_by_value(keyed, "baseline")}
+        return {name: series for name, series in found.items() if name in BASELINES and series.notna().any()}
+
+
+# Decisions of all methods on one task, sample by sample, as input of `evaluation.single_task_tests`.
+
+Tables: TypeAlias = "dict[Method, pd.DataFrame]"
+"""Decisions of each method on one task."""
+
+
+def read_paired_decisions(
+    dataset: DatasetResults, task: str | None = None, baselines: "Baselines | None" = None
+) -> PairedDecisions | None:
+    """Return the PairedDecisions of a data set's task (default: the only one); None if no method has decisions.
+
+    Raise LabelError if methods, or paired baselines, were not tested on the same samples and labels.
+    """
+    tables = {}
+    read = {method: dataset.decisions(method) for method in dataset.done}
+    for method, table in {**read, **({} if baselines is None else baselines.decisions)}.items():
+        if table is not None and task is not None:
+            table = table[table["task"] == task]
+        if table is not None and len(table):
+            tables[method] = table.drop(
+                columns=[name for name in table.columns if ":" in name]
+            )  # values of single classes
+    if not tables:
+        return None
+    if _all_alike(tables):
+        table = next(iter(tables.values()))
+        ids, splits, names = (table[name].to_numpy(dtype=str) for name in ("id", "split", "label"))
+        rows: dict[Method, npt.ArrayLike] = dict.fromkeys(tables, np.arange(len(ids)))
+    else:
+        samples = _samples(tables)
+        _check_same_folds(tables)
+        ids, splits, names = (np.array([sample[i] for sample in samples], dtype=str) for i in (1, 0, 2))
+        place = {sample[:2]: i for i, sample in enumerate(samples)}
+        rows = {method: [place[key] for key in _keys(table)] for method, table in tables.items()}
+    coded = _coder(dataset, names, tables)
+    decisions, predicted = {}, {}
+    for method, table in tables.items():
+        predicted[method] = _spread(coded(table["predicted"]), rows[method], len(ids))
+        if dataset.kind != "multiclass":
+            decisions[method] = _spread(table["decision"].to_numpy(float), rows[method], len(ids))
+    scores = _scores(dataset.metrics, dataset.done, task)
+    if baselines is not None:
+        named = baselines.metrics.rename(columns={"baseline": "kernel"}).assign(solver="")
+        scores |= _scores(named, list(baselines.decisions), task)
+    return PairedDecisions(dataset.kind, ids, splits, coded(names), decisions, predicted, scores)
+
+
+def _all_alike(tables: "Tables") -> bool:
+    """Return whether all tables have the same samples and labels, row by row, each once in a test set."""
+    first, *rest = tables.values()
+    columns = ["split", "id", "label"]
+    alike = all(
+        len(table) == len(first) and all(np.all(table[c].values == first[c].values) for c in columns) for table in rest
+    )
+    return alike and not bool(first.duplicated(columns[:2]).any())
+
+
+def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return (split, id) of each row."""
+    return list(zip(table["split"], table["id"], strict=True))
+
+
+def _samples(tables: "Tables") -> list[tuple[str, str, str]]:
+    """Return (split, id, label) of every sample that some method was tested on, in order of appearance."""
+    found: dict[tuple[str, str], str] = {}
+    for method, table in tables.items():
+        seen = set()
+        for key, label in zip(_keys(table), table["label"], strict=True):
+            if key in seen:
+                name = f"decisions of {method.kernel} with {method.solver}"
+                raise FileError(f"{name}: split {key[0]!r} tests {key[1]!r} twice", remedy="evaluate again")
+            seen.add(key)
+            if found.setdefault(key, label) != label:
+                raise LabelError(
+                    f"is {found[key]!r} for one method and {label!r} for {method.kernel} with {method.solver}",
+                    record=key[1],
+                    remedy="compare methods that were evaluated on the same data",
+                )
+    return [(*key, label) for key, label in found.items()]
+
+
+def _check_same_folds(tables: "Tables") -> None:
+    """Raise LabelError unless all methods were tested on the same samples in the same test sets."""
+    places: dict[str, tuple[set[str], str]] = {}
+    for method, table in tables.items():
+        name = f"{method.kernel} with {method.solver}"
+        own: dict[str, set[str]] = {}
+        for split, sample in _keys(table):
+            own.setdefault(sample, set()).add(split)
+        for sample, splits in own.items():
+            other, other_name = places.setdefault(sample, (splits, name))
+            if not (splits <= other or other <= splits):  # a method may lack a part, and no more
+                raise LabelError(
+                    f"is in test set {min(splits - other)!r} of {name}, in {min(other - splits)!r} of {other_name}",
+                    record=sample,
+                    remedy="compare methods that were evaluated on the same folds",
+                )
+    first, *rest = tables
+    common = set(_keys(tables[first]))
+    for method in rest:
+        if common.isdisjoint(_keys(tables[method])):
+            pair = " and ".join(f"{kernel} with {solver}" for kernel, solver in (first, method))
+            raise LabelError(
+                f"{pair} have no test unit in common", remedy="compare methods that were evaluated on the same folds"
+            )
+
+
+def _coder(dataset: DatasetResults, names: npt.NDArray[np.str_], tables: "Tables") -> Callable[[Any], np.ndarray]:
+    """Return a function that turns labels, as text, into numbers or codes."""
+    if dataset.kind == "real":
+        return lambda texts: numbers(texts).to_numpy() if hasattr(texts, "to_numpy") else np.asarray(texts, dtype=float)
+    if dataset.kind == "binary":
+        positive = positive_class(dataset, *tables.values())
+        return lambda texts: (np.asarray(texts, dtype=str) == positive).astype(np.int64)
+    every = [table["predicted"].unique() for table in tables.values()]
+    classes = np.unique(np.concatenate([names, *every]).astype(str))
+    return lambda texts: np.searchsorted(classes, np.asarray(texts, dtype=str))
+
+
+def _spread(values: np.ndarray, rows: npt.ArrayLike, n: int) -> np.ndarray:
+    """Return an array of length n with values in the given rows; NaN (or −1 for codes) elsewhere."""
+    whole = np.full(n, np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
+    whole[np.asarray(rows)] = values
+    return whole
+
+
+def _scores(
+    metrics: pd.DataFrame, methods: Sequence[Method], task: str | None
+) -> dict[Method, dict[tuple[str, str], float]]:
+    """Return {method: {(split, metric): score}} of a task."""
+    if task is not None:
+        metrics = metrics[metrics["task"] == task]
+    columns = [name for name in metrics.columns if name not in NOT_METRICS]
+    result: dict[Method, dict[tuple[str, str], float]] = {}
+    for method in methods:
+        own = metrics[(metrics["kernel"] == method.kernel) & (metrics["solver"] == method.solver)]
+        result[method] = {
+            (split, name): float(value)
+            for name in columns
+            for split, value in zip(own["split"], own[name], strict=True)
+            if value == value
+        }
+    return result
+
+
+# Tests of which methods are better: signed-rank tests over many tasks, or the tests that one task's folds allow.
+#
+# For residues the signed-rank test is over chains: residues of one chain are not independent.
+
+LEAST = 6  # with fewer tasks not even one that is always better can be told from chance
+ALSO = ("roc50", "median_rfp")
+BOTH = {"auc": "accuracy"}  # metrics that are compared together on one task
+
+
+def enough(tasks: int, methods: int) -> bool:
+    """Return whether some test over tasks can find a difference: six tasks, or three if three methods can be ranked."""
+    return methods > 1 and tasks >= (LEAST_RANKED if methods >= LEAST_RANKED else LEAST)
+
+
+def ranked_order(ranking: Ranking, key: str | None = None) -> list[Method]:
+    """Return the methods with a score, the best first: by a metric that has means, else by the headline metric."""
+    best = ranking.best[0]
+    order = [best, *(method for method in ranking.order if method != best)]
+    if key == ranking.metric or key not in ranking.scores:
+        return order
+    sign, means = -1 if metric(key).higher else 1, {method: ranking.score(method, key).mean for method in order}
+    return sorted(order, key=lambda method: (math.isnan(means[method]), sign * means[method]))
+
+
+def compare_tasks(
+    dataset: DatasetResults,
+    ranking: Ranking,
+    word: str,
+    words: str,
+    keys: Collection[str] | None = None,
+    control: Method | None = None,
+) -> dict[str, Compared]:
+    """Return {metric: Compared} over the tasks of a data set, the headline metric first.
+
+    It is empty for a single task, fewer than two methods, or too few tasks for either test: six, or three if at least
+    three methods can be ranked. The default metrics are the headline metric, ROC50 and median RFP.
+    """
+    requested = keys is not None and len(ranking.order) > 1
+    if not dataset.several or not (requested or enough(len(dataset.units), len(ranking.order))):
+        return {}
+    units, found = unit_scores(dataset), {}
+    for key in dict.fromkeys((ranking.headline, *ALSO) if keys is None else keys):
+        if key in ranking.scores:
+            wide = units.pivot(index="unit", columns=["kernel", "solver"], values=key).reindex(dataset.units)
+            values = {method: wide[tuple(method)].to_numpy() for method in ranked_order(ranking, key)}
+            found[key] = Compared(values, key, word, words, control)
+    return found
+
+
+def compare_on_task(
+    dataset: DatasetResults,
+    ranking: Ranking,
+    keys: Collection[str] | None = None,
+    control: Method | None = None,
+    task: str | None = None,
+) -> dict[str, Compared | SingleTaskTests]:
+    """Return {metric: SingleTaskTests} on one task: by the headline metric, and with the AUC also by accuracy.
+
+    For residues it is {metric: ComparedChains}, by the share of correct residues. It is empty for fewer than two
+    methods
+    with decisions, and if none of the default metrics has a valid test. Raise ParameterError for a given metric
+    that has
+    no test here.
+    """
+    paired = read_paired_decisions(dataset, task) if len(ranking.order) > 1 else None
+    if paired is None or len(paired.predicted) < 2:
+        return {}
+    if dataset.residues:
+        return _compare_chains(paired, ranking, keys or [ranking.headline], control)
+    if keys is None:
+        known = metrics_with_test(paired)
+        wanted = (ranking.headline, BOTH.get(ranking.headline))
+        keys = [name for name in wanted if name is not None and name in known] or known[:1]
+    return {key: SingleTaskTests(paired, key, ranked_order(ranking, key), control) for key in keys}
+
+
+def _compare_chains(
+    paired: PairedDecisions, ranking: Ranking, keys: Collection[str], control: Method | None
+) -> dict[str, Compared | SingleTaskTests]:
+    """Return {metric: ComparedChains}; the headline metric of residues, such as Q3, is their accuracy."""
+    same = (ranking.headline, "accuracy")
+    found: dict[str, Compared | SingleTaskTests] = {}
+    for key in keys:
+        if key not in same:
+            raise unknown_name("metric to compare chains by", key, same)
+        methods = [method for method in ranked_order(ranking, key) if method in paired.predicted]
+        found[key] = ComparedChains(ChainShares(paired), methods, key, control)
+    return found
+
+
+def why_untested(dataset: DatasetResults, ranking: Ranking, task: str | None = None) -> LabelError | None:
+    """Return the LabelError that says why no test is valid on one task; None if `compare_on_task` finds a test."""
+    paired = read_paired_decisions(dataset, task) if len(ranking.order) > 1 and not dataset.residues else None
+    return paired.untestable("accuracy") if paired is not None and len(paired.predicted) > 1 else None
+
+
+def compare_datasets(
+    datasets: Sequence[DatasetResults], key: str | None = None, control: Method | None = None
+) -> dict[str, Compared]:
+    """Return {metric: Compared} over data sets, for the methods with a mean score on all of them.
+
+    It is empty for too few data sets or methods, and if by default they are not all ranked by one metric.
+    """
+    rankings = [Ranking(dataset) for dataset in datasets]
+    keys = {ranking.metric for ranking in rankings} if key is None else {key}
+    key = keys.pop()
+    if keys or key is None:
+        return {}
+    common = [m for m in rankings[0].order if all(ranking.score(m, key).n for ranking in rankings)]
+    values = {method: [ranking.score(method, key).mean for ranking in rankings] for method in common}
+    if not enough(len(datasets), len(values)) or control not in (None, *common):
+        return {}
+    sign = -1 if metric(key).higher else 1
+    order = sorted(values, key=lambda method: sign * np.mean(values[method]))
+    return {key: Compared({method: values[method] for method in order}, key, "data set", "data sets", control)}

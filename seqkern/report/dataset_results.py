@@ -1,27 +1,146 @@
-"""Read what a study's results folder holds of one data set: its tables, and what is missing of its grid."""
+"""Results of one data set in a study's results folder: its tables, and what is missing from its grid."""
 
+import csv
 import itertools
-from collections.abc import Mapping
+import json
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import yaml
 
-from seqkern.audit.files import FINDINGS, PLACE
+from seqkern.core.damaged import unreadable
 from seqkern.core.errors import ConfigError, FileError
-from seqkern.core.file_kinds import GRAM
-from seqkern.folds.leakage import SIMILAR
-from seqkern.folds.samples import DEV
+from seqkern.core.file_kinds import GRAM, RESULT, FileKind
+from seqkern.evaluation.fold_methods import DEV
+from seqkern.evaluation.leakage import SIMILAR
 from seqkern.gram.spectrum import Spectrum, read_spectrum
-from seqkern.report.files import numbers, read_gram, read_json, read_laps, read_table
-from seqkern.solvers.bound_names import BOUNDS
+from seqkern.report.audit_page import FINDINGS, PLACE
+from seqkern.solvers.costs import BOUNDS
 from seqkern.study.dataset_entries import DatasetEntry
-from seqkern.study.kernel_entries import KernelEntry
-from seqkern.study.reading import AnyKernel
+from seqkern.study.kernel_entries import AnyKernel, KernelEntry
+from seqkern.study.schema import parse_yaml
 from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.study import Study
+
+# Readers of a results folder's files: a missing file gives None, a damaged one an error that names it.
+
+
+def read_table(
+    path: str | os.PathLike[str], columns: Collection[str], numeric: tuple[str, ...] = ()
+) -> pd.DataFrame | None:
+    """Return a TSV file as a DataFrame of str, or None if there is no such file.
+
+    Columns whose names begin with a text in `numeric` are read as numbers, NaN for anything else. Raise FileError
+    if the
+    file lacks one of `columns`.
+    """
+    form: dict[str, Any] = {
+        "sep": "\t",
+        "na_filter": False,
+        "quoting": csv.QUOTE_NONE,
+        "lineterminator": "\n",
+        "encoding": "utf-8",
+    }
+    try:
+        head = pd.read_csv(path, dtype=str, nrows=0, **form)
+        wanted = [name for name in head if numeric and str(name).startswith(numeric)]
+        types: dict[str, Any] = dict.fromkeys(head, str) | dict.fromkeys(wanted, float)
+        try:
+            table = pd.read_csv(path, dtype=types, **form)
+        except ValueError:  # an empty cell, a word
+            table = pd.read_csv(path, dtype=str, **form)
+            table = table.assign(**{name: numbers(table[name]) for name in wanted})
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:
+        raise FileError(f"is not a table: {error}", file=path, remedy="make it again") from error
+    for column in columns:
+        if column not in table:
+            raise FileError(f"has no column {column!r}", file=path, remedy="make it again with this version")
+    return table
+
+
+def read_json(path: str | os.PathLike[str], kind: FileKind = RESULT) -> dict[str, Any] | None:
+    """Return the dict in a JSON file of some kind, or None if there is no such file."""
+    content = _mapping(path, json.loads, "is not JSON", "is not a JSON object", "make it again")
+    if content is not None:
+        kind.check(content, path)
+    return content
+
+
+def read_laps(path: str | os.PathLike[str], columns: Sequence[str]) -> pd.DataFrame | None:
+    """Return the laps of a ``cost.json`` as a DataFrame with `columns`, or None if there is no such file."""
+    cost = read_json(path)
+    if cost is None:
+        return None
+    laps = cost.get("laps")
+    if not isinstance(laps, list) or not all(isinstance(lap, dict) and lap.keys() >= set(columns) for lap in laps):
+        problem = f"has no laps with {', '.join(columns)}"
+        raise FileError(problem, file=path, remedy="make it again with this version")
+    return pd.DataFrame(laps, columns=list(columns))
+
+
+def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return a study's resolved configuration, ``{}`` where there is none."""
+    return (
+        _mapping(path, lambda text: parse_yaml(text)[1], "is not YAML", "holds no keys", "run the workflow again") or {}
+    )
+
+
+def _mapping(
+    path: str | os.PathLike[str], parse: Callable[[str], Any], unread: str, other: str, remedy: str
+) -> dict[str, Any] | None:
+    """Return the dict in a file (None if there is no such file); raise FileError if unreadable or not a dict."""
+    try:
+        value = parse(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise FileError(f"{unread}: {error}", file=path, remedy=remedy) from error
+    if not isinstance(value, dict):
+        raise FileError(other, file=path, remedy=remedy)
+    return value
+
+
+def numbers(column: pd.Series) -> pd.Series:
+    """Return texts as float64, NaN for anything that is not a number.
+
+    >>> numbers(pd.Series(["0.5", "", "none"])).tolist()
+    [0.5, nan, nan]
+    """
+    return pd.to_numeric(column, errors="coerce").astype(float)
+
+
+def rows_by(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+    """Yield (texts, rows) for each combination of texts in some columns, in order of appearance."""
+    for key, rows in table.groupby(list(columns), sort=False):
+        yield cast("tuple[str, ...]", key), rows
+
+
+def rows_by_value(table: pd.DataFrame, by: str | pd.Series) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield (text, rows) for each distinct text in one column, in order of appearance."""
+    for key, rows in table.groupby(by, sort=False):
+        yield cast(str, key), rows
+
+
+def read_gram(path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:
+    """Return a stored Gram matrix as a read-only memory map, (n, n); None if there is no such file."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, EOFError) as error:
+        raise FileError(f"is not a Gram matrix: {error}", file=path, remedy="make it again") from error
 
 
 class Method(NamedTuple):
@@ -61,23 +180,12 @@ EIGENVALUES = ("smallest_eigenvalue", "negative_share")
 
 
 def subfolders(folder: Path) -> list[str]:
-    """Return the names of a folder's subfolders, sorted.
-
-    Parameters
-    ----------
-    folder : Path
-        A folder, which may be missing.
-
-    Returns
-    -------
-    list of str
-        Empty where there is no such folder.
-    """
+    """Return the names of a folder's subfolders, sorted; empty if the folder is missing."""
     return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
 
 def _is_summary(summary: Mapping[str, Any]) -> bool:
-    """Tell whether a dict has the form of a data set's summary, as far as it goes."""
+    """Return whether a dict has the form of a data set's summary, as far as it goes."""
     tasks = summary.get("tasks", {})
     if not isinstance(tasks, dict) or not isinstance(summary.get("kind", ""), str):
         return False
@@ -85,24 +193,7 @@ def _is_summary(summary: Mapping[str, Any]) -> bool:
 
 
 class DatasetResults:
-    """One data set of a study; its tables are read when they are first needed.
-
-    Parameters
-    ----------
-    study : Study
-        The study, as configured.
-    home : Path
-        The results folder of the study.
-    name : str
-        Name of the data set, for captions.
-
-    Attributes
-    ----------
-    entry : DatasetEntry
-        Its entry in the configuration.
-    methods : list of Method
-        What was to be run, in the order of the configuration.
-    """
+    """Results of one data set of a study; tables are read when first needed."""
 
     def __init__(self, study: Study, home: Path, name: str) -> None:
         self.study = study
@@ -112,7 +203,7 @@ class DatasetResults:
         self.methods = self._expected()
 
     def _expected(self) -> list[Method]:
-        """Return kernels × solvers of the configuration, or what is on disk where there is none."""
+        """Return kernels × solvers of the configuration, or the methods on disk if there is no configuration."""
         if not self._configured:
             home = self.folder("evaluate")
             return [Method(kernel, solver) for kernel in subfolders(home) for solver in subfolders(home / kernel)]
@@ -120,7 +211,7 @@ class DatasetResults:
 
     @property
     def unsuitable(self) -> list[Method]:
-        """Kernels × solvers of the configuration that are not run: the kernel does not give what the solver takes."""
+        """Methods of the configuration that are not run: the kernel does not give the input that the solver takes."""
         if not self._configured:
             return []
         return [Method(*names) for names in self.study.unsuitable(self.name, (self.summary or {}).get("kind", ""))]
@@ -131,53 +222,24 @@ class DatasetResults:
         return bool(self.study.datasets and self.study.kernels and self.study.solvers)
 
     def kernel(self, name: str) -> AnyKernel:
-        """Return the KernelEntry or KernelChoice that the configuration calls `name`, which may be unknown here.
-
-        Parameters
-        ----------
-        name : str
-            Name of the kernel in the configuration.
-
-        Returns
-        -------
-        AnyKernel
-            An entry without a kernel where the configuration has none of that name.
-        """
+        """Return the KernelEntry or KernelChoice that the configuration calls `name`; an empty entry if unknown."""
         return self.study.kernels.get(name) or KernelEntry.unknown({}, name, ConfigError("is not configured"))
 
     def solver(self, name: str) -> SolverEntry:
-        """Return the SolverEntry that the configuration calls `name`, which may be unknown here.
-
-        Parameters
-        ----------
-        name : str
-            Name of the solver in the configuration.
-
-        Returns
-        -------
-        SolverEntry
-            An empty entry where the configuration has none of that name.
-        """
+        """Return the SolverEntry that the configuration calls `name`; an empty entry if unknown."""
         return self.study.solvers.get(name) or SolverEntry.of_results({}, name)
 
     def folder(self, stage: str) -> Path:
         """Return the folder of a stage's files for this data set.
 
-        Parameters
-        ----------
-        stage : str
-            Name of the stage: ``datasets``, ``folds``, ``audit``, ``gram``, ``inner``, ``evaluate``,
-            ``importance``, ``motifs`` or ``effects``.
-
-        Returns
-        -------
-        Path
+        Stages are ``datasets``, ``folds``, ``audit``, ``gram``, ``inner``, ``evaluate``, ``importance``, ``motifs`` and
+        ``effects``.
         """
         return self.home / stage / self.name
 
     @cached_property
     def summary(self) -> dict[str, Any] | None:
-        """Dict of ``summary.json``; None where it is missing."""
+        """Content of ``summary.json``; None where it is missing."""
         path = self.folder("datasets") / "summary.json"
         summary = read_json(path)
         if summary is not None and not _is_summary(summary):
@@ -186,54 +248,43 @@ class DatasetResults:
 
     @cached_property
     def tasks(self) -> dict[str, dict[str, Any]]:
-        """Dict of task name to what the summary says of it; empty without a summary."""
+        """Summary of each task, by name; empty without a summary."""
         return (self.summary or {}).get("tasks") or {}
 
     @cached_property
     def kind(self) -> str:
-        """``"binary"``, ``"multiclass"`` or ``"real"``: the kind of the first task."""
+        """Kind of labels of the first task: ``"binary"``, ``"multiclass"`` or ``"real"``."""
         kinds: list[Any] = [task.get("kind") for task in self.tasks.values()]
         return cast(str, kinds[0]) if kinds else "binary"
 
     def classes(self, task: str) -> list[str]:
-        """Return the class names of a task in order: negative before positive if binary.
-
-        Parameters
-        ----------
-        task : str
-            Name of the task.
-
-        Returns
-        -------
-        list of str
-            Empty where no summary names them.
-        """
+        """Return the class names of a task in order, negative before positive if binary; empty if unknown."""
         return [str(name) for name in (self.tasks.get(task) or {}).get("classes", ())]
 
     @cached_property
     def leakage(self) -> pd.DataFrame | None:
-        """DataFrame of ``leakage.tsv``; None where it is missing."""
+        """Table from ``leakage.tsv``; None where it is missing."""
         columns = [*KEYS, "kind", "test_id", "train_id", "identity"]
         return read_table(self.folder("folds") / "leakage.tsv", columns)
 
     @cached_property
     def audit_findings(self) -> pd.DataFrame | None:
-        """DataFrame of the audit's ``findings.tsv``; None where it is missing."""
+        """Table from the audit's ``findings.tsv``; None where it is missing."""
         return read_table(self.folder("audit") / "findings.tsv", [*PLACE, *FINDINGS])
 
     @cached_property
     def audit_overlap(self) -> pd.DataFrame | None:
-        """DataFrame of the audit's ``overlap.tsv``; None where it is missing."""
+        """Table from the audit's ``overlap.tsv``; None where it is missing."""
         return read_table(self.folder("audit") / "overlap.tsv", [*PLACE, "test_id"])
 
     @cached_property
     def similar(self) -> pd.DataFrame | None:
-        """DataFrame of ``similar.tsv``; None where it is missing."""
+        """Table from ``similar.tsv``; None where it is missing."""
         return read_table(self.folder("folds") / "similar.tsv", list(SIMILAR))
 
     @cached_property
     def composition(self) -> pd.DataFrame | None:
-        """DataFrame of ``composition.tsv`` with int columns train and test; None where it is missing."""
+        """Table from ``composition.tsv`` with int columns train and test; None where it is missing."""
         table = read_table(self.folder("folds") / "composition.tsv", [*KEYS, "class", "train", "test"])
         if table is None:
             return None
@@ -242,12 +293,12 @@ class DatasetResults:
 
     @cached_property
     def developed(self) -> bool:
-        """Whether a development part takes the place of inner folds."""
+        """Whether a development set takes the place of inner folds."""
         return self.composition is not None and DEV in self.composition
 
     @cached_property
     def several(self) -> bool:
-        """Whether there are several tasks: then scores are averaged over tasks, else over folds."""
+        """Whether there are several tasks; scores are then averaged over tasks, otherwise over folds."""
         return len(self.tasks) > 1 or self.metrics["task"].nunique() > 1
 
     @cached_property
@@ -259,35 +310,24 @@ class DatasetResults:
 
     @cached_property
     def units(self) -> list[str]:
-        """List of what scores are averaged over: names of the tasks, or of the splits of the only task."""
+        """Names of what scores are averaged over: the tasks, or the splits of the only task."""
         column = "task" if self.several else "split"
         tables = [table for table in (self.composition, self.metrics) if table is not None]
         found = pd.concat([table[column] for table in tables]) if tables else []
         return list(dict.fromkeys([*(self.tasks if self.several else ()), *found]))
 
     def unit(self, table: pd.DataFrame) -> pd.Series:
-        """Return the column of `table` that names the unit of each row: what scores are averaged over.
-
-        Parameters
-        ----------
-        table : DataFrame
-            With columns task and split.
-
-        Returns
-        -------
-        Series
-            One of `units` for each row.
-        """
+        """Return the name of the unit (see `units`) of each row of a table with columns task and split."""
         return table["task" if self.several else "split"]
 
     @cached_property
     def metrics_text(self) -> pd.DataFrame:
-        """DataFrame of str: all ``metrics.tsv``, with columns kernel and solver in front."""
+        """Text of all ``metrics.tsv``, as one table with columns kernel and solver in front."""
         return self._all("metrics")
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """`metrics_text` with numbers, NaN where a metric is not defined."""
+        """Scores of `metrics_text` as numbers, NaN where a metric is not defined."""
         text = self.metrics_text
         return text.assign(**{c: numbers(text[c]) for c in text.columns if c not in ("kernel", "solver", *KEYS)})
 
@@ -298,15 +338,15 @@ class DatasetResults:
 
     @cached_property
     def choices(self) -> pd.DataFrame:
-        """DataFrame of all ``choices.tsv``."""
+        """Rows of all ``choices.tsv``, as one table."""
         table = self._all("choices")
         return table.assign(inner_score=numbers(table["inner_score"]))
 
     @cached_property
     def fits(self) -> pd.DataFrame:
-        """DataFrame of all ``fits.tsv``; `converged` is bool.
+        """Rows of all ``fits.tsv``, as one table; `converged` is bool.
 
-        ``inner_not_converged`` is a number, and ``weights_failed`` bool: whether a kernel learned weights that did not
+        ``inner_not_converged`` is a number; ``weights_failed`` is bool: whether learned kernel weights did not
         converge.
         """
         table = self._all("fits")
@@ -319,79 +359,58 @@ class DatasetResults:
 
     @cached_property
     def features(self) -> pd.DataFrame:
-        """DataFrame of all ``features.tsv``: what each training set selected; empty where no method selects."""
+        """Rows of all ``features.tsv``: features selected on each training set; empty where no method selects."""
         table = self._all("features")
         tested = {"p_corrected": numbers(table["p_corrected"])} if "p_corrected" in table else {}
         return table.assign(rank=numbers(table["rank"]), **tested)
 
     @cached_property
     def coefficients(self) -> pd.DataFrame:
-        """DataFrame of str: all ``intervals.tsv``, coefficients of features with their confidence intervals."""
+        """Rows of all ``intervals.tsv``, as text: feature coefficients with their confidence intervals."""
         return self._all("intervals")
 
     @cached_property
     def exemplars(self) -> pd.DataFrame:
-        """DataFrame of all ``exemplars.tsv``: typical training samples; empty where no method has prototypes."""
+        """Rows of all ``exemplars.tsv``: typical training samples; empty where no method has prototypes."""
         table = self._all("exemplars")
         return table.assign(**{c: numbers(table[c]) for c in ("prototype", "members", "rank", "distance")})
 
     @cached_property
     def paths(self) -> pd.DataFrame:
-        """DataFrame of all ``path.tsv``, with numbers: weights of P-SVMs for decreasing ε."""
+        """Rows of all ``path.tsv``, as numbers: weights of P-SVMs for decreasing ε."""
         table = self._all("path")
         return table.assign(**{name: numbers(table[name]) for name in ("epsilon", "weight", "used")})
 
     @cached_property
     def selection_bias(self) -> pd.DataFrame:
-        """DataFrame of all ``selection_bias.tsv``, with numbers; empty where it was not computed."""
+        """Rows of all ``selection_bias.tsv``, as numbers; empty where it was not computed."""
         table = self._all("selection_bias")
         return table.assign(**{c: numbers(table[c]) for c in table.columns if c not in ("kernel", "solver", *KEYS)})
 
     @cached_property
     def cost(self) -> pd.DataFrame:
-        """DataFrame of all ``cost.json`` of training and testing."""
+        """Laps of all ``cost.json`` of training and testing, as one table."""
         table = self._all("cost")
         return table.assign(cpu_seconds=numbers(table["cpu_seconds"]), peak_mb=numbers(table["peak_mb"]))
 
     def gram_cost(self, kernel: str) -> pd.DataFrame | None:
-        """Return the DataFrame of the cost of a kernel's stored Gram matrices; None where one is missing.
-
-        Parameters
-        ----------
-        kernel : str
-            Name of the kernel in the configuration.
-
-        Returns
-        -------
-        DataFrame or None
-            A row for each lap; None where the cost of a matrix is missing.
-        """
+        """Return the cost of a kernel's stored Gram matrices, a row for each lap; None where one is missing."""
         homes = [home.name for home in self.study.stored_grams.get(kernel, ())] or [kernel]
         folders = [self.folder("gram") / home for home in dict.fromkeys(homes)]
         laps = [read_laps(folder / "cost.json", ["stage", "cpu_seconds", "peak_mb"]) for folder in folders]
         return None if any(table is None for table in laps) else pd.concat(laps, ignore_index=True)
 
     def _gram_folder(self, kernel: str) -> Path:
-        """Return the folder of the stored matrix that serves a kernel."""
+        """Return the folder of the stored matrix that a kernel uses."""
         return self.folder("gram") / (self.gram_home(kernel) or kernel)
 
     def gram_home(self, kernel: str) -> str | None:
-        """Return the name under which the one stored Gram matrix of a kernel is kept; None if it has none, or more.
-
-        Parameters
-        ----------
-        kernel : str
-            Name of the kernel in the configuration.
-
-        Returns
-        -------
-        str or None
-        """
+        """Return the name under which a kernel's only stored Gram matrix is kept; None if it has none or several."""
         homes = self.study.stored_grams.get(kernel, ())
         return homes[0].name if len(homes) == 1 else None
 
     def _all(self, name: str) -> pd.DataFrame:
-        """Return the tables of one name of all methods, one below the other; costs also of separate inner loops."""
+        """Return the table of a given name of all methods, stacked; costs also of separate inner loops."""
         tables = []
         of_cost = name == "cost"
         read, suffix = (read_laps, "json") if of_cost else (read_table, "tsv")
@@ -409,33 +428,12 @@ class DatasetResults:
         return self.folder(stage) / method.kernel / method.solver / file
 
     def decisions(self, method: Method) -> pd.DataFrame | None:
-        """Return a method's decisions, with decision values and probabilities as numbers; None where missing.
-
-        Parameters
-        ----------
-        method : Method
-            Kernel and solver.
-
-        Returns
-        -------
-        DataFrame or None
-            A row for each test sample of each split; None where the table is missing.
-        """
+        """Return a method's decisions, with decision values and probabilities as numbers; None where missing."""
         columns = TABLES["decisions"] + (["decision"] if self.kind != "multiclass" else [])
         return read_table(self._path(method, "decisions.tsv"), columns, ("decision", "probability", "sd"))
 
     def has_probabilities(self, method: Method) -> bool:
-        """Tell whether the decisions of a method have probabilities, by the head of their table alone.
-
-        Parameters
-        ----------
-        method : Method
-            Kernel and solver.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether a method's decisions have probabilities, reading only the header of their table."""
         try:
             with open(self._path(method, "decisions.tsv"), encoding="utf-8") as file:
                 return "\tprobability" in file.readline()
@@ -444,13 +442,13 @@ class DatasetResults:
 
     @cached_property
     def done(self) -> list[Method]:
-        """Methods that gave scores, in order."""
+        """Methods with scores, in order."""
         found = set(zip(self.metrics["kernel"], self.metrics["solver"], strict=True))
         return [method for method in self.methods if tuple(method) in found]
 
     @cached_property
     def missing(self) -> list[Method]:
-        """Methods that were to be run and gave nothing."""
+        """Methods that were to be run but gave no scores."""
         return [method for method in self.methods if method not in self.done]
 
     @cached_property
@@ -464,76 +462,98 @@ class DatasetResults:
         return list(dict.fromkeys(method.solver for method in self.methods))
 
     def gram(self, kernel: str) -> npt.NDArray[Any] | None:
-        """Return a kernel's stored Gram matrix as a read-only memory map; None where there is none.
+        """Return a kernel's stored Gram matrix as a read-only memory map, (samples, samples); None if there is none.
 
-        Before transforms and repair. A kernel that learns has none, though that of another may serve it.
-
-        Parameters
-        ----------
-        kernel : str
-            Name of the kernel in the configuration.
-
-        Returns
-        -------
-        npt.NDArray[Any] or None
-            Read-only memory map, shape (samples, samples); None where there is none.
+        It is the matrix before transforms and repair. A kernel that learns has none, but may use another kernel's.
         """
         return None if self.learns(kernel) else read_gram(self._gram_folder(kernel) / "gram.npy")
 
     def spectrum(self, kernel: str) -> Spectrum | None:
-        """Return the Spectrum of a kernel's stored Gram matrix; None where there is none.
-
-        Parameters
-        ----------
-        kernel : str
-            Name of the kernel in the configuration.
-
-        Returns
-        -------
-        Spectrum or None
-        """
+        """Return the Spectrum of a kernel's stored Gram matrix; None where there is none."""
         path = self._gram_folder(kernel) / "gram.spectrum.tsv"
         return read_spectrum(path) if not self.learns(kernel) and path.exists() else None
 
     def learns(self, kernel: str) -> bool:
-        """Tell whether a kernel learns from the training set; False where it is not known here.
-
-        Parameters
-        ----------
-        kernel : str
-            Name of the kernel in the configuration.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether a kernel learns from the training set; False if the kernel is unknown here."""
         entry = self.kernel(kernel)
         return isinstance(entry, KernelEntry) and entry.known and entry.kernel.data_dependent
 
     @cached_property
     def transductive(self) -> set[str]:
-        """Set of the names of the kernels whose profiles were built with the test sequences, without their labels."""
+        """Names of the kernels whose profiles were built with the test sequences, without their labels."""
         made = (self.summary or {}).get("profiles")
         options = self.entry.data.profiles
         transductive = made.get("transductive") if made else options is not None and options.transductive
         return {name for name in self.kernels if transductive and self.kernel(name).reads_profiles}
 
     def gram_counts(self, kernel: str) -> dict[str, int]:
-        """Return how many records a kernel's policies changed, a dict; empty where none or no matrix is stored.
+        """Return the number of records that each of a kernel's policies changed.
 
-        Parameters
-        ----------
-        kernel : str
-            Name of the kernel in the configuration.
-
-        Returns
-        -------
-        dict of str to int
-            By the name of the policy; empty where none or no matrix is stored.
+        It is empty if no record was changed or no matrix is stored.
         """
         return (read_json(self._gram_folder(kernel) / "gram.json", GRAM) or {}).get("counts", {})
 
     @cached_property
     def sample_table(self) -> pd.DataFrame | None:
-        """DataFrame of ``units.tsv``; None where it is missing."""
+        """Table from ``units.tsv``; None where it is missing."""
         return read_table(self.folder("datasets") / "units.tsv", ["id"])
+
+
+# Results folder of a study: what it holds, and what is missing from the configured grid.
+
+
+class StudyResults:
+    """Results folder of a study, and the data sets in it.
+
+    If the configuration is unknown, `study` is empty, and the folders show what was done.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], config: Mapping[str, Any] | None = None) -> None:
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise FileError("no such folder", file=self.folder, remedy="run the workflow first, or check the path")
+        config = self._config() if config is None else config
+        _check_mapping("the configuration", config, self.folder)
+        for key in ("datasets", "kernels", "solvers"):
+            _check_mapping(key, config.get(key) or {}, self.folder)
+        self.study = Study.of_results(config, self.folder.resolve().name)
+        names = list(self.study.datasets) or subfolders(self.folder / "datasets")
+        if not names:
+            raise FileError("holds no data sets", file=self.folder, remedy="run the workflow first")
+        self.datasets = [DatasetResults(self.study, self.folder, name) for name in names]
+
+    def _config(self) -> dict[str, Any]:
+        """Return the configuration in the folder, or the one left there by an earlier report."""
+        return read_config(self.folder / "config.yaml") or read_config(self.folder / "report" / "config.yaml")
+
+
+def _check_mapping(what: str, value: object, folder: Path) -> None:
+    """Raise ConfigError unless `value` is a dict."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"{what} is {value!r}, not keys and values", file=folder, remedy="see config/README.md")
+
+
+# Positive class of a task: the class that higher decisions indicate.
+
+
+def positive_class(dataset: "DatasetResults", *tables: pd.DataFrame) -> str:
+    """Return the name of the positive class of a task.
+
+    It is the task's last class if a summary names its classes; otherwise the class predicted for higher decisions
+    in the
+    first table that predicts both. If all tables predict one class, it is this class if some decision is above
+    zero, and
+    otherwise the other class.
+    """
+    first = tables[0]
+    classes = dataset.classes(first["task"].iloc[0])
+    if classes:
+        return classes[-1]
+    for table in tables:
+        means = table.groupby("predicted")["decision"].mean()
+        if len(means) == 2:
+            return str(means.idxmax())
+    labels = sorted(set(first["label"]))
+    predicted, highest = first["predicted"].iloc[0], first["decision"].max()
+    others = [name for name in labels if name != predicted]
+    return predicted if highest > 0 or not others else others[-1]

@@ -1,44 +1,242 @@
-"""What the first screen says of a data set: every method's headline score with its interval, against chance, baselines.
+"""First-screen results of a data set: each method's headline score and interval, against chance and baselines.
 
-The test against chance is that of permuted labels within test sets; where there are enough tasks for it to find
-something, the signed-rank test of the tasks' scores against chance; of residues, that of the chains' scores against the
-majority class. p is corrected by Holm's method for the number of methods.
+The test against chance permutes labels within test sets. If there are enough tasks for it to find something, the
+signed-rank test of the tasks' scores against chance is used instead; for residues, the signed-rank test of the
+chains' scores against the majority class. p is corrected by Holm's method for the number of methods.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FileError, LabelError, SeqkernError
-from seqkern.core.multiple_testing import holm
+from seqkern.core.statistics import holm
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.chain_shares import ChainShares
-from seqkern.evaluation.chance import chance_test, variance_of_mean
-from seqkern.evaluation.paired_decisions import PairedDecisions
-from seqkern.evaluation.simultaneous import accuracy_ends, error_ends, quantile, share_ends, task_ends
-from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test, pair_tests
-from seqkern.evaluation.small_samples import TooFew, too_few_of
-from seqkern.evaluation.wilcoxon import Comparison, compare_all, least_p, signed_rank_test
-from seqkern.report.baselines import CHANCE_LEVEL, NAMES, Baselines, as_method
-from seqkern.report.best_of_many import corrected_on_task, corrected_over_tasks, not_better
-from seqkern.report.compared import LEVEL, directed, lead, methods_of
-from seqkern.report.comparisons import ranked_order
-from seqkern.report.dataset_results import DatasetResults, Method
-from seqkern.report.decision_tables import read_paired_decisions
-from seqkern.report.sample_groups import sample_groups
+from seqkern.evaluation.chance import (
+    Permuted,
+    chance_test,
+    permuted_accuracy,
+    permuted_auc,
+    permuted_error,
+    variance_of_mean,
+)
+from seqkern.evaluation.intervals import (
+    TooFew,
+    accuracy_ends,
+    auc_variance,
+    error_ends,
+    quantile,
+    share_ends,
+    task_ends,
+    too_few_of,
+)
+from seqkern.evaluation.many_task_tests import (
+    Comparison,
+    compare_all,
+    corrected_mean,
+    corrected_ranking,
+    least_p,
+    signed_rank_test,
+)
+from seqkern.evaluation.residue_results import ChainShares
+from seqkern.evaluation.single_task_tests import FOLDS, SINGLE, PairedDecisions, PairTest, metrics_with_test, pair_tests
+from seqkern.report.compared import (
+    CHANCE_LEVEL,
+    LEVEL,
+    NAMES,
+    Baselines,
+    as_method,
+    directed,
+    lead,
+    methods_of,
+    ranked_order,
+    read_paired_decisions,
+)
+from seqkern.report.dataset_results import (
+    KEYS,
+    DatasetResults,
+    Method,
+    numbers,
+    positive_class,
+    read_table,
+    rows_by,
+    rows_by_value,
+)
 from seqkern.report.sentences import metric
-from seqkern.report.split_scores import SplitScores, split_scores
 from seqkern.report.tables import Ranking, unit_scores
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Split-by-split scores from one method's decisions: score against permuted labels, variance, errors.
+
+
+@dataclass
+class SplitScores:
+    """Scores of one method, split by split.
+
+    `variances` are of the AUC only, `errors` for real labels only. `excess` is the factor by which groups of related
+    samples enlarge the variance of each split. `single` is the number of splits in which only one class is predicted.
+    """
+
+    # The headline score of each split against all permutations of its labels
+    permuted: list[Permuted] = field(default_factory=list)
+    variances: list[float] = field(default_factory=list)  # Of the AUC of each split; empty for other metrics
+    errors: list[npt.NDArray[np.float64]] = field(default_factory=list)  # Of each split, for real labels
+    # Of each split, by which factor groups of related samples enlarge the variance; empty for real labels
+    excess: list[float] = field(default_factory=list)
+    splits: int = 0  # How many splits there are, and in how many only one class is predicted
+    single: int = 0  # How many splits there are, and in how many only one class is predicted
+    ids: list[str] = field(default_factory=list)  # Of the tested samples, once for each split that tests them
+
+    @property
+    def samples(self) -> int:
+        """Number of tested samples, each counted once."""
+        return len(set(self.ids))
+
+    @property
+    def independent(self) -> float:
+        """Effective number of independent samples: the number that carries as much information as those tested."""
+        known = [factor for factor in self.excess if not math.isnan(factor)]
+        return self.samples / float(np.mean(known)) if known else self.samples
+
+    @property
+    def tested_once(self) -> bool:
+        """Whether each sample is in only one test set."""
+        return self.samples == len(self.ids)
+
+    @property
+    def predicts_one_class(self) -> bool:
+        """Whether only one class is predicted in most splits."""
+        return 2 * self.single > self.splits
+
+    def add(self, alone: Permuted, grouped: Permuted) -> None:
+        """Add the score of a split, with its variance for independent samples and for samples in groups."""
+        self.permuted.append(grouped)
+        self.excess.append(grouped.variance / alone.variance if alone.variance else 1.0)
+
+
+def split_scores(
+    dataset: DatasetResults, table: pd.DataFrame, key: str, groups: Mapping[str, Mapping[str, str]] | None = None
+) -> SplitScores:
+    """Return the SplitScores of a method by the headline metric: ``auc``, ``accuracy`` or ``rmse``.
+
+    No score is computed for other metrics.
+    """
+    found = SplitScores(ids=table["id"].tolist())
+    for (task, _), rows in rows_by(table, ["task", "split"]):
+        found.splits += 1
+        found.single += dataset.kind != "real" and len(rows) > 1 and rows["predicted"].nunique() == 1
+        if key == "rmse":
+            labels, predicted = numbers(rows["label"]).to_numpy(), rows["decision"].to_numpy(float)
+            found.permuted.append(permuted_error(labels, predicted))
+            found.errors.append(labels - predicted)
+        elif key == "accuracy":
+            both = rows[["label", "predicted"]].to_numpy(str)
+            codes = np.unique(both, return_inverse=True)[1].reshape(both.shape)
+            found.add(
+                *(permuted_accuracy(codes[:, 0], codes[:, 1], own) for own in (None, _groups(rows, groups, task)))
+            )
+        elif key == "auc":
+            rows, labels, decisions = _ranked(dataset, task, rows)
+            if decisions is not None:
+                found.add(*(permuted_auc(labels, decisions, own) for own in (None, _groups(rows, groups, task))))
+                found.variances.append(auc_variance(labels, decisions)[1] * found.excess[-1])
+    return found
+
+
+def _groups(
+    rows: pd.DataFrame, groups: Mapping[str, Mapping[str, str]] | None, task: str
+) -> npt.NDArray[np.int64] | None:
+    """Return a code for the group of each row; None where the folds have no groups."""
+    known = (groups or {}).get(task)
+    if known is None:
+        return None
+    # a sample without a group stands alone
+    return np.unique([known.get(name) or f"\t{name}" for name in rows["id"]], return_inverse=True)[1]
+
+
+def _ranked(dataset: DatasetResults, task: str, rows: pd.DataFrame) -> tuple[pd.DataFrame, Any, Any]:
+    """Return the rows with decision values, their codes and values; None unless all values are known."""
+    if dataset.kind == "binary":
+        rows = rows[rows["decision"].notna()]
+        positive = (rows["label"] == positive_class(dataset, rows)).to_numpy().astype(int)
+        return rows, positive, rows["decision"].to_numpy(float)
+    classes = dataset.classes(task) or sorted(set(rows["label"]))
+    columns = [f"decision:{name}" for name in classes]
+    known = rows["label"].isin(classes)
+    if not known.all() or not all(column in rows for column in columns) or rows[columns].isna().any(axis=None):
+        return rows, None, None
+    code = {name: i for i, name in enumerate(classes)}
+    return rows, rows["label"].map(code).to_numpy(), rows[columns].to_numpy(float)
+
+
+# Groups of samples that the folds kept together, from the fold tables.
+
+GROUP = "group"
+
+
+def sample_groups(dataset: DatasetResults) -> dict[str, dict[str, str]]:
+    """Return the group of each sample, by task; tasks whose folds have no groups are left out."""
+    if dataset.composition is None:
+        return {}
+    found = {}
+    for task, _ in rows_by_value(dataset.composition[KEYS].drop_duplicates(), "task"):
+        table = read_table(dataset.folder("folds") / f"{task}.tsv", ["id"])
+        if table is not None and GROUP in table:
+            found[task] = dict(zip(table["id"], table[GROUP], strict=True))
+    return found
+
+
+# Scores of the best of several methods, corrected for the choice, for the report and `seqkern compare`.
+
+MOST_DRAWN = 250_000
+"""Methods times test samples up to which samples are drawn again."""
+DRAWS = 200
+RANKED = ("auc", "roc50", "average_precision")
+
+
+def corrected_on_task(paired: PairedDecisions, methods: Sequence[Method], key: str) -> float:
+    """Return the best method's score on one task, corrected for the choice among all methods.
+
+    It is NaN for a single method, a score that cannot be recomputed from resampled samples, test sets that overlap
+    or are
+    too small, and very many decisions.
+    """
+    if len(methods) < 2 or paired.shape not in (SINGLE, FOLDS) or len(methods) * len(paired.ids) > MOST_DRAWN:
+        return math.nan
+    if paired.kind == "binary" and key in RANKED and paired.untestable(key) is None:
+        decisions = [paired.decisions[method] for method in methods if method in paired.decisions]
+        if len(decisions) == len(methods) and not np.isnan(decisions).any():
+            return corrected_ranking(paired.labels, decisions, key, folds=paired.splits, draws=DRAWS)
+    if paired.kind != "real" and key == "accuracy" and paired.untestable(key) is None:
+        right = [paired.predicted[method] == paired.labels for method in methods if method in paired.predicted]
+        return corrected_mean(right, folds=paired.splits, draws=DRAWS) if len(right) == len(methods) else math.nan
+    return math.nan
+
+
+def corrected_over_tasks(values: Mapping[Method, npt.ArrayLike], key: str) -> float:
+    """Return the best method's mean score over tasks, corrected for the choice; NaN for a single method or task."""
+    if len(values) < 2:
+        return math.nan
+    sign = 1 if metric(key).higher else -1
+    return sign * corrected_mean(sign * np.array(list(values.values()), dtype=np.float64), draws=DRAWS)
+
+
+def not_better(corrected: float, score: float, key: str) -> float:
+    """Return a corrected score capped at the score itself, which the bootstrap may slightly exceed; NaN if unknown."""
+    if math.isnan(corrected):
+        return corrected
+    return min(corrected, score) if metric(key).higher else max(corrected, score)
+
 
 CLASS_METRICS = ("accuracy", "balanced_accuracy", "mcc", "sensitivity", "specificity")
 """Scores of predicted classes, which a method that predicts one class may lead without having learned anything."""
@@ -48,26 +246,21 @@ CLASS_METRICS = ("accuracy", "balanced_accuracy", "mcc", "sensitivity", "specifi
 class Entry:
     """A method, or a baseline, on the first screen.
 
-    Attributes
-    ----------
-    score, low, high : float
-        The headline score, and the ends of its interval, which holds for all methods together; NaN where there is none.
-    p : float
-        Against chance, corrected for the number of methods; NaN without a test.
-    above : bool
-        Whether the score is on the better side of chance.
+    The interval from `low` to `high` holds for all methods together; p is corrected for the number of methods. Missing
+    values are NaN.
 
-    Examples
-    --------
     >>> Entry(0.9, 0.85, 0.93, p=0.001, above=True).beats_chance
     True
     """
 
+    # The headline score, and the ends of its interval, which holds for all methods together; NaN where there is none
     score: float
+    # The headline score, and the ends of its interval, which holds for all methods together; NaN where there is none
     low: float = math.nan
+    # The headline score, and the ends of its interval, which holds for all methods together; NaN where there is none
     high: float = math.nan
-    p: float = math.nan
-    above: bool = False
+    p: float = math.nan  # Against chance, corrected for the number of methods; NaN without a test
+    above: bool = False  # Whether the score is on the better side of chance
 
     @property
     def beats_chance(self) -> bool | None:
@@ -82,43 +275,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class AgainstBaseline:
-    """The methods against the strongest trivial baseline.
+    """Comparison of the methods with the strongest trivial baseline."""
 
-    Attributes
-    ----------
-    name : str
-        Of the baseline.
-    key : str
-        The metric of the test.
-    signs : dict of Method to int
-        1 if the method is significantly better, −1 if the baseline is, 0 if they do not differ significantly.
-    """
-
-    name: str
-    key: str
+    name: str  # Of the baseline
+    key: str  # The metric of the test
+    # 1 if the method is significantly better, −1 if the baseline is, 0 if they do not differ significantly
     signs: dict[Method, int]
 
 
 class Headline:
-    """The methods of a data set by its headline metric, for the first screen.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-    ranking : Ranking
-        Its methods, the best first.
-
-    Attributes
-    ----------
-    dataset : DatasetResults
-    ranking : Ranking
-    key : str
-        The headline metric.
-    baselines : Baselines
-    methods : list of Method
-        Those with a score, the best first.
-    """
+    """The methods of a data set by its headline metric, for the first screen."""
 
     def __init__(self, dataset: DatasetResults, ranking: Ranking) -> None:
         self.dataset, self.ranking, self.key = dataset, ranking, ranking.headline
@@ -128,7 +294,7 @@ class Headline:
 
     @cached_property
     def entries(self) -> dict[Method, Entry]:
-        """Dict of Method to Entry, best first."""
+        """Entry of each method, best first."""
         entries = {method: self._interval(method, self.ranking.score(method).mean) for method in self.methods}
         if self.untested is None:
             tests = [self._against_chance(method) for method in self.methods]
@@ -139,7 +305,7 @@ class Headline:
 
     @cached_property
     def trivial(self) -> dict[str, Entry]:
-        """Dict of the name of each baseline to its Entry, without a test; the best first."""
+        """Entry of each baseline by name, without a test, best first."""
         found = self.baselines.units(self.key)
         entries = {name: self._interval(as_method(name), float(series.mean())) for name, series in found.items()}
         sign = -1 if self.higher else 1
@@ -147,21 +313,23 @@ class Headline:
 
     @property
     def chance(self) -> float | None:
-        """The score that chance gives: 0.5 of an AUC, else that of the majority class or the mean; None if unknown."""
+        """Score of chance: 0.5 for an AUC, otherwise the majority class's or the mean's score; None if unknown."""
         if self.key == "auc":
             return 0.5
         return next((entry.score for name, entry in self.trivial.items() if name in CHANCE_LEVEL), None)
 
     @property
     def reference(self) -> str:
-        """What methods are tested against, as sentences name it: chance, or the baseline that stands for it."""
+        """Name, for sentences, of the reference that methods are tested against: chance, or the baseline standing for
+        it.
+        """
         found = next((name for name in self.trivial if name in CHANCE_LEVEL), None)
         tested = self.dataset.residues or (self._ranks_tasks and self.key != "auc")
         return "chance" if found is None or not tested else NAMES[found]
 
     @cached_property
     def untested(self) -> LabelError | None:
-        """Why no method can be tested against chance, as an error that is not raised; None where it can."""
+        """Error, not raised, saying why no method can be tested against chance; None if one can."""
         if self.dataset.several or self.dataset.residues or self._paired is None:
             return None
         return self._paired.untestable("accuracy") if self._paired.apart else None
@@ -178,7 +346,7 @@ class Headline:
 
     @cached_property
     def corrected(self) -> float:
-        """The best method's score, corrected for the choice among all of them; NaN where it is not known."""
+        """Best method's score, corrected for the choice among all methods; NaN if unknown."""
         score = self.entries[self.methods[0]].score if self.methods else math.nan
         if self.dataset.several:
             found = corrected_over_tasks(self._task_values(), self.key)
@@ -190,7 +358,7 @@ class Headline:
 
     @cached_property
     def too_few(self) -> TooFew | None:
-        """What there is too little of for a score on the only task; None if there is enough, or of several tasks."""
+        """Quantity too small for a score on the only task; None if there is enough, or for several tasks."""
         paired = self._paired
         if paired is None or self.dataset.residues:
             return None
@@ -203,34 +371,15 @@ class Headline:
         return too_few_of(paired.kind, codes, max(2, int(codes.max()) + 1), groups)
 
     def beats_chance(self, method: Method) -> bool | None:
-        """Tell whether a method is significantly better than chance; None without a test.
-
-        Parameters
-        ----------
-        method : Method
-            Kernel and solver.
-
-        Returns
-        -------
-        bool or None
-        """
+        """Return whether a method is significantly better than chance; None without a test."""
         return self.entries[method].beats_chance if method in self.entries else None
 
     def may_be_best(self, method: Method, key: str) -> bool:
-        """Tell whether a method may have a star in a column of scores.
+        """Return whether a method may have a star in a column of scores.
 
-        It must not be shown to be no better than chance, and for scores of predicted classes predict more than one.
-
-        Parameters
-        ----------
-        method : Method
-            Kernel and solver.
-        key : str
-            The metric of the column.
-
-        Returns
-        -------
-        bool
+        A method that was tested and is not significantly better than chance may not; nor, for scores of predicted
+        classes,
+        may a method that predicts only one class.
         """
         if self.beats_chance(method) is False:
             return False
@@ -243,7 +392,7 @@ class Headline:
 
     @cached_property
     def against_baseline(self) -> AgainstBaseline | None:
-        """The methods against the strongest baseline; None where there is no baseline, or no valid test."""
+        """Comparison of the methods with the strongest baseline; None without a baseline or a valid test."""
         name = self.best_baseline
         if name is None or not self.methods:
             return None
@@ -259,7 +408,7 @@ class Headline:
         return self._pair_tests(self._paired, name)
 
     def _pair_tests(self, paired: PairedDecisions, name: str) -> AgainstBaseline | None:
-        """Return what tests on one task say of the baselines."""
+        """Return the results of the tests on one task against the baseline."""
         known = metrics_with_test(paired)
         key = self.key if self.key in known else next(iter(known), None)
         if key is None:
@@ -277,7 +426,7 @@ class Headline:
 
     @cached_property
     def _paired(self) -> PairedDecisions | None:
-        """The decisions on the only task, with those of the baselines."""
+        """Decisions on the only task, including the baselines' decisions."""
         if self.dataset.several:
             return None
         try:
@@ -291,11 +440,11 @@ class Headline:
 
     @cached_property
     def _chains(self) -> ChainShares | None:
-        """Right residues of each chain; None for other data."""
+        """Correct residues of each chain; None for other data."""
         return ChainShares(self._paired) if self.dataset.residues and self._paired is not None else None
 
     def _shares(self, methods: list[Method]) -> dict[Method, npt.NDArray[np.float64]]:
-        """Return the shares of right residues of each chain."""
+        """Return the share of correct residues in each chain, by method."""
         assert self._chains is not None
         return self._chains.shares(m for m in methods if m in self._chains.paired.predicted)
 
@@ -307,12 +456,12 @@ class Headline:
 
     @cached_property
     def _found(self) -> dict[Method, SplitScores]:
-        """Dict of what has been computed of methods and baselines."""
+        """Split scores computed so far, by method or baseline."""
         return {}
 
     @cached_property
     def groups(self) -> dict[str, dict[str, str]]:
-        """Dict of task to the samples that the folds kept together."""
+        """Groups of samples that the folds kept together, by task."""
         return {} if self.dataset.residues else sample_groups(self.dataset)
 
     def _splits(self, method: Method) -> SplitScores:
@@ -325,7 +474,7 @@ class Headline:
         return self._found[method]
 
     def _interval(self, method: Method, score: float) -> Entry:
-        """Return the Entry of a method or baseline without its test."""
+        """Return the Entry of a method or baseline, without its test."""
         count = len(self.methods)
         if self.dataset.several:
             values = self._values(method)
@@ -356,7 +505,7 @@ class Headline:
         return share_ends(score, variance_of_mean(known, tested_once=own.tested_once), count)
 
     def _against_chance(self, method: Method) -> tuple[float, bool]:
-        """Return p of one method against chance, and whether it is on the better side."""
+        """Return the p-value of a method against chance, and whether its score is on the better side."""
         if self.dataset.residues:
             control = next((as_method(name) for name in self.trivial if name in CHANCE_LEVEL), None)
             if self._chains is None or control is None or method not in self._chains.paired.predicted:
@@ -376,12 +525,12 @@ class Headline:
 
     @property
     def _ranks_tasks(self) -> bool:
-        """Whether there are so many tasks that a method better on all of them would be significant."""
+        """Whether there are enough tasks for a method better on all of them to be significant."""
         tasks = len(self.dataset.units)
         return self.dataset.several and least_p(tasks) * len(self.methods) <= LEVEL
 
     def _expected(self) -> npt.ArrayLike | None:
-        """Return what chance gives on each task; None where it is not known."""
+        """Return the score of chance on each task; None if unknown."""
         if self.key == "auc":
             return np.full(len(self.dataset.units), 0.5)
         found: Mapping[str, pd.Series] = self.baselines.units(self.key)
@@ -390,7 +539,9 @@ class Headline:
 
 
 def _signs(tests: Sequence[Comparison | PairTest]) -> dict[Method, int]:
-    """Return 1 for each method significantly better than the control, the first of each pair, −1 for worse, else 0."""
+    """Return for each method 1 if significantly better than the control (first of each pair), −1 if worse, otherwise
+    0.
+    """
     found: dict[Method, int] = {}
     for one in tests:
         found[methods_of(one)[1]] = -lead(one) if one.p_holm <= LEVEL and directed(one) else 0

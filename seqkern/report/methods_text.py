@@ -1,26 +1,182 @@
-"""What a study did, as paragraphs for the methods section of a paper, with the papers that they cite."""
-
-from __future__ import annotations
+"""Text for the methods section of a paper: what a study did, in paragraphs, with the papers they cite."""
 
 import importlib.metadata
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from seqkern import __version__
-from seqkern.figures.numbers import plural
-from seqkern.models.baselines.names import BASELINES
-from seqkern.report.citations import cite, cited_methods
+from seqkern.core.resource_files import open_resource, resource_path
+from seqkern.core.tsv import read_tsv
+from seqkern.evaluation.fold_tables import POOLED_COLUMNS
+from seqkern.methods.baselines import BASELINES
 from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
-from seqkern.report.pooled_choices import pooled_tasks
+from seqkern.report.dataset_results import DatasetResults, numbers
+from seqkern.report.markup import tag
+from seqkern.report.page_frame import number, plural
 from seqkern.report.sentences import enumerate_names, metric, spec_text
-from seqkern.report.unlabelled import count_unlabelled, unlabelled_use
 from seqkern.report.view import View
-from seqkern.solvers.bound_names import BOUNDS
-from seqkern.study.auto_kernel import AutoKernel
-from seqkern.study.kernel_entries import KernelEntry
+from seqkern.solvers.costs import BOUNDS
+from seqkern.study.kernel_entries import AutoKernel, KernelEntry
 from seqkern.study.study import Study
+
+# Papers behind kernels, solvers, tests and libraries, from ``resources/references.bib``.
+
+ACCENTS = {'"': "\u0308", "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "v": "\u030c", "c": "\u0327"}
+SIGNS = {r"\&": "&", r"{\ss}": "ß", r"$\ell_p$": "ℓp", r"$\times$": "×", "--": "–", "~": " "}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An entry of a BibTeX file."""
+
+    key: str  # That it is cited by
+    bibtex: str  # The whole entry
+    fields: dict[str, str]  # Its fields as plain text
+
+    @property
+    def authors(self) -> list[tuple[str, str]]:
+        """Authors' (family, given) names; ``others`` has only a family name."""
+        names = [name.partition(", ") for name in self.fields["author"].split(" and ")]
+        return [(family, given) for family, _, given in names]
+
+    @property
+    def short(self) -> str:
+        """Authors and year as cited in a sentence: ``Leslie et al., 2002``."""
+        families = [family for family, _ in self.authors]
+        named = families[0] if len(families) == 1 else f"{families[0]} et al."
+        if len(families) == 2:
+            named = " and ".join(families)
+        return f"{named}, {self.fields['year']}"
+
+    @property
+    def text(self) -> str:
+        """Reference as formatted in a list of references."""
+        names = ["et al." if family == "others" else _with_initials(family, given) for family, given in self.authors]
+        authors = ", ".join(names)
+        fields = self.fields
+        place = fields.get("journal") or fields.get("booktitle") or fields.get("institution") or ""
+        numbers = " ".join(filter(None, (place, fields.get("volume") or fields.get("number"))))
+        pages = f":{fields['pages']}" if "pages" in fields and "volume" in fields else ""
+        if "pages" in fields and not pages:
+            pages = f", pages {fields['pages']}"
+        where = ", ".join(filter(None, (numbers + pages, fields.get("publisher"), fields["year"])))
+        return f"{authors.rstrip('.')}. {fields['title']}. {where}."
+
+
+def _with_initials(family: str, given: str) -> str:
+    """Return a name as formatted in a list of references: ``Noble WS``."""
+    return f"{family} {''.join(part[0] for part in re.split('[ -]', given) if part)}".rstrip()
+
+
+@cache
+def references() -> "dict[str, Reference]":
+    """Return all entries of ``references.bib`` by their keys."""
+    with open_resource("references.bib") as file:
+        entries = re.findall(r"^@\w+\{.*?^\}", file.read(), flags=re.DOTALL | re.MULTILINE)
+    found = {}
+    for entry in entries:
+        key = entry[entry.index("{") + 1 : entry.index(",")]
+        fields = re.findall(r"^  (\w+) = \{(.*)\},?$", entry, flags=re.MULTILINE)
+        found[key] = Reference(key, entry, {name: plain(text) for name, text in fields})
+    return found
+
+
+@cache
+def cited_methods() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
+    """Return, by (kind, name), each kernel's or solver's name in a paper and its reference keys."""
+    rows = read_tsv(resource_path("citations.tsv"))
+    return {(row["kind"], row["name"]): (row["title"], tuple(row["keys"].split())) for row in rows}
+
+
+def cite(keys: Iterable[str]) -> str:
+    """Return a citation in parentheses, with a leading space; empty without keys.
+
+    >>> cite(["Leslie2002", "LeslieKuang2004"])
+    ' (Leslie et al., 2002; Leslie and Kuang, 2004)'
+    """
+    texts = [references()[key].short for key in keys]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def own_bibtex() -> str:
+    """Return the BibTeX entry of seqkern itself, for the running version."""
+    fields = {
+        "author": "{The seqkern developers}",
+        "title": "{seqkern}: classification of biological sequences with string kernels",
+        "version": __version__,
+    }
+    lines = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items())
+    return f"@software{{seqkern,\n{lines}\n}}"
+
+
+def plain(text: str) -> str:
+    r"""Return the text of a BibTeX field without TeX commands.
+
+    >>> plain(r"Sch{\"o}lkopf, {SVM} 97--105")
+    'Schölkopf, SVM 97–105'
+    """
+    text = text.replace(r"{\ss}", "ß")
+    text = re.sub(
+        r"""\{\\(["`'^~vc])\{?(\w)\}?\}""",
+        lambda found: unicodedata.normalize("NFC", found[2] + ACCENTS[found[1]]),
+        text,
+    )
+    for sign, plain_sign in SIGNS.items():
+        text = text.replace(sign, plain_sign)
+    return text.replace("{", "").replace("}", "")
+
+
+# Choices made by the mean rank over several tasks.
+
+
+def pooled_tasks(dataset: DatasetResults) -> str | None:
+    """Return the number of tasks that choices were pooled over, as text such as ``12 to 14 tasks``.
+
+    Return None if each task had its own choices.
+    """
+    if not dataset.study.inner.pools or POOLED_COLUMNS[0] not in dataset.choices:
+        return None
+    counts = numbers(dataset.choices[POOLED_COLUMNS[0]]).dropna()
+    if not len(counts) or counts.max() <= 1:
+        return None
+    least, most = number(counts.min(), 0), number(counts.max(), 0)
+    return f"{most} tasks" if least == most else f"{least} to {most} tasks"
+
+
+# Unlabelled samples: how many a data set has, and which methods learn from them.
+
+
+def count_unlabelled(dataset: DatasetResults) -> int:
+    """Return the number of unlabelled samples of a data set with one task; 0 if there are several tasks."""
+    tasks = list(dataset.tasks.values())
+    return int(tasks[0].get("unlabelled", 0)) if len(tasks) == 1 else 0
+
+
+def unlabelled_use(dataset: DatasetResults) -> str:
+    """Return a text on the use of unlabelled samples: which training sets contain them."""
+    learning = [method for method in dataset.methods if _learns(dataset, *method)]
+    if not learning:
+        return "left out"
+    names: dict[str, None] = {}
+    for kernel, solver in learning:
+        every = all(method in learning for method in dataset.methods if method.solver == solver)
+        names[solver if every else f"{solver} with {kernel}"] = None
+    return f"in every training set of {enumerate_names(names)}"
+
+
+def _learns(dataset: DatasetResults, kernel: str, solver: str) -> bool:
+    """Return whether a method learns from unlabelled samples, according to `Method.accepts_unlabelled`."""
+    entry = dataset.solver(solver)
+    if entry.layer_specs or not entry.grid or not all(one.accepts_unlabelled for one in entry.grid):
+        return False
+    built = [one.built for one in dataset.kernel(kernel).candidates]
+    return not any(one is None or one.data_dependent for one in built)
+
 
 FOLDS = {
     "stratified": "stratified cross-validation",
@@ -50,44 +206,18 @@ LIBRARIES = (
 
 @dataclass
 class MethodsText:
-    """Paragraphs and the keys of what they cite.
+    """Headed paragraphs, and the keys of their references in order of first citation."""
 
-    Attributes
-    ----------
-    paragraphs : list of (str, str)
-        A heading and the text of each.
-    keys : list of str
-        Of the references, in the order of their first citation.
-    """
-
-    paragraphs: list[tuple[str, str]] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
+    paragraphs: list[tuple[str, str]] = field(default_factory=list)  # A heading and the text of each
+    keys: list[str] = field(default_factory=list)  # Of the references, in the order of their first citation
 
     def add(self, heading: str, sentences: Sequence[str]) -> None:
-        """Add a paragraph, unless it has no sentences.
-
-        Parameters
-        ----------
-        heading : str
-            Its first words.
-        sentences : sequence of str
-            Each ends with a full stop.
-        """
+        """Add a paragraph, unless it has no sentences."""
         if sentences:
             self.paragraphs.append((heading, " ".join(sentences)))
 
     def cited(self, keys: Sequence[str]) -> str:
-        """Return a citation, and note what it cites.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            Of references.
-
-        Returns
-        -------
-        str
-        """
+        """Return a citation, and record its keys."""
         self.keys += [key for key in keys if key not in self.keys]
         return cite(keys)
 
@@ -96,22 +226,8 @@ class MethodsText:
         return "\n\n".join(f"{heading}. {text}" for heading, text in self.paragraphs) + "\n"
 
 
-def methods_text(study: Study, views: Sequence[View], date: str | None = None) -> MethodsText:
-    """Return what was done in a study.
-
-    Parameters
-    ----------
-    study : Study
-        The study, as configured.
-    views : sequence of View
-        The data sets, in the order of the page.
-    date : str, optional
-        When it was done.
-
-    Returns
-    -------
-    MethodsText
-    """
+def methods_text(study: Study, views: Sequence[View], date: str | None = None) -> "MethodsText":
+    """Return the methods text of a study."""
     text = MethodsText()
     text.add("Data", [_data(view) for view in views])
     text.add("Evaluation", list(_evaluation(text, study, views)))
@@ -124,7 +240,7 @@ def methods_text(study: Study, views: Sequence[View], date: str | None = None) -
 
 
 def _span(own: Mapping[str, Any]) -> str:
-    """Return alphabet and lengths of one of the sequences of samples."""
+    """Return the alphabet and lengths of one of the samples' sequences."""
     name = str(own.get("alphabet"))
     units = "bases" if name in ("dna", "rna") else "residues"
     low, high = own.get("min"), own.get("max")
@@ -132,7 +248,7 @@ def _span(own: Mapping[str, Any]) -> str:
 
 
 def _data(view: View) -> str:
-    """Return size and origin of a data set in a sentence."""
+    """Return a sentence on the size and origin of a data set."""
     summary = view.dataset.summary or {}
     what = view.data_text("sequences")
     alphabet = summary.get("alphabet")
@@ -169,8 +285,8 @@ def _data(view: View) -> str:
     return " ".join(parts).rstrip(".,") + "."
 
 
-def _evaluation(text: MethodsText, study: Study, views: Sequence[View]) -> Iterator[str]:
-    """Yield how each data set was split."""
+def _evaluation(text: "MethodsText", study: Study, views: Sequence[View]) -> Iterator[str]:
+    """Yield sentences on how each data set was split."""
     for view in views:
         folds = view.dataset.entry.folds
         if folds is None:
@@ -183,8 +299,8 @@ def _evaluation(text: MethodsText, study: Study, views: Sequence[View]) -> Itera
     yield f"All methods used the same training and test sets (seed {study.seed})."
 
 
-def _methods(text: MethodsText, study: Study, kind: str) -> Iterator[str]:
-    """Yield what each kernel or solver is."""
+def _methods(text: "MethodsText", study: Study, kind: str) -> Iterator[str]:
+    """Yield sentences that describe each kernel or solver."""
     entries = study.kernels if kind == "kernel" else study.solvers
     for name, entry in entries.items():
         given = entry.given if isinstance(entry.given, dict) else {kind: entry.given}
@@ -215,7 +331,7 @@ def _nested(spec: object) -> Iterator[str]:
 
 
 def _search(study: Study, views: Sequence[View]) -> list[str]:
-    """Return how hyperparameters were chosen; nothing where none were."""
+    """Return sentences on how hyperparameters were chosen; empty if none were."""
     if not any(len(view.dataset.choices) for view in views):
         return []
     inner = study.inner
@@ -241,8 +357,8 @@ def _search(study: Study, views: Sequence[View]) -> list[str]:
     return sentences
 
 
-def _statistics(text: MethodsText, views: Sequence[View]) -> Iterator[str]:
-    """Yield which scores and tests were computed."""
+def _statistics(text: "MethodsText", views: Sequence[View]) -> Iterator[str]:
+    """Yield sentences on the scores and tests that were computed."""
     tested = False
     for view in views:
         if not view.ranking.headline:
@@ -275,7 +391,7 @@ def _statistics(text: MethodsText, views: Sequence[View]) -> Iterator[str]:
 
 
 def _chance(view: View) -> Iterator[str]:
-    """Yield how each method was tested against chance; nothing where none was."""
+    """Yield sentences on how each method was tested against chance; nothing if none was."""
     headline = view.headline
     if not headline.tested:
         return
@@ -287,8 +403,8 @@ def _chance(view: View) -> Iterator[str]:
     yield f"Each method on {view.dataset.name} was tested against {headline.reference} {how}."
 
 
-def _software(text: MethodsText, date: str | None) -> str:
-    """Return the versions of what computed the results."""
+def _software(text: "MethodsText", date: str | None) -> str:
+    """Return a sentence with the versions of the software that computed the results."""
     parts = []
     for title, package, key in LIBRARIES:
         try:
@@ -298,3 +414,19 @@ def _software(text: MethodsText, date: str | None) -> str:
         parts.append(f"{title} {version}{text.cited([key])}")
     when = f"; the report was made on {date}" if date else ""
     return f"seqkern {__version__} on Python {platform.python_version()}, with {enumerate_names(parts)}{when}."
+
+
+# Sentence about the hyperparameters with which a trained model was fitted.
+
+
+def chosen_values(training: Mapping[str, Any]) -> list[object] | None:
+    """Return the selected hyperparameter values as part of a sentence; None where nothing was selected."""
+    search = training.get("search")
+    if not search:
+        return None
+    chosen = {key: value for key, value in (training.get("solver") or {}).items() if key != "solver"}
+    values = ", ".join(f"{key} = {value}" for key, value in chosen.items())
+    scored = metric(search["metric"]).name
+    if search["metric"] in BOUNDS:
+        return [", with ", tag("b", values), f", the lowest {scored} of one fit for each candidate"]
+    return [", with ", tag("b", values), f", the best {scored} in {search['folds']} folds of cross-validation"]

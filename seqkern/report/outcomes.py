@@ -1,17 +1,19 @@
-"""What the decisions of one method look like: ROC curves, confusions, and the samples hardest to get right."""
+"""Figures' data from one method's decisions: ROC curves, confusions, and the hardest samples."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.figures.curves import mean_curve, roc_points
-from seqkern.report.dataset_results import DatasetResults
-from seqkern.report.files import numbers, rows_by_value
-from seqkern.report.positive import positive_class
+from seqkern.report.curves import mean_curve, roc_points
+from seqkern.report.dataset_results import DatasetResults, numbers, positive_class, rows_by_value
+from seqkern.report.markup import Markup, tag
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.dataset import load_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,40 +27,22 @@ HardCase: TypeAlias = tuple[str, str, str, str | float, float]
 
 @dataclass
 class Outcome:
-    """What figures need of one method's decisions.
+    """Data from one method's decisions for its figures.
 
-    Attributes
-    ----------
-    curves : list of (str, (false, true))
-        Named by unit; for several classes by class, averaged over the splits.
-    pooled : bool
-        Whether the curves are of all splits together, because single ones hold one class only.
-    confusion : ndarray of int, shape (classes, classes), or None
-        Rows are true, columns predicted classes, over all splits.
-    points : (true, predicted) or None
-        Of real labels.
+    `curves` are by unit, or for several classes by class, averaged over the splits. `pooled`: the curves are of all
+    splits together, because single splits hold only one class. Rows of `confusion` are true classes.
     """
 
+    # Named by unit; for several classes by class, averaged over the splits
     curves: list[tuple[str, Curve]] = field(default_factory=list)
-    pooled: bool = False
+    pooled: bool = False  # Whether the curves are of all splits together, because single ones hold one class only
+    # shape (classes, classes): Rows are true, columns predicted classes, over all splits
     confusion: npt.NDArray[np.int64] | None = None
-    points: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
+    points: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None  # Of real labels
 
 
 def outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome:
-    """Return the Outcome of a table of decisions.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-    table : DataFrame
-        The decisions of one method on the test samples.
-
-    Returns
-    -------
-    Outcome
-    """
+    """Return the Outcome of a table of decisions."""
     if dataset.kind == "real":
         return Outcome(points=(numbers(table["label"]).to_numpy(), table["decision"].to_numpy()))
     if dataset.kind == "multiclass":
@@ -77,7 +61,7 @@ def outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome:
 
 
 def _points(rows: pd.DataFrame, positive: str, column: str) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return the ROC corners of one column of decisions."""
+    """Return the corners of the ROC curve of one column of decisions."""
     return roc_points((rows["label"] == positive).to_numpy(), rows[column].to_numpy())
 
 
@@ -109,22 +93,10 @@ def _known_classes(dataset: DatasetResults, table: pd.DataFrame) -> tuple[list[s
 
 
 def hard_cases(dataset: DatasetResults, table: pd.DataFrame, count: int = 10) -> list[HardCase]:
-    """Return the samples that a method finds hardest.
+    """Return (unit, id, label, decision or prediction, how wrong) of the samples that a method finds hardest.
 
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-    table : DataFrame
-        The method's decisions.
-    count : int
-        How many of each class; twice as many if there are several classes, or numbers.
-
-    Returns
-    -------
-    list of (unit, id, label, decision or prediction, how wrong)
-        Binary: positives, then negatives, by the share of the other class of their test set on whose wrong
-        side they are ranked. Several classes: mistakes, by the margin of the wrong class. Real: by residual.
+    Binary: positives, then negatives, by the share of the other class of their test set that outranks them. Several
+    classes: mistakes, by the margin of the wrong class. Real: by residual.
     """
     if dataset.kind == "real":
         return _largest_residuals(dataset, table, 2 * count)
@@ -153,7 +125,7 @@ def _misranked(unit: str, part: pd.DataFrame, side: npt.NDArray[np.bool_], sign:
 
 
 def _surest_mistakes(dataset: DatasetResults, table: pd.DataFrame, count: int) -> list[HardCase]:
-    """Return wrong predictions by how far the predicted class lies above the true one."""
+    """Return wrong predictions, sorted by how far the predicted class's decision exceeds the true class's."""
     classes, known = _known_classes(dataset, table)
     columns = [f"decision:{name}" for name in classes]
     if not all(column in table for column in columns):
@@ -174,3 +146,123 @@ def _largest_residuals(dataset: DatasetResults, table: pd.DataFrame, count: int)
     order = np.lexsort((table["id"].to_numpy().astype(str), -residual))[:count]
     unit, ids = dataset.unit(table), table["id"].to_numpy()
     return [(unit.iloc[i], ids[i], f"{true[i]:g}", predicted[i], residual[i]) for i in order]
+
+
+# Counts of positives and negatives above each threshold of a method's decision values.
+
+MOST_PLACES = 400
+"""Of the slider that moves a threshold: more cannot be told apart."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The confusion matrix of two classes, over all test sets, as predicted and at other thresholds."""
+
+    positives: int  # Test samples of each class
+    negatives: int  # Test samples of each class
+    predicted: tuple[int, int]  # Of the positives and of the negatives, those predicted positive
+    # A threshold, and of the positives and of the negatives those whose decision value reaches it
+    places: list[tuple[str, int, int]]
+    start: int  # The place whose counts are nearest to those predicted
+
+    def for_script(self) -> dict[str, Any]:
+        """Return the counts and thresholds as a dict for JSON."""
+        return dict(vars(self))
+
+
+def thresholds(dataset: DatasetResults, table: pd.DataFrame) -> Thresholds | None:
+    """Return the counts at each threshold; None unless there are positives and negatives."""
+    positive, called = np.zeros(len(table), bool), np.zeros(len(table), bool)
+    for task, rows in rows_by_value(table, "task"):
+        name, own = positive_class(dataset, rows), (table["task"] == task).to_numpy()
+        positive[own] = (rows["label"] == name).to_numpy()
+        called[own] = (rows["predicted"] == name).to_numpy()
+    decision = table["decision"].to_numpy(float)
+    known = np.isfinite(decision)
+    positive, called, decision = positive[known], called[known], decision[known]
+    if not positive.any() or positive.all():
+        return None
+    predicted = int(np.sum(positive & called)), int(np.sum(~positive & called))
+    values = _values(decision)
+    above = [len(side) - np.searchsorted(np.sort(side), values) for side in (decision[positive], decision[~positive])]
+    gaps = np.abs(above[0] - predicted[0]) + np.abs(above[1] - predicted[1])
+    places = [(f"{value:.4g}", int(tp), int(fp)) for value, tp, fp in zip(values, *above, strict=True)]
+    return Thresholds(int(positive.sum()), int((~positive).sum()), predicted, places, int(np.argmin(gaps)))
+
+
+def _values(decision: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return thresholds with four significant digits, as on the page, from below all decisions to above all."""
+    inside = np.quantile(decision, np.linspace(0, 1, MOST_PLACES))
+    low, high = decision.min(), decision.max()
+    room = 0.01 * (high - low) or 1.0
+    values = [low - room, *inside, high + room, *([0.0] if low < 0 < high else [])]
+    return np.array(sorted({float(f"{value:.4g}") for value in values}))
+
+
+# Sequences of single samples, from the stored data set, cut to fit a table.
+
+MOST_RESIDUES = 60
+"""Of a sequence, in a cell of a table."""
+
+SHADES = 0.55
+"""Of the strongest weight; text on it still has enough contrast."""
+
+
+def stored_sequences(dataset: DatasetResults, ids: Iterable[str]) -> dict[str, str]:
+    """Return the sequences of samples by id, upper case, with ``*`` for masked letters.
+
+    It is empty if the data set is not stored, or holds no sequences.
+    """
+    folder = dataset.folder("datasets")
+    if not (folder / "data.npz").exists():
+        return {}
+    X = load_dataset(folder).X
+    if not isinstance(X, SequenceSet):
+        return {}
+    row = {name: i for i, name in enumerate(map(str, X.ids))}
+    return {name: X.string(row[name]) for name in ids if name in row}
+
+
+def shown_part(length: int, centre: int | None = None) -> tuple[int, int]:
+    """Return the start and stop of the shown part of a sequence: all of a short one, a window of a long one.
+
+    The window is centred at `centre`, or lies at the start by default.
+
+    >>> shown_part(40), shown_part(500), shown_part(500, 250), shown_part(500, 495)
+    ((0, 40), (0, 60), (220, 280), (440, 500))
+    """
+    if length <= MOST_RESIDUES:
+        return 0, length
+    start = 0 if centre is None else min(max(0, centre - MOST_RESIDUES // 2), length - MOST_RESIDUES)
+    return start, start + MOST_RESIDUES
+
+
+def sequence_cell(
+    sequence: str,
+    weights: Sequence[float] | npt.NDArray[np.float64] | None = None,
+    largest: float = 1.0,
+    centre: int | None = None,
+) -> Markup:
+    """Return a sequence in fixed width, its residues shaded by weights if there are any.
+
+    Positive weights are shaded blue, negative ones orange; of a long sequence a part is shown, with its length.
+
+    >>> sequence_cell("ACGT")
+    '<code class="sequence">ACGT</code>'
+    """
+    start, stop = shown_part(len(sequence), centre)
+    shown = sequence[start:stop]
+    letters: list[object] = [shown]
+    if weights is not None and largest > 0:
+        letters = [_letter(letter, weight / largest) for letter, weight in zip(shown, weights[start:stop], strict=True)]
+    ends = ["…" if start else None, "…" if stop < len(sequence) else None]
+    code = tag("code", ends[0], letters, ends[1], class_="sequence")
+    return code if len(shown) == len(sequence) else Markup(code + tag("small", f" {len(sequence)} residues"))
+
+
+def _letter(letter: str, weight: float) -> Markup:
+    """Return one residue with its shade."""
+    share = SHADES * min(1.0, abs(weight))
+    if share < 0.03:
+        return tag("i", letter)
+    return tag("i", letter, class_="for" if weight > 0 else "against", style=f"--w:{share:.2f}")

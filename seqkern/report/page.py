@@ -1,59 +1,154 @@
-"""The page: head, findings, one chapter for each data set, how it was made."""
+"""Page of the report: head, findings, one chapter for each data set, and how it was made."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import yaml
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.locks import alone_in
-from seqkern.core.markup import Markup, join, tag
+from seqkern.core.exclusive_files import alone_in
 from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import write_tsv
-from seqkern.figures.figure_files import FOLDER, collected_figures
-from seqkern.figures.page import whole_page
+from seqkern.evaluation.ranking import precision_recall_curve, roc_curve
 from seqkern.report.compared import COLUMNS
-from seqkern.report.curve_tables import write_curves
+from seqkern.report.dataset_results import DatasetResults, StudyResults, positive_class, rows_by
+from seqkern.report.figure_files import FOLDER, collected_figures
+from seqkern.report.markup import Markup, join, tag
 from seqkern.report.methods_text import MethodsText, methods_text
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.audit import audit_section
-from seqkern.report.sections.choices import choices_section
-from seqkern.report.sections.confusion import confusion_section
-from seqkern.report.sections.cost import COLUMNS as COST_COLUMNS
-from seqkern.report.sections.cost import cost_rows, cost_section
-from seqkern.report.sections.dataset_summary import dataset_summary_section
-from seqkern.report.sections.effects import effects_section
-from seqkern.report.sections.eigenvalues import eigenvalues_section
-from seqkern.report.sections.epsilon_path import epsilon_path_section
-from seqkern.report.sections.families import families_section
-from seqkern.report.sections.files import address, files_section
+from seqkern.report.page_frame import whole_page
+from seqkern.report.sections.curves_and_errors import (
+    confusion_section,
+    curves_section,
+    hard_section,
+    prediction_intervals_section,
+    reliability_section,
+)
+from seqkern.report.sections.data_sections import (
+    audit_section,
+    dataset_summary_section,
+    eigenvalues_section,
+    folds_section,
+    gram_section,
+    leakage_section,
+)
+from seqkern.report.sections.features import (
+    effects_section,
+    epsilon_path_section,
+    features_section,
+    importance_section,
+    motifs_section,
+    prototypes_section,
+    selection_bias_section,
+)
 from seqkern.report.sections.findings import findings_section
-from seqkern.report.sections.fits import fits_section
-from seqkern.report.sections.gram_matrices import gram_section
-from seqkern.report.sections.importance import importance_section
-from seqkern.report.sections.intervals import COLUMNS as INTERVAL_COLUMNS
-from seqkern.report.sections.intervals import interval_rows
-from seqkern.report.sections.methods import bibliography, methods_section
-from seqkern.report.sections.motifs import motifs_section
-from seqkern.report.sections.overview import Overview, make_overview, overview_section
-from seqkern.report.sections.prediction_intervals import prediction_intervals_section
-from seqkern.report.sections.predictions import hard_section
-from seqkern.report.sections.prototypes import prototypes_section
-from seqkern.report.sections.provenance import numbers_section, provenance_section
-from seqkern.report.sections.reliability import reliability_section
+from seqkern.report.sections.fitting import COLUMNS as COST_COLUMNS
+from seqkern.report.sections.fitting import choices_section, cost_rows, cost_section, fits_section, weights_section
+from seqkern.report.sections.provenance import (
+    address,
+    bibliography,
+    files_section,
+    methods_section,
+    numbers_section,
+    provenance_section,
+)
 from seqkern.report.sections.residues import residues_section
-from seqkern.report.sections.roc_curves import curves_section
-from seqkern.report.sections.scores import scores_section, units_section
-from seqkern.report.sections.selected_features import features_section, selection_bias_section
-from seqkern.report.sections.splits import folds_section, leakage_section
-from seqkern.report.sections.verdicts import comparisons_section
-from seqkern.report.sections.weights import weights_section
+from seqkern.report.sections.scores import (
+    Overview,
+    families_section,
+    make_overview,
+    overview_section,
+    scores_section,
+    units_section,
+)
+from seqkern.report.sections.tests import COLUMNS as INTERVAL_COLUMNS
+from seqkern.report.sections.tests import comparisons_section, interval_rows
 from seqkern.report.tables import families_table, metrics_table, summary_table, write_tables
 from seqkern.report.view import View, paragraph
 from seqkern.study.study import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Points of all ROC and precision-recall curves, fold by fold: ``roc.tsv`` and ``pr.tsv``.
+
+PLACE = ("dataset", "kernel", "solver", "task", "split")
+ROC_COLUMNS = (*PLACE, "false_positive_rate", "true_positive_rate", "threshold", "class")
+PR_COLUMNS = (*PLACE, "recall", "precision", "threshold", "class")
+
+Row = tuple[object, ...]
+Array = npt.NDArray[np.float64]
+
+
+class Ranked(NamedTuple):
+    """The decisions of one test set for one positive class."""
+
+    place: tuple[str, ...]
+    name: str
+    positive: npt.NDArray[np.bool_]
+    decision: "Array"
+
+
+def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
+    """Write ``roc.tsv`` and ``pr.tsv``, with headers only where no curve is defined.
+
+    A sample is predicted positive if its decision is at least ``threshold``. With several classes, each has a curve
+    against all others; ``class`` is the positive class. Points on a straight line between two others are left out of
+    ROC curves, and points between two others of the same recall out of precision-recall curves. Test sets with a single
+    class have no curve.
+    """
+    curves = list(_ranked(datasets))  # every table of decisions is read once
+    write_tsv(folder / "roc.tsv", ROC_COLUMNS, (row for one in curves for row in _roc_rows(one)))
+    write_tsv(folder / "pr.tsv", PR_COLUMNS, (row for one in curves for row in _pr_rows(one)))
+
+
+def _ranked(datasets: Sequence[DatasetResults]) -> "Iterator[Ranked]":
+    """Yield the decisions for each curve: by method, task, split and class."""
+    for dataset in datasets:
+        if dataset.kind == "real":
+            continue
+        for method in dataset.done:
+            table = dataset.decisions(method)
+            if table is None:
+                continue
+            for (task, split), rows in rows_by(table, ["task", "split"]):
+                place = (dataset.name, *method, task, split)
+                for name, column in _classes(dataset, task, rows):
+                    known = rows[rows[column].notna()]
+                    yield Ranked(place, name, (known["label"] == name).to_numpy(), known[column].to_numpy(float))
+
+
+def _classes(dataset: DatasetResults, task: str, rows: "pd.DataFrame") -> Iterator[tuple[str, str]]:
+    """Yield the classes that have decisions, each with its column."""
+    if dataset.kind == "binary":
+        yield positive_class(dataset, rows), "decision"
+        return
+    for name in dataset.classes(task) or sorted(set(rows["label"])):
+        if f"decision:{name}" in rows:
+            yield name, f"decision:{name}"
+
+
+def _roc_rows(one: "Ranked") -> "Iterator[Row]":
+    """Yield the corners of a ROC curve."""
+    if one.positive.any() and not one.positive.all():
+        for point in zip(*roc_curve(one.positive, one.decision), strict=True):
+            yield (*one.place, *map(float, point), one.name)
+
+
+def _pr_rows(one: "Ranked") -> "Iterator[Row]":
+    """Yield the points of a precision-recall curve."""
+    if one.positive.any() and not one.positive.all():
+        curve = precision_recall_curve(one.positive, one.decision)
+        same = np.diff(curve.recall) == 0
+        kept = ~(np.append(False, same) & np.append(same, False))
+        for point in zip(*(values[kept] for values in curve), strict=True):
+            yield (*one.place, *map(float, point), one.name)
+
 
 ASSETS = Path(__file__).with_name("assets")
 STYLES = (ASSETS / "report.css",)
@@ -217,18 +312,7 @@ def _epoch_date() -> str | None:
 
 
 def config_text(study: Study) -> str:
-    """Return the configuration as YAML.
-
-    Parameters
-    ----------
-    study : Study
-        The study, as configured.
-
-    Returns
-    -------
-    str
-        As in ``config.yaml`` of the report.
-    """
+    """Return the configuration as YAML."""
     return yaml.safe_dump(study.to_dict(), sort_keys=False, allow_unicode=True)
 
 
@@ -239,26 +323,7 @@ def render_page(
     methods: MethodsText | None = None,
     results: str | None = None,
 ) -> str:
-    """Return the whole page.
-
-    Parameters
-    ----------
-    study : Study
-        The study, as configured.
-    views : sequence of View
-        The data sets, in the order of the page.
-    overview : Overview, optional
-        All data sets side by side, where there are several to compare.
-    methods : MethodsText, optional
-        What the study did.
-    results : str, optional
-        Relative address of the results folder, to link to its files.
-
-    Returns
-    -------
-    str
-        The page as HTML.
-    """
+    """Return the whole page."""
     chapters = [_chapter(view) for view in views]
     title = tag(
         "header",
@@ -281,20 +346,7 @@ def render_page(
 
 
 def render_costs(study: Study, views: Sequence[View]) -> str:
-    """Return the page of run time and memory.
-
-    Parameters
-    ----------
-    study : Study
-        The study, as configured.
-    views : sequence of View
-        The data sets, in the order of the page.
-
-    Returns
-    -------
-    str
-        The page as HTML.
-    """
+    """Return the page of run time and memory."""
     title = tag(
         "header",
         tag("p", "seqkern report", class_="kicker"),
@@ -306,7 +358,7 @@ def render_costs(study: Study, views: Sequence[View]) -> str:
 
 
 def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None, methods: bool) -> Markup:
-    """Return the table of contents, with links to the main sections that there are."""
+    """Return the table of contents, with links to the main sections that exist."""
     items: list[object] = [tag("a", "Main findings", href="#findings")]
     if overview:
         items.append(tag("a", "All data sets", href="#overview"))

@@ -1,18 +1,24 @@
-"""What the report says of residues, in numbers: from ``states.txt`` of each method, read once."""
+"""Numbers for the report on residues, from each method's ``states.txt``, read once."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.chain_shares import share_interval
-from seqkern.evaluation.residue_results import NOT_JUDGED, ChainStates, read_states, state_letters
+from seqkern.evaluation.residue_results import NOT_JUDGED, ChainStates, read_states, share_interval, state_letters
 from seqkern.evaluation.states import run_starts, state_scores
-from seqkern.figures.track_picture import Track
 from seqkern.report.compared import ComparedChains, methods_of
-from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.dataset_results import KEYS, DatasetResults, Method, numbers, read_table, rows_by_value
+from seqkern.report.profile_pictures import Track
+from seqkern.report.residue_figures import END, LetterImportance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 MODERATE = (60, 200)
 """Residues of a chain that is shown, where there are such."""
@@ -23,22 +29,7 @@ FEWEST = 30
 
 
 class Judged:
-    """The tested residues of a method, chain after chain.
-
-    Parameters
-    ----------
-    chains : sequence of ChainStates
-        Tested chains with true and predicted states, one letter each.
-    classes : sequence of str
-        Names of the states.
-
-    Attributes
-    ----------
-    chains : list of ChainStates
-    true, predicted : ndarray of int64, shape (n,)
-        Codes of states.
-    chain, place : ndarray of int64, shape (n,)
-    """
+    """The tested residues of a method, chain after chain."""
 
     def __init__(self, chains: Sequence[ChainStates], classes: Sequence[str]) -> None:
         self.chains, self.classes = chains, list(classes)
@@ -54,51 +45,37 @@ class Judged:
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """Dict of every score, pooled over all residues and segments."""
+        """All scores, pooled over all residues and segments."""
         return state_scores(self.true, self.predicted, self.chain, self.place, self.classes)
 
     @cached_property
     def right(self) -> npt.NDArray[np.float64]:
-        """float64 (chains,): the share of each chain's residues that are right; NaN where none was tested."""
+        """Share of correct residues in each chain, (chains,); NaN where none was tested."""
         counts = np.bincount(self.chain, minlength=len(self.chains))
         right = np.bincount(self.chain, self.true == self.predicted, len(self.chains))
         return np.divide(right, counts, out=np.full(len(self.chains), np.nan), where=counts > 0)
 
     @cached_property
     def interval(self) -> ScoreInterval:
-        """ScoreInterval of the share of right residues, by chain; a chain in several test sets is one."""
+        """Interval of the share of correct residues, by chain; a chain in several test sets counts as one."""
         number = {name: i for i, name in enumerate(dict.fromkeys(one.name for one in self.chains))}
         chain = np.array([number[one.name] for one in self.chains], dtype=np.int64)[self.chain]
         n = np.bincount(chain, minlength=len(number))
         return share_interval(np.bincount(chain[self.true == self.predicted], minlength=len(number)), n)
 
     def segment_lengths(self, predicted: bool = False) -> list[npt.NDArray[np.int64]]:
-        """Return the lengths of the segments of each state, a list of int64 arrays.
-
-        Parameters
-        ----------
-        predicted : bool, default False
-            Whether to take predicted states, not true ones.
-
-        Returns
-        -------
-        list of ndarray of int64
-            One array for each state, in the order of the classes.
-        """
+        """Return the lengths of the true (or predicted) segments of each state, in the order of the classes."""
         states = self.predicted if predicted else self.true
         starts = run_starts(states, self.chain, self.place)
         lengths = np.diff(np.append(starts, len(states)))
         return [lengths[states[starts] == code] for code in range(len(self.classes))]
 
     def near_ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Return the share of right residues by the distance to either end of the chain, and what it is a share of.
+        """Return the share of correct residues by the distance to each chain end, and the counts, both (2, distances).
 
-        Returns
-        -------
-        shares : ndarray of float64, shape (2, distances)
-            First by the distance to the N end, then to the C end, in the ranges of `DISTANCES`; NaN for fewer than
-            `FEWEST` residues.
-        n : ndarray of int64, shape (2, distances)
+        Row 0 is for the N end, row 1 for the C end, in the ranges of `DISTANCES`; shares are NaN for fewer than
+        `FEWEST`
+        residues.
         """
         far = np.stack([self.place, self.lengths[self.chain] - 1 - self.place])
         part = np.searchsorted(DISTANCES, far, side="right") - 1 + np.array([[0], [len(DISTANCES)]])
@@ -109,35 +86,14 @@ class Judged:
 
 
 def as_bytes(lines: Iterable[str]) -> npt.NDArray[np.uint8]:
-    """Return lines of states as one array of letters.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        States or residues of chains, one letter each.
-
-    Returns
-    -------
-    ndarray of uint8
-        All lines, one after the other.
-    """
+    """Return lines of states as one array of letters."""
     return np.frombuffer("".join(lines).encode("latin-1"), dtype=np.uint8)
 
 
 def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[Method, Judged]:
-    """Return {method: Judged} of a data set's first task, in the order given; empty where samples are not residues.
+    """Return the Judged of each method on a data set's first task, in the given order.
 
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-    methods : list of Method
-        The methods, in the order to show.
-
-    Returns
-    -------
-    dict of Method to Judged
-        In the order given; methods without ``states.txt`` are left out.
+    It is empty if the samples are not residues; methods without ``states.txt`` are left out.
     """
     found: dict[Method, Judged] = {}
     task = next(iter(dataset.tasks), None)
@@ -152,19 +108,7 @@ def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[
 
 
 def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple[int, int, float]]:
-    """Return {method: (chains ahead, chains behind, p corrected by Holm)} of each method against the first.
-
-    Parameters
-    ----------
-    first : Method
-        The method that the others are compared with.
-    compared : ComparedChains
-        Of all pairs; p is corrected for all of them.
-
-    Returns
-    -------
-    dict of Method to (int, int, float)
-    """
+    """Return {method: (chains ahead, chains behind, Holm-corrected p)} for each method against the first."""
     tests = {}
     for one in compared.found:
         wins, losses = one.test.wins, one.test.losses
@@ -177,37 +121,14 @@ def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple
 
 
 def chosen_chain(judged: Judged, name: str | None = None) -> int | None:
-    """Return the number of the chain to show: the one of that name, else one of median accuracy.
-
-    Parameters
-    ----------
-    judged : Judged
-        The tested residues of a method.
-    name : str, optional
-        Name of a chain; None is returned where it was not tested.
-
-    Returns
-    -------
-    int or None
-        Of the chains of moderate length, where there are any, the one whose share of right residues is the median.
-    """
+    """Return the number of the chain to show: the one named `name` (None if not tested), or one of median accuracy."""
     if name is not None:
         return next((i for i, one in enumerate(judged.chains) if one.name == str(name)), None)
     return median_chain(judged)
 
 
 def median_chain(judged: Judged) -> int:
-    """Return the number of a chain of median accuracy, of moderate length where there are such.
-
-    Parameters
-    ----------
-    judged : Judged
-        The tested residues of a method.
-
-    Returns
-    -------
-    int
-    """
+    """Return the number of a chain of median accuracy, preferably of moderate length."""
     known = np.flatnonzero(~np.isnan(judged.right))
     moderate = known[(judged.lengths[known] >= MODERATE[0]) & (judged.lengths[known] <= MODERATE[1])]
     among = moderate if len(moderate) else known
@@ -216,20 +137,142 @@ def median_chain(judged: Judged) -> int:
 
 
 def track_of(judged: Judged, i: int) -> Track:
-    """Return the Track of one chain.
-
-    Parameters
-    ----------
-    judged : Judged
-        The tested residues of a method.
-    i : int
-        Number of the chain.
-
-    Returns
-    -------
-    Track
-        Its residues with true and predicted states, and the confidence from 0 to 1.
-    """
+    """Return the Track of one chain: residues, true and predicted states, and the confidence from 0 to 1."""
     one = judged.chains[i]
     sure = [0.0 if digit == NOT_JUDGED else (int(digit) + 1) / 10 for digit in one.confidence]
     return Track(one.name, one.letters, one.predicted, one.true, sure)
+
+
+# Importance of the letters around a residue for each state: by learned weights, or by the data alone.
+
+WIDEST = 21
+"""Places of the widest window that is shown."""
+BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
+"""Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
+POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
+
+
+def weights_by_position(features: "pd.DataFrame", classes: Sequence[str]) -> LetterImportance | None:
+    """Return the mean weight of each letter at each window position for each state; None where there are none.
+
+    Weights are relative to their mean over the letters of a position, which carries no information: exactly one letter
+    occurs at each position.
+    """
+    parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
+    known = parts[0].notna() & (features["weight"] != "")
+    if not known.any():
+        return None
+    names = features["class"] if "class" in features else np.full(len(features), "")
+    table = features.assign(place=parts[0], letter=parts[1], state=names)[known]
+    table = table.assign(place=table["place"].astype(int), weight=table["weight"].astype(float))
+    splits = len(table[KEYS].drop_duplicates())
+    shown = [name for name in classes if (table["state"] == name).any()]
+    if not shown:  # two classes: one weight speaks for the second
+        shown, table = [classes[-1]], table.assign(state=classes[-1])
+    letters, places = letter_order(table["letter"].unique()), np.unique(table["place"])
+    values = np.zeros((len(shown), len(letters), len(places)))
+    rows: list[np.ndarray] = [np.searchsorted(places, table["place"].to_numpy())]
+    for order, name in ((letters, "letter"), (shown, "state")):
+        rows.insert(0, table[name].map({value: i for i, value in enumerate(order)}).to_numpy())
+    inside = ~np.isnan(rows[0].astype(float))
+    np.add.at(values, tuple(row[inside].astype(int) for row in rows), table["weight"].to_numpy()[inside] / splits)
+    values -= values.mean(axis=1, keepdims=True)
+    return LetterImportance(values, shown, letters, places)
+
+
+def letter_order(letters: Iterable[str]) -> list[str]:
+    """Return letters by hydrophobicity, most hydrophobic first, then other letters, then the place beyond the chain.
+
+    >>> "".join(letter_order("ARND"))
+    'ADNR'
+    """
+    known = BY_HYDROPHOBICITY
+    return sorted(letters, key=lambda c: (c == END, known.index(c) if c in known else len(known), c))
+
+
+def information(judged: "Judged", window: int) -> LetterImportance:
+    """Return the information about each state from each letter at each position of a window.
+
+    ln [f(S, R) / f(not S, R)] − ln [f(S) / f(not S)] from the counts of true states and letters in the tested chains,
+    with a pseudocount of 1: 0 is uninformative, below 0 is evidence against the state.
+
+    References
+    ----------
+    Garnier, Osguthorpe & Robson 1978, J. Mol. Biol. 120:97-120.
+    """
+    half = min(window, WIDEST) // 2
+    letters = np.unique(as_bytes(one.letters for one in judged.chains))
+    names = letter_order([*(chr(c) for c in letters), END])
+    code = np.full(256, names.index(END))
+    for i, name in enumerate(names):
+        if name != END:
+            code[ord(name)] = i
+    # every chain is followed by `half` places beyond its end, which also stand before the next one
+    text = as_bytes([" " * half, *(one.letters + " " * half for one in judged.chains)])
+    first = half + np.cumsum(judged.lengths + half) - (judged.lengths + half)
+    centre, codes = first[judged.chain] + judged.place, code[text]
+    places, n_states = np.arange(-half, half + 1), len(judged.classes)
+    total = np.bincount(judged.true, minlength=n_states) + 1.0
+    values = np.zeros((n_states, len(names), len(places)))
+    for j, offset in enumerate(places):
+        cell = judged.true * len(names) + codes[centre + offset]
+        counts = np.bincount(cell, minlength=n_states * len(names)).reshape(n_states, -1) + 1.0
+        against = counts.sum(axis=0) - counts
+        values[:, :, j] = np.log(counts / against) - np.log(total / (total.sum() - total))[:, None]
+    return LetterImportance(values, judged.classes, names, places)
+
+
+# Relevances of features in a learned metric: which solvers have them, and their means over the training sets.
+
+SOLVERS = ("gmlvq",)
+"""Solvers whose weights of features are relevances: shares of a metric, which support no class."""
+
+
+def has_relevances(dataset: DatasetResults, solver: str) -> bool:
+    """Return whether the weights of a solver are relevances."""
+    return dataset.solver(solver).solver_name in SOLVERS
+
+
+def mean_relevances(features: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the mean, min and max relevance of each feature over the training sets, most relevant first."""
+    table = features.assign(weight=numbers(features["weight"]))
+    found = table.groupby("feature", sort=False)["weight"].agg(["mean", "min", "max"]).reset_index()
+    return found.sort_values(["mean", "feature"], ascending=[False, True])
+
+
+def relevances_by_position(features: "pd.DataFrame") -> LetterImportance | None:
+    """Return the mean relevance of each letter at each window position; None if features have no position."""
+    parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
+    known = parts[0].notna()
+    if not known.any():
+        return None
+    table = features.assign(place=parts[0], letter=parts[1])[known]
+    splits = len(table[KEYS].drop_duplicates())
+    letters, places = letter_order(table["letter"].unique()), np.unique(table["place"].astype(int))
+    values = np.zeros((1, len(letters), len(places)))
+    rows = np.array([letters.index(letter) for letter in table["letter"]])
+    columns = np.searchsorted(places, table["place"].astype(int).to_numpy())
+    np.add.at(values[0], (rows, columns), table["weight"].astype(float).to_numpy() / splits)
+    return LetterImportance(values, ["relevance"], letters, places)
+
+
+# Numbers of chains in the training and test sets of data sets of residues.
+
+PARTS = {"train": "training", "test": "test"}
+
+
+def chain_counts(dataset: DatasetResults) -> dict[tuple[str, str], dict[str, int]]:
+    """Return {(task, split): {"train": chains, "test": chains}} from the fold tables; empty where there are none."""
+    if not dataset.residues or dataset.composition is None:
+        return {}
+    found = {}
+    for task, rows in rows_by_value(dataset.composition[KEYS].drop_duplicates(), "task"):
+        table = read_table(dataset.folder("folds") / f"{task}.tsv", ["id"])
+        if table is None:
+            continue
+        chains = np.array([name.rpartition(":")[0] for name in table["id"]])
+        for split in rows["split"]:
+            if split in table:
+                part = table[split].to_numpy()
+                found[task, split] = {name: len(np.unique(chains[part == name])) for name in PARTS}
+    return found

@@ -1,4 +1,4 @@
-"""What every number means, in a sentence that a biologist can read."""
+"""Meaning of every number, in a sentence that a biologist can read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import SeqkernError
-from seqkern.figures.names import TRANSDUCTIVE
+from seqkern.report.page_frame import TRANSDUCTIVE
 
 if TYPE_CHECKING:
     from seqkern.core.registry import Registry
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """A score: short name, one sentence, whether more is better, what differs with several classes."""
+    """A metric: its short name, one sentence, whether higher is better, and what differs with several classes."""
 
     name: str
     sentence: str
@@ -26,17 +26,7 @@ class Metric:
     classes: str = ""
 
     def explained(self, multiclass: bool) -> str:
-        """Return the sentence, for several classes with what differs then.
-
-        Parameters
-        ----------
-        multiclass : bool
-            Whether there are several classes.
-
-        Returns
-        -------
-        str
-        """
+        """Return the metric's sentence, including what differs for several classes."""
         return f"{self.sentence} {self.classes}" if multiclass and self.classes else self.sentence
 
 
@@ -225,20 +215,8 @@ SHARE_RIGHT = re.compile(r"q(\d+)")
 
 
 def metric(key: str) -> Metric:
-    """Return the Metric of a column; of an unknown one its plain name.
+    """Return the Metric of a column in ``metrics.tsv``; for an unknown one with its plain name.
 
-    Parameters
-    ----------
-    key : str
-        Name of the column in ``metrics.tsv``.
-
-    Returns
-    -------
-    Metric
-        Name, meaning and direction.
-
-    Examples
-    --------
     >>> metric("q3").name, metric("rmse").higher
     ('Q3', False)
     """
@@ -254,19 +232,6 @@ def metric(key: str) -> Metric:
 def spec_text(spec: Mapping[str, Any], key: str) -> str:
     """Return a kernel's or solver's configuration on one line: ``mismatch: k = 5, m = 1``.
 
-    Parameters
-    ----------
-    spec : dict of str to Any
-        The configuration.
-    key : str
-        Its key that holds the name: ``"kernel"`` or ``"solver"``.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> spec_text({"kernel": "mismatch", "k": 5, "m": 1}, "kernel")
     'mismatch: k = 5, m = 1'
     >>> spec_text({"kernel": "spectrum", "k": 3, "part": [29, None]}, "kernel")
@@ -281,7 +246,9 @@ def spec_text(spec: Mapping[str, Any], key: str) -> str:
 
 
 def _part(value: list[int | None]) -> str:
-    """Return the part of the sequences that a kernel sees, counted from 1; a negative end counts from the end."""
+    """Return as text the part of the sequences that a kernel sees, counted from 1; a negative end counts from the
+    end.
+    """
     start, stop = value
     if (start or 0) < 0 or (stop or 0) < 0:
         return f"part = [{start}, {stop}]"
@@ -289,7 +256,7 @@ def _part(value: list[int | None]) -> str:
 
 
 def _value(value: object, signs: str) -> str:
-    """Return a parameter's value as text; kernels within kernels in parentheses."""
+    """Return a parameter's value as text, with nested kernels in parentheses."""
     if isinstance(value, dict):
         key = next(iter(value), "")
         return f"({spec_text(value, key)})" if isinstance(value.get(key), str) else json.dumps(value)
@@ -302,20 +269,7 @@ def _value(value: object, signs: str) -> str:
 
 
 def class_sentence(registry: Registry, name: str) -> str:
-    """Return what a kernel or solver is, in plain words, or else in those of its docstring; empty if unknown.
-
-    Parameters
-    ----------
-    registry : Registry
-        Kernels or solvers by name.
-    name : str
-        The name in the registry.
-
-    Returns
-    -------
-    str
-        The first sentences of its documentation, on one line.
-    """
+    """Return what a kernel or solver is, in plain words or its docstring's first sentences; empty if unknown."""
     try:
         cls: Any = registry.get(name)
     except SeqkernError:
@@ -325,22 +279,10 @@ def class_sentence(registry: Registry, name: str) -> str:
 
 
 def text_for_kind(kind: str | None, text: str) -> str:
-    """Return a text about sequences as one about the samples of a kind of data: samples of a table of features, ….
+    """Return a text about sequences reworded for another kind of data, such as samples of a table of features.
 
-    Parameters
-    ----------
-    kind : str or None
-        The kind of data: ``sequences``, ``features``, ``similarities``, ….
-    text : str
-        A text about sequences.
+    It is unchanged for sequences and unknown kinds.
 
-    Returns
-    -------
-    str
-        The text unchanged for sequences and unknown kinds.
-
-    Examples
-    --------
     >>> text_for_kind("residues", "the test sequences")
     'the test residues'
     """
@@ -351,19 +293,8 @@ def text_for_kind(kind: str | None, text: str) -> str:
 
 
 def enumerate_names(names: Iterable[object]) -> str:
-    """Return ``a, b and c``.
+    """Return names as ``a, b and c``.
 
-    Parameters
-    ----------
-    names : iterable of object
-        At least one.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> enumerate_names(["helix", "strand", "coil"])
     'helix, strand and coil'
     """
@@ -372,19 +303,9 @@ def enumerate_names(names: Iterable[object]) -> str:
 
 
 def averaged_over(dataset: DatasetResults) -> tuple[str, str]:
-    """Return what scores are averaged over, singular and plural: folds (the only one is a test set), groups, ….
+    """Return the singular and plural of what scores are averaged over: folds, groups, tasks or families, ….
 
-    Of several tasks it is tasks or families.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-
-    Returns
-    -------
-    (str, str)
-        One of them, and several.
+    A single fold is a test set.
     """
     entry = dataset.entry
     method = None if entry.folds is None else entry.folds.method
@@ -398,18 +319,5 @@ def averaged_over(dataset: DatasetResults) -> tuple[str, str]:
 
 
 def footnote(methods: Iterable[Method], transductive: Collection[str]) -> str:
-    """Return what the mark means; nothing where no method has it.
-
-    Parameters
-    ----------
-    methods : iterable of Method
-        The methods that are shown.
-    transductive : collection of str
-        Kernels whose names get the mark of transductive profiles.
-
-    Returns
-    -------
-    str
-        Starts with a space; empty where no method has the mark.
-    """
+    """Return the explanation of the mark of transductive profiles, with a leading space; empty if no method has it."""
     return f" {EXPLAINED}" if any(method.kernel in transductive for method in methods) else ""

@@ -1,4 +1,4 @@
-"""Scores of a data set, averaged, ranked, and written as TSV."""
+"""Score tables of a data set: averages and rankings of the methods, written as TSV."""
 
 import os
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from seqkern.core.tsv import write_tsv
-from seqkern.figures.numbers import rounded
 from seqkern.report.dataset_results import KEYS, DatasetResults, Method
+from seqkern.report.page_frame import rounded
 from seqkern.report.sentences import HEADLINE, SHARE_RIGHT, metric
 
 
@@ -27,19 +27,9 @@ NOT_METRICS = {"kernel", "solver", *KEYS, "n_train", "n_test", "unit"}
 
 
 def unit_scores(dataset: DatasetResults) -> pd.DataFrame:
-    """Return a DataFrame with columns kernel, solver, unit (what scores are averaged over) and the metrics.
+    """Return a DataFrame of scores with columns kernel, solver, unit and the metrics.
 
-    A unit is a task where there are several (its splits are averaged first), else a split.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-
-    Returns
-    -------
-    DataFrame
-        A row for each kernel, solver and unit.
+    Scores are averaged over units: tasks if there are several (each averaged over its splits first), else splits.
     """
     metrics = dataset.metrics
     columns = metric_columns(dataset)
@@ -48,34 +38,13 @@ def unit_scores(dataset: DatasetResults) -> pd.DataFrame:
 
 
 def metric_columns(dataset: DatasetResults) -> list[str]:
-    """Return the names of the metrics that have a value somewhere, in the order of the files.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the names of the metrics with at least one value, in the order of the files."""
     metrics = dataset.metrics
     return [name for name in metrics.columns if name not in NOT_METRICS and metrics[name].notna().any()]
 
 
 def method_scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
-    """Return {metric: {Method: Score}}: mean, sample standard deviation, count and median over units.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-
-    Returns
-    -------
-    dict of str to dict of Method to Score
-        By metric, in the order of the files.
-    """
+    """Return {metric: {method: Score}} over units: mean, sample standard deviation, count and median."""
     units = unit_scores(dataset)
     result: dict[str, dict[Method, Score]] = {}
     for name in metric_columns(dataset):
@@ -91,27 +60,7 @@ def method_scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
 
 
 class Ranking:
-    """The methods of a data set, ordered by its headline metric.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-
-    Attributes
-    ----------
-    metric : str
-        ``"auc"``, ``"accuracy"`` or ``"rmse"``, of residues ``"q3"``; None where there are no scores.
-    scores : dict
-        What `method_scores` returns.
-    order : list of Method
-        Those with a score, best mean first.
-    best : list of Method
-        Those that share the best mean at the digits shown, among those with the most complete scores: a mean
-        over fewer, perhaps easier, units is no match.
-    within : list of Method
-        The others whose mean lies within one standard deviation of the best.
-    """
+    """The methods of a data set, ordered by its headline metric."""
 
     def __init__(self, dataset: DatasetResults) -> None:
         self.scores = method_scores(dataset)
@@ -136,43 +85,18 @@ class Ranking:
 
     @property
     def headline(self) -> str:
-        """The metric that methods are ranked by; empty where there are no scores."""
+        """The metric that ranks the methods; empty where there are no scores."""
         return self.metric or ""
 
     def score(self, method: Method, name: str | None = None) -> Score:
-        """Return the Score of a method in a metric, by default the headline metric.
-
-        Parameters
-        ----------
-        method : Method
-            Kernel and solver.
-        name : str, optional
-            The metric; by default the headline metric.
-
-        Returns
-        -------
-        Score
-            `NO_SCORE` where the method has none.
-        """
+        """Return the Score of a method in a metric, by default the headline metric."""
         return self.scores.get(name or self.headline, {}).get(method, NO_SCORE)
 
 
 def summary_table(dataset: DatasetResults, ranking: Ranking) -> pd.DataFrame:
-    """Return the rows of ``summary.tsv``: one for each method; a method without results has empty means.
+    """Return the rows of ``summary.tsv``, one for each method; the means of methods without results are empty.
 
-    The medians over several tasks stand last.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-    ranking : Ranking
-        The methods of the data set, the best first.
-
-    Returns
-    -------
-    DataFrame
-        A row for each method, in the order of the configuration.
+    With several tasks, the last columns hold the medians.
     """
     rows = []
     for method in dataset.methods:
@@ -188,18 +112,7 @@ def summary_table(dataset: DatasetResults, ranking: Ranking) -> pd.DataFrame:
 
 
 def families_table(dataset: DatasetResults) -> pd.DataFrame:
-    """Return the rows of ``families.tsv``: one for each task and method, means over the task's splits.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-
-    Returns
-    -------
-    DataFrame
-        A row for each task and method.
-    """
+    """Return the rows of ``families.tsv``: one for each task and method, means over the task's splits."""
     columns = metric_columns(dataset)
     keys = ["task", "kernel", "solver"]
     table = dataset.metrics.groupby(keys, sort=False)[columns].mean().reset_index()
@@ -209,40 +122,14 @@ def families_table(dataset: DatasetResults) -> pd.DataFrame:
 
 
 def metrics_table(dataset: DatasetResults) -> pd.DataFrame:
-    """Return the rows of ``metrics.tsv``: every row that was evaluated, as it was written.
-
-    Parameters
-    ----------
-    dataset : DatasetResults
-        Results of the data set.
-
-    Returns
-    -------
-    DataFrame
-        All texts; a row for each split of each task and method.
-    """
+    """Return the rows of ``metrics.tsv``: every evaluated row, as it was written."""
     table = dataset.metrics_text.copy()
     table.insert(0, "dataset", dataset.name)
     return table
 
 
 def write_tables(tables: Sequence[pd.DataFrame | None], columns: Sequence[str], path: str | os.PathLike[str]) -> None:
-    """Write DataFrames, one below the other, to a TSV file; what a table lacks stays empty.
-
-    Parameters
-    ----------
-    tables : sequence of DataFrame or None
-        Their columns may differ.
-    columns : sequence of str
-        Columns of the file where all tables are empty.
-    path : path-like
-        The file.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be written.
-    """
+    """Write DataFrames, one below the other, to a TSV file; columns that a table lacks stay empty."""
     tables = [table for table in tables if table is not None and len(table)]
     whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(columns))
     write_tsv(path, list(whole.columns), whole.itertuples(index=False, name=None))

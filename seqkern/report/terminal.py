@@ -1,32 +1,47 @@
-"""Comparisons as plain text for the terminal: the same findings as on the page."""
+"""Plain-text comparisons for the terminal, with the same findings as on the page."""
 
+import os
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from seqkern.core.markup import text_of
+from seqkern.core.errors import FileError
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.intervals import metrics_with_interval, score_interval
+from seqkern.evaluation.intervals import TooFew, metrics_with_interval, score_interval, too_few_of
+from seqkern.evaluation.many_task_tests import Comparison, SignedRank, least_p
 from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test
-from seqkern.evaluation.small_samples import TooFew, too_few_of
-from seqkern.evaluation.wilcoxon import Comparison, SignedRank, least_p
-from seqkern.figures.numbers import fixed
-from seqkern.report.best_of_many import corrected_on_task, corrected_over_tasks, not_better
-from seqkern.report.compared import LEVEL, Compared, ComparedChains, SingleTaskTests, is_significant, lead, methods_of
-from seqkern.report.dataset_results import Method
-from seqkern.report.sections.rank_diagram import groups, shown_p
-from seqkern.report.sections.single_task_tests import (
+from seqkern.report.compared import (
+    LEVEL,
+    Compared,
+    ComparedChains,
+    SingleTaskTests,
+    contrary,
+    is_significant,
+    lead,
+    methods_of,
+    verdict,
+)
+from seqkern.report.dataset_results import DatasetResults, Method, StudyResults
+from seqkern.report.headline import corrected_on_task, corrected_over_tasks, not_better
+from seqkern.report.markup import text_of
+from seqkern.report.page_frame import fixed
+from seqkern.report.sections.tests import (
     caveat,
+    dependence,
+    groups,
     pairs_sentence,
     several_metrics,
+    shown_p,
     test_notes,
     test_sentences,
 )
-from seqkern.report.sections.verdicts import dependence
 from seqkern.report.sentences import metric
-from seqkern.report.verdict_words import contrary, verdict
+from seqkern.study.dataset_entries import DatasetEntry
+from seqkern.study.study import Study
 
 WIDTH = 100
 Pair = TypeVar("Pair", Comparison, PairTest)
@@ -41,19 +56,8 @@ SHAPES = {"single": "one test set", "folds": "{} folds", "five_by_two": "five ti
 
 
 def method_text(method: Method) -> str:
-    """Return ``kernel with solver``.
+    """Return a method's name as ``kernel with solver``.
 
-    Parameters
-    ----------
-    method : Method
-        Kernel and solver.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> method_text(Method("spectrum", "csvc"))
     'spectrum with csvc'
     """
@@ -61,20 +65,7 @@ def method_text(method: Method) -> str:
 
 
 def comparison_lines(found: Mapping[str, Compared | SingleTaskTests], title: str) -> list[str]:
-    """Return the lines about one data set.
-
-    Parameters
-    ----------
-    found : dict of str to Compared or SingleTaskTests
-        What was compared, by metric.
-    title : str
-        The heading.
-
-    Returns
-    -------
-    list of str
-        Lines without line ends.
-    """
+    """Return the lines about the comparisons of one data set, without line ends."""
     first = next(iter(found.values()))
     if isinstance(first, SingleTaskTests):
         shape = SHAPES[first.shape].format(first.parts)
@@ -93,7 +84,7 @@ def comparison_lines(found: Mapping[str, Compared | SingleTaskTests], title: str
 
 
 def _too_few(task_tests: SingleTaskTests) -> TooFew | None:
-    """Return what there is too little of for a score; None if there is enough."""
+    """Return the samples that are too few for a score, as a TooFew; None if there are enough."""
     paired = task_tests.paired
     codes = paired.labels[np.unique(paired.ids, return_index=True)[1]]
     if paired.kind == "real":
@@ -102,7 +93,7 @@ def _too_few(task_tests: SingleTaskTests) -> TooFew | None:
 
 
 def _single_task_tests(task_tests: SingleTaskTests) -> list[str]:
-    """Return the lines about methods on one task."""
+    """Return the lines about the comparison of methods on one task."""
     text = text_of(pairs_sentence(task_tests))
     rows = [_test_row(task_tests, one) for one in _shown(task_tests, task_tests.found)]
     lines = _wrapped(f"By {metric(task_tests.key).name}. {test_sentences(task_tests)} {text}")
@@ -110,7 +101,7 @@ def _single_task_tests(task_tests: SingleTaskTests) -> list[str]:
 
 
 def _macro_auc(task_tests: SingleTaskTests) -> list[str]:
-    """Return the lines about the mean AUC of several classes where there is no test of it; else none."""
+    """Return the lines about the mean AUC over several classes if no test of it exists; else no lines."""
     paired = task_tests.paired
     if paired.kind != "multiclass" or "auc" in metrics_with_test(paired):
         return []
@@ -125,7 +116,7 @@ def _macro_auc(task_tests: SingleTaskTests) -> list[str]:
 
 
 def _intervals(task_tests: SingleTaskTests) -> list[str]:
-    """Return a line for each method: its score, with a 95 % interval; none where the score has no interval."""
+    """Return a line for each method with its score and 95 % interval; no lines if the score has no interval."""
     if task_tests.key not in metrics_with_interval(task_tests.paired):
         return []
     paired, higher = task_tests.paired, metric(task_tests.key).higher
@@ -135,7 +126,7 @@ def _intervals(task_tests: SingleTaskTests) -> list[str]:
 
 
 def _best(scores: Mapping[Method, float], corrected: float, key: str) -> list[str]:
-    """Return the lines on the best method's score, corrected for the choice; none if it is not known."""
+    """Return the lines on the best method's score, corrected for selection; no lines if it is unknown."""
     one = metric(key)
     best = (max if one.higher else min)(scores, key=lambda method: scores[method])
     corrected = not_better(corrected, scores[best], key)
@@ -158,7 +149,7 @@ def _scored(scored: Mapping[Method, ScoreInterval], higher: bool = True) -> list
 
 
 def _compared(compared: Compared) -> list[str]:
-    """Return the lines about methods over tasks."""
+    """Return the lines about the comparison of methods over tasks."""
     score, count = metric(compared.key).name, sum(map(is_significant, compared.found))
     over, differ = f"{compared.tasks} {compared.words}", "differs" if count == 1 else "differ"
     text = (
@@ -183,26 +174,26 @@ def _compared(compared: Compared) -> list[str]:
 
 
 def _pairs(table: Compared | SingleTaskTests) -> str:
-    """Return ``3 pairs`` or ``1 pair``."""
+    """Return the number of pairs as text: ``3 pairs`` or ``1 pair``."""
     return f"{len(table.found)} pair{'s' * (len(table.found) != 1)}"
 
 
 def _shown(table: Compared | SingleTaskTests, found: Sequence[Pair]) -> Sequence[Pair]:
-    """Return the comparisons that are printed: the best method (or the control) with each other, or all if few."""
+    """Return the printed comparisons: the best method (or the control) against each other one, or all if few."""
     if table.control is not None or len(found) <= 10:
         return found
     return [one for one in found if one.first == table.methods[0]]
 
 
 def _test_row(table: SingleTaskTests, one: PairTest) -> list[str]:
-    """Return the cells of one pair on one task, the method that is ahead first."""
+    """Return the cells for one pair on one task; the method that is ahead comes first."""
     ahead = one if lead(one) >= 0 else one.turned()
     values, rest = _on_task(table, ahead)
     return _cells(one, methods_of(ahead), values, rest, one.p)
 
 
 def _comparison_row(table: Compared, one: Comparison) -> list[str]:
-    """Return the cells of one pair over tasks, the method that is ahead first."""
+    """Return the cells for one pair over tasks; the method that is ahead comes first."""
     forward, (means, medians) = lead(one) >= 0, table.averages(one)
     turn = 1 if forward else -1
     first, second = methods_of(one)[::turn]
@@ -215,14 +206,14 @@ def _comparison_row(table: Compared, one: Comparison) -> list[str]:
 def _cells(
     one: Comparison | PairTest, methods: tuple[Method, Method], values: Sequence[float], rest: str, p: float
 ) -> list[str]:
-    """Return the cells of a row: what is true, by how much, and how sure it is."""
+    """Return the cells of a row: the verdict, the size of the difference, and its p-value."""
     first, second = map(method_text, methods)
     scores = " : ".join(fixed(value) for value in values)
     return [first, VERBS[verdict(one)], second, scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 
 
 def _on_task(table: SingleTaskTests, one: PairTest) -> tuple[tuple[float, float], str]:
-    """Return the two scores and what else is known of a PairTest."""
+    """Return the two scores of a PairTest and a text with its further results."""
     found = [test_notes(table, one)]
     if one.low == one.low:
         found.insert(0, f"by {fixed(one.difference)} ({fixed(one.low)} to {fixed(one.high)})")
@@ -232,19 +223,19 @@ def _on_task(table: SingleTaskTests, one: PairTest) -> tuple[tuple[float, float]
 
 
 def _over_tasks(test: SignedRank, forward: bool) -> str:
-    """Return in how many tasks the method that is ahead is better."""
+    """Return a text with the number of tasks in which the leading method is better."""
     ahead, behind = (test.wins, test.losses) if forward else (test.losses, test.wins)
     rest = f"better in {ahead}, worse in {behind}, equal in {test.ties}"
     return rest + (f", {test.left_out} left out" if test.left_out else "")
 
 
 def _p(name: str, p: float) -> str:
-    """Return ``p = 0.031``, or that there is none."""
+    """Return the p-value as text, ``p = 0.031``, or a note that there is none."""
     return f"{name} = {shown_p(p)}" if p == p else f"{name}: none"
 
 
 def _ranked(compared: Compared) -> list[str]:
-    """Return the lines about mean ranks; none without Friedman's test."""
+    """Return the lines about mean ranks; no lines without a Friedman test."""
     test = compared.friedman
     difference = compared.critical_difference
     if test is None or difference is None:
@@ -272,7 +263,9 @@ def _ranked(compared: Compared) -> list[str]:
 
 
 def _against_control(ranks: Mapping[Method, float], control: Method, limit: float) -> str:
-    """Return which methods' mean ranks differ from the control's by more than Bonferroni and Dunn's difference."""
+    """Return a text naming the methods whose mean ranks differ from the control's by more than the
+    Bonferroni–Dunn critical difference.
+    """
     own = ranks[control]
     better = [method_text(method) for method, rank in ranks.items() if own - rank > limit]
     worse = [method_text(method) for method, rank in ranks.items() if rank - own > limit]
@@ -281,11 +274,92 @@ def _against_control(ranks: Mapping[Method, float], control: Method, limit: floa
 
 
 def _wrapped(text: str) -> list[str]:
-    """Return a text in lines."""
+    """Return a text wrapped into lines."""
     return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _table(rows: list[list[str]]) -> list[str]:
-    """Return rows of cells, aligned."""
+    """Return rows of cells as aligned lines."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+# Input of `seqkern compare`: folders of studies, or of evaluated methods, as data sets with methods.
+
+
+class Evaluated(DatasetResults):
+    """Folders written by `seqkern evaluate`, one for each method, as one data set."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.study = Study.of_results({})
+        self.home = Path()
+        self.entry = DatasetEntry.of_results({}, "")
+        self.places = dict(zip(_names(folders), folders, strict=True))
+        self.methods = list(self.places)
+        parents = {folder.resolve().parents[1] for folder in folders}
+        self.name = parents.pop().name if len(parents) == 1 else "the methods given"
+
+    @cached_property
+    def summary(self) -> None:
+        """Summary of the data set: None, since the folders of methods hold none."""
+        return None
+
+    @cached_property
+    def composition(self) -> None:
+        """Composition of the folds: None, since the folders of methods hold no fold tables."""
+        return None
+
+    @cached_property
+    def kind(self) -> str:
+        """Kind of labels, ``"binary"``, ``"multiclass"`` or ``"real"``, inferred from the metrics written."""
+        if "rmse" in self.metrics:
+            return "real"
+        with open(next(iter(self.places.values())) / "decisions.tsv", encoding="utf-8") as file:
+            columns = file.readline().rstrip("\n").split("\t")
+        return "binary" if "decision" in columns else "multiclass"
+
+    def _path(self, method: Method, file: str, stage: str = "evaluate") -> Path:
+        # separate inner loops are part of a study only
+        return self.places[method] / (file if stage == "evaluate" else f"{stage}/{file}")
+
+
+def _names(folders: Sequence[Path]) -> list[Method]:
+    """Return a Method for each folder: kernel and solver by the last two parts of its path, or the path itself."""
+    names = [Method(folder.resolve().parent.name, folder.resolve().name) for folder in folders]
+    if len(set(names)) < len(names):
+        names = [Method(str(folder.parent), folder.name) for folder in folders]
+    for name, folder in zip(names, folders, strict=True):
+        if names.count(name) > 1:
+            raise FileError("is given twice", file=folder, remedy="name each folder once")
+    return names
+
+
+def read_input(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str | None, DatasetResults]]:
+    """Return (study name, data set) for each study's data sets, or one data set made of all evaluated methods.
+
+    The name is None for a single study, and the folder's path where two studies have the same name.
+    """
+    folders = [Path(path) for path in paths]
+    evaluated: list[Path] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise FileError("no such folder", file=folder, remedy="check the path")
+        is_method = (folder / "metrics.tsv").is_file() and (folder / "decisions.tsv").is_file()
+        is_study = (folder / "evaluate").is_dir()
+        if not is_method and not is_study:
+            raise FileError(
+                "holds neither a study nor an evaluated method",
+                file=folder,
+                remedy="give results/STUDY, or folders that seqkern evaluate wrote",
+            )
+        evaluated += [folder] if is_method else []
+    if evaluated and len(evaluated) < len(folders):
+        raise FileError("is an evaluated method, others are studies", file=evaluated[0], remedy="give one kind only")
+    if evaluated:
+        return [(None, Evaluated(evaluated))]
+    found = [StudyResults(folder) for folder in folders]
+    if len(found) == 1:
+        return [(None, dataset) for dataset in found[0].datasets]
+    names = [results.study.name for results in found]
+    titles = [one.study.name if names.count(one.study.name) == 1 else str(one.folder) for one in found]
+    return [(title, dataset) for title, results in zip(titles, found, strict=True) for dataset in results.datasets]

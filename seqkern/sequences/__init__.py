@@ -1,1 +1,5 @@
-"""Sequences as integer codes: alphabets, FASTA, streaming, tracks, views, windows, labels, tables."""
+"""Sequences as integer codes: alphabets, FASTA, labels, tables, windows, similar sequences."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,6 @@
-"""Alphabets: their letters, and the code of each.
+"""Alphabets: their letters and the code of each letter.
 
-The code of a letter is its place in the alphabet. `MASK` stands for every letter outside it: no k-mer, match or
+The code of a letter is its index in the alphabet. `MASK` stands for every letter outside it: no k-mer, match or
 alignment contains a masked letter.
 """
 
@@ -30,25 +30,14 @@ GUESS_SHARE = 0.9
 class Alphabet:
     """A set of letters, each with a code.
 
-    Attributes
-    ----------
-    name : str
-        ``"dna"``, ``"rna"``, ``"protein"`` or, for others, the letters themselves.
-    letters : str
-        The letters in order of their codes, upper case.
-    complement : str, optional
-        The complement of each letter, in the same order.
-
-    Examples
-    --------
     >>> from seqkern.sequences.alphabets import DNA
     >>> DNA.encode(b"GATTACA").tolist()
     [2, 0, 3, 3, 0, 1, 0]
     """
 
-    name: str
-    letters: str
-    complement: str | None = None
+    name: str  # ``"dna"``, ``"rna"``, ``"protein"`` or, for others, the letters themselves
+    letters: str  # The letters in order of their codes, upper case
+    complement: str | None = None  # The complement of each letter, in the same order
 
     @property
     def size(self) -> int:
@@ -57,7 +46,7 @@ class Alphabet:
 
     @cached_property
     def code_table(self) -> npt.NDArray[np.uint8]:
-        """uint8 (256,): the code of each byte, regardless of case, `MASK` for letters outside."""
+        """Code of each byte, uint8 (256,), regardless of case; `MASK` for letters outside the alphabet."""
         table = np.full(256, MASK, dtype=np.uint8)
         for code, letter in enumerate(self.letters):
             table[ord(letter)] = table[ord(letter.lower())] = code
@@ -65,23 +54,15 @@ class Alphabet:
         return table
 
     def encode(self, text: bytes) -> npt.NDArray[np.uint8]:
-        """Return the codes of text.
-
-        Parameters
-        ----------
-        text : bytes
-            One byte for each letter, as `to_bytes` returns it.
-
-        Returns
-        -------
-        ndarray of uint8, shape (length,)
-            `MASK` for a letter outside the alphabet.
-        """
+        """Return the codes of a text; `MASK` for letters outside the alphabet."""
         return np.frombuffer(text.translate(self.code_table.tobytes()), dtype=np.uint8)
 
     @cached_property
     def ambiguous(self) -> npt.NDArray[np.bool_]:
-        """Bool (256,): True for bytes that stand for several letters, or for any; of your own letters all others."""
+        """Mask of ambiguity codes, bool (256,): bytes that stand for several letters or any letter.
+
+        In a user-defined alphabet, all other letters are ambiguous.
+        """
         table = np.zeros(256, dtype=bool)
         known = {"dna": AMBIGUOUS_BASES, "rna": AMBIGUOUS_BASES, "protein": AMBIGUOUS_RESIDUES}
         for letter in known.get(self.name, ascii_uppercase):
@@ -92,7 +73,7 @@ class Alphabet:
 
     @property
     def complement_codes(self) -> npt.NDArray[np.uint8]:
-        """uint8 (256,): the code of each code's complement; raises ParameterError if there is none."""
+        """Complement of each code, uint8 (256,); raises ParameterError for alphabets without complements."""
         if self.complement is None:
             raise ParameterError(
                 f"alphabet {self.name!r} has no complement", remedy="use dna or rna for reverse_complement"
@@ -110,24 +91,8 @@ ALPHABETS = {alphabet.name: alphabet for alphabet in (DNA, RNA, PROTEIN)}
 
 
 def alphabet_from_state(header: Mapping[str, Any]) -> Alphabet:
-    """Return the alphabet that a file describes.
+    """Return the alphabet stored as a mapping with ``name``, ``letters`` and ``complement``.
 
-    Parameters
-    ----------
-    header : mapping
-        ``name``, ``letters`` and ``complement``.
-
-    Returns
-    -------
-    Alphabet
-
-    Raises
-    ------
-    ValueError
-        If they are not texts of different capital letters.
-
-    Examples
-    --------
     >>> alphabet_from_state({"name": "dna", "letters": "ACGT", "complement": "TGCA"}).size
     4
     """
@@ -141,34 +106,13 @@ def alphabet_from_state(header: Mapping[str, Any]) -> Alphabet:
 
 
 def alphabet_state(alphabet: Alphabet) -> dict[str, str | None]:
-    """Return the input of `alphabet_from_state`, JSON.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        Any.
-
-    Returns
-    -------
-    dict
-    """
+    """Return an alphabet as a JSON dict, the input of `alphabet_from_state`."""
     return {"name": alphabet.name, "letters": alphabet.letters, "complement": alphabet.complement}
 
 
 def union_alphabet(alphabets: Iterable[Alphabet]) -> Alphabet:
-    """Return the smallest alphabet with the letters of all: one of them, if it has the letters of the others.
+    """Return the smallest alphabet with all letters: one of those given, if it contains the letters of the others.
 
-    Parameters
-    ----------
-    alphabets : iterable of Alphabet
-        At least one.
-
-    Returns
-    -------
-    Alphabet
-
-    Examples
-    --------
     >>> union_alphabet([DNA, DNA]).name, union_alphabet([DNA, PROTEIN]).name, union_alphabet([DNA, RNA]).letters
     ('dna', 'protein', 'ACGTU')
     """
@@ -178,20 +122,8 @@ def union_alphabet(alphabets: Iterable[Alphabet]) -> Alphabet:
 
 
 def recoding(source: Alphabet, target: Alphabet) -> npt.NDArray[np.uint8]:
-    """Return the code in one alphabet of each code of another.
+    """Return a table, shape (256,), from codes of one alphabet to codes of another; `MASK` for missing letters.
 
-    Parameters
-    ----------
-    source, target : Alphabet
-        From one to the other.
-
-    Returns
-    -------
-    ndarray of uint8, shape (256,)
-        `MASK` for letters outside `target`.
-
-    Examples
-    --------
     >>> recoding(DNA, PROTEIN)[DNA.encode(b"GATTACA")].tolist() == PROTEIN.encode(b"GATTACA").tolist()
     True
     """
@@ -203,22 +135,6 @@ def recoding(source: Alphabet, target: Alphabet) -> npt.NDArray[np.uint8]:
 def as_alphabet(alphabet: str | Alphabet) -> Alphabet:
     """Return the Alphabet for a name, a string of letters, or an Alphabet.
 
-    Parameters
-    ----------
-    alphabet : str or Alphabet
-        ``"dna"``, ``"rna"``, ``"protein"``, or your own letters in upper case, such as ``"HEC"``.
-
-    Returns
-    -------
-    Alphabet
-
-    Raises
-    ------
-    ParameterError
-        If letters repeat, or are not printable upper-case ASCII.
-
-    Examples
-    --------
     >>> from seqkern.sequences.alphabets import as_alphabet
     >>> as_alphabet("DNA").letters
     'ACGT'
@@ -241,33 +157,12 @@ def as_alphabet(alphabet: str | Alphabet) -> Alphabet:
 
 
 def to_bytes(text: str) -> bytes:
-    """Return a string as bytes, one for each character.
-
-    Parameters
-    ----------
-    text : str
-        Any characters.
-
-    Returns
-    -------
-    bytes
-        ASCII unchanged; DEL, which is in no alphabet, for anything else.
-    """
+    """Return a string as one byte for each character; non-ASCII characters become DEL, which is in no alphabet."""
     return (text if text.isascii() else NOT_ASCII.sub(NOT_A_LETTER, text)).encode("ascii")
 
 
 def count_letters(text: bytes) -> npt.NDArray[np.int64]:
-    """Count how often each byte occurs, regardless of case.
-
-    Parameters
-    ----------
-    text : bytes
-        One byte for each letter, as `to_bytes` returns it.
-
-    Returns
-    -------
-    ndarray of int64, shape (256,)
-    """
+    """Count how often each byte occurs, regardless of case."""
     block = 1 << 20  # bincount makes int64 of its input
     codes = np.frombuffer(text, dtype=np.uint8)
     counts = np.zeros(256, dtype=np.int64)
@@ -282,22 +177,6 @@ def count_letters(text: bytes) -> npt.NDArray[np.int64]:
 def guess_alphabet(strings: Iterable[str]) -> Alphabet:
     """Return the most likely alphabet of sequences: dna, rna or protein.
 
-    Parameters
-    ----------
-    strings : iterable of str
-        The sequences.
-
-    Returns
-    -------
-    Alphabet
-
-    Raises
-    ------
-    SequenceError
-        As for `guess_by_counts`.
-
-    Examples
-    --------
     >>> from seqkern.sequences.alphabets import guess_alphabet
     >>> guess_alphabet(["GATTACA", "ACGTN"]).name, guess_alphabet(["MKVLAAGIV"]).name
     ('dna', 'protein')
@@ -308,24 +187,9 @@ def guess_alphabet(strings: Iterable[str]) -> Alphabet:
 def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None) -> Alphabet:
     """Return the most likely alphabet, dna, rna or protein, for counts of letters.
 
-    DNA or RNA if all letters are bases or N, or nine tenths are and the others are ambiguity codes, or nine tenths are
-    bases; else protein, if nine tenths are amino acids. Letters outside the alphabet are left to the policy `unknown`.
-
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (256,)
-        From `count_letters`.
-    file : path-like, optional
-        Used in messages.
-
-    Returns
-    -------
-    Alphabet
-
-    Raises
-    ------
-    SequenceError
-        If the letters match none of them.
+    The alphabet is DNA or RNA if all letters are bases or N, or nine tenths are and the others are ambiguity codes,
+    or nine tenths are bases; else protein, if nine tenths are amino acids. The policy `unknown` handles letters
+    outside it.
     """
     seen = {chr(byte) for byte in np.flatnonzero(counts)}
     total = max(int(counts.sum()), 1)
@@ -355,33 +219,14 @@ def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None)
 
 
 def _both_u_and_t(file: PathLike | None) -> SequenceError:
-    """Return the error for letters of RNA and DNA."""
+    """Return the error for sequences that contain both U and T."""
     return SequenceError("contains both U and T", file=file, remedy="convert one of them (U to T or T to U)")
 
 
 def letter_error(
     letter: str, position: int, alphabet: Alphabet, *, file: PathLike | None = None, record: str | None = None
 ) -> LetterError:
-    """Return a LetterError for a letter outside the alphabet, with a hint at its likely meaning.
-
-    Parameters
-    ----------
-    letter : str
-        The letter as read.
-    position : int
-        Its position in the record, from 1.
-    alphabet : Alphabet
-        The alphabet that lacks it.
-    file : path-like, optional
-        The file with the letter.
-    record : str, optional
-        The id of the record.
-
-    Returns
-    -------
-    LetterError
-        Its remedy depends on the likely meaning of the letter.
-    """
+    """Return a LetterError for a letter outside the alphabet, with a remedy for its likely meaning."""
     upper, mask = letter.upper(), "mask_all"
     shown = f"{letter!r}" if letter.isascii() and letter != NOT_A_LETTER else "that is not ASCII"
     if letter == "*":
@@ -407,3 +252,79 @@ def letter_error(
         record=record,
         remedy=f"{hint}, or add --unknown {mask} or skip",
     )
+
+
+# Letters outside the alphabet: which a policy refuses, and how many are masked.
+#
+# The default policy, ``mask``, masks the ambiguity codes of real data and counts them.
+
+UNKNOWN = ("mask", "error", "skip", "mask_all")
+"""The policies, the default first."""
+
+
+def first_refused(text: bytes, codes: npt.NDArray[np.uint8], alphabet: Alphabet, unknown: str) -> int | None:
+    """Return the index of the first letter that a policy refuses; None if every letter is accepted.
+
+    ``"mask"`` refuses letters that are not ambiguity codes. It also refuses ambiguity codes other than N and X if
+    most letters besides N and X are such codes: the file then contains protein.
+    """
+    masked = codes == MASK
+    if unknown not in ("mask", "error") or not masked.any():
+        return None
+    if unknown == "mask":
+        letters = np.frombuffer(text, dtype=np.uint8)
+        odd = masked & ~alphabet.ambiguous[letters]
+        if not odd.any() and alphabet.complement is not None:
+            wide = masked & np.isin(letters, np.frombuffer(b"NnXx", dtype=np.uint8))
+            if 2 * np.count_nonzero(masked & ~wide) > len(letters) - np.count_nonzero(wide):
+                odd = masked & ~wide
+        masked = odd
+    return int(np.argmax(masked)) if masked.any() else None
+
+
+def masked_counts(text: bytes, codes: npt.NDArray[np.uint8]) -> dict[str, int]:
+    """Return the numbers of masked letters: ``masked letters`` in all, ``masked N`` and so on; empty if none.
+
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> masked_counts(b"ACGNnR", DNA.encode(b"ACGNnR"))
+    {'masked letters': 3, 'masked N': 2, 'masked R': 1}
+    """
+    letters = np.frombuffer(text, dtype=np.uint8)[codes == MASK]
+    if not len(letters):
+        return {}
+    counts = count_letters(letters.tobytes())
+    each = {f"masked {chr(byte)}": int(counts[byte]) for byte in np.flatnonzero(counts) if chr(byte).isprintable()}
+    return {"masked letters": len(letters), **each}
+
+
+def masked_text(counts: Mapping[str, int]) -> str:
+    """Return a sentence with the counts of `masked_counts`; empty if no letter is masked.
+
+    >>> masked_text({"masked letters": 3, "masked N": 2, "masked R": 1})
+    '3 letters outside the alphabet (N: 2, R: 1) are masked'
+    """
+    total = counts.get("masked letters", 0)
+    each = {name.removeprefix("masked "): n for name, n in counts.items() if name.startswith("masked ") and n}
+    shown = ", ".join(f"{letter}: {count}" for letter, count in each.items() if letter != "letters")
+    if not total:
+        return ""
+    one = total == 1
+    return (
+        f"{total} letter{'' if one else 's'} outside the alphabet{f' ({shown})' if shown else ''} "
+        f"{'is' if one else 'are'} masked"
+    )
+
+
+def count_texts(counts: Mapping[str, int]) -> list[str]:
+    """Return the effects of the reading policies as ``what: count``, with the masked letters in one item.
+
+    >>> count_texts({"masked letters": 3, "masked N": 2, "masked R": 1, "repeated ids": 1})
+    ['masked letters: 3 (N: 2, R: 1)', 'repeated ids: 1']
+    """
+    each = {name.removeprefix("masked "): n for name, n in counts.items() if name.startswith("masked ") and n}
+    letters = ", ".join(f"{letter}: {count}" for letter, count in each.items() if letter != "letters")
+    return [
+        f"{name}: {count}{f' ({letters})' if name == 'masked letters' and letters else ''}"
+        for name, count in counts.items()
+        if count and (name == "masked letters" or not name.startswith("masked "))
+    ]

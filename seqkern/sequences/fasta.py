@@ -1,7 +1,7 @@
-"""Read FASTA as sequence sets, whole or in chunks; named policies decide about unusual records.
+"""FASTA reader for sequence sets, whole or in chunks, with named policies for unusual records.
 
 Other formats are recognised by their first line (`seqkern.sequences.formats`). The policies: `unknown` (letters
-outside the alphabet), `empty` (records without a sequence), `ids` (repeated or missing ids) and `gaps` (of
+outside the alphabet), `empty` (records without a sequence), `ids` (repeated or missing ids) and `gaps` (in
 alignments). Their effects are counted in `SequenceSet.counts`.
 """
 
@@ -9,7 +9,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,22 +17,87 @@ import numpy.typing as npt
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines, source_name
-from seqkern.core.types import Ids, Source
+from seqkern.core.types import Ids, PathLike, Source
 from seqkern.sequences.alphabets import (
     GAPS,
     MASK,
     PROTEIN,
+    UNKNOWN,
     Alphabet,
     as_alphabet,
     count_letters,
+    first_refused,
     guess_by_counts,
     letter_error,
+    masked_counts,
     to_bytes,
 )
 from seqkern.sequences.formats import iter_records
-from seqkern.sequences.record_ids import RecordNumbers, unique_ids
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.unknown_letters import UNKNOWN, first_refused, masked_counts
+
+# Record ids: the treatment of repeated ids, and numbers that need no memory.
+
+
+def unique_ids(ids: list[str], policy: str, file: PathLike | None = None) -> tuple[list[str], int]:
+    """Return ids without repeats, and the number of repeats.
+
+    >>> from seqkern.sequences.fasta import unique_ids
+    >>> unique_ids(["HBA", "HBB", "HBA"], "suffix")
+    (['HBA', 'HBB', 'HBA.2'], 1)
+    """
+    check_choice("ids", policy, ("header", "number", "suffix"))
+    repeats = len(ids) - len(set(ids))
+    if policy == "number":
+        return [str(i) for i in range(1, len(ids) + 1)], repeats
+    if not repeats:
+        return ids, 0
+    taken = set(ids)
+    seen: dict[str, int] = {}
+    result: list[str] = []
+    for name in ids:
+        if name in seen and policy == "header":
+            raise SequenceError(
+                "duplicate id (the first word of the header)",
+                file=file,
+                record=name,
+                remedy="rename the records, or add --ids number or --ids suffix",
+            )
+        unique = name
+        while unique in seen or (unique in taken and unique != name):
+            seen[name] = seen.get(name, 1) + 1
+            unique = f"{name}.{seen[name]}"
+        seen.setdefault(unique, 1)
+        result.append(unique)
+    return result, repeats
+
+
+class RecordNumbers(Sequence[str]):
+    """The ids "1", "2", …, made when read, since ten million stored strings would take 600 MB."""
+
+    def __init__(self, numbers: range) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "RecordNumbers": ...
+
+    def __getitem__(self, place: int | slice) -> "str | RecordNumbers":
+        numbers = self.numbers[place]
+        return RecordNumbers(numbers) if isinstance(numbers, range) else str(numbers)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, RecordNumbers):
+            return self.numbers == other.numbers
+        return isinstance(other, list | tuple) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(self.numbers)
+
 
 CHUNK = 1 << 22
 RECORD_COST = 64  # added to each record's length, so that chunks of short records are bounded too
@@ -41,7 +106,7 @@ NO_GAPS = str.maketrans("", "", GAPS)
 
 
 class RecordSource(Protocol):
-    """Records that are not a FASTA file, such as the regions of a genome."""
+    """Source of records other than a FASTA file, such as the regions of a genome."""
 
     name: str
     """For messages."""
@@ -58,7 +123,7 @@ Sources = AnySource | Sequence[AnySource]
 
 
 class Policies(NamedTuple):
-    """Policies for unusual records, with the values of `read_fasta`."""
+    """Policies for unusual records, with the values that `read_fasta` accepts."""
 
     unknown: str
     ids: str
@@ -68,23 +133,12 @@ class Policies(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """The result of `read_records`.
-
-    Attributes
-    ----------
-    sequences : SequenceSet, n records
-    headers : list of str, length n
-        The header line of each record, without ``>``.
-    sources : ndarray of int64, shape (n,)
-        The file of each record, counted from 0.
-    left_out : list of str
-        The ids of the records left out by a policy.
-    """
+    """The result of `read_records`: sequences, header lines, the file of each record, and ids left out."""
 
     sequences: SequenceSet
-    headers: list[str]
-    sources: npt.NDArray[np.int64]
-    left_out: list[str]
+    headers: list[str]  # length n: The header line of each record, without ``>``
+    sources: npt.NDArray[np.int64]  # shape (n,): The file of each record, counted from 0
+    left_out: list[str]  # The ids of the records left out by a policy
 
 
 def read_fasta(
@@ -153,22 +207,6 @@ def read_records(
 ) -> Reading:
     r"""Read FASTA like `read_fasta`, and keep the header lines.
 
-    Parameters
-    ----------
-    source, alphabet, unknown, ids, empty, gaps
-        As for `read_fasta`.
-
-    Returns
-    -------
-    Reading
-
-    Raises
-    ------
-    FileError, SequenceError
-        As for `read_fasta`.
-
-    Examples
-    --------
     >>> import io
     >>> from seqkern.sequences.fasta import read_records
     >>> read_records(io.StringIO(">d1ux8a_ a.1.1.1\nMKVLAAG\n"), "protein").headers
@@ -188,30 +226,10 @@ def iter_fasta(
     chunk: int = CHUNK,
     before: int = 0,
 ) -> Iterator[SequenceSet]:
-    r"""Read FASTA in sets of bounded size: for files that do not fit in memory.
+    r"""Read FASTA as sets of about `chunk` residues, for files that do not fit in memory.
 
-    Parameters
-    ----------
-    source, alphabet, unknown, ids, empty, gaps
-        As for `read_fasta`, but the alphabet is required, and repeated ids are not detected (`ids` is
-        ``"header"`` or ``"number"``).
-    chunk : int
-        Approximate number of residues in a set; a longer record makes a longer set.
-    before : int
-        Records that precede those of `source`, for ids that are numbers.
+    Unlike `read_fasta`, it needs the alphabet and does not detect repeated ids.
 
-    Yields
-    ------
-    SequenceSet
-        Each with its own `counts`; without records if all were left out.
-
-    Raises
-    ------
-    FileError, SequenceError
-        As for `read_fasta`.
-
-    Examples
-    --------
     >>> import io
     >>> from seqkern.sequences.fasta import iter_fasta
     >>> text = ">a\nACGTACGT\n>b\nGGGTTTAA\n>c\nACGT\n"
@@ -230,26 +248,8 @@ def iter_fasta(
 
 
 def records_of(source: AnySource) -> Iterator[tuple[str, str]]:
-    r"""Read records as text: headers and letters as they are in the file.
+    r"""Yield the records of a source as text: header and letters as they are in the file.
 
-    Parameters
-    ----------
-    source : path-like, ``"-"`` or file object
-        As for `read_fasta`.
-
-    Yields
-    ------
-    header : str
-        Without ``>``; it begins with an id.
-    letters : str
-
-    Raises
-    ------
-    FileError, SequenceError
-        If the file cannot be read, or a record has no id.
-
-    Examples
-    --------
     >>> import io
     >>> from seqkern.sequences.fasta import records_of
     >>> list(records_of(io.StringIO(">peak1 chr1\nACgt\n")))
@@ -278,7 +278,7 @@ def _policies(
 
 @dataclass
 class _Raw:
-    """Some records as text: first words and header lines, lengths, letters, source, gaps that were removed."""
+    """Records as text: first words of the headers, header lines, lengths, letters, source, number of gaps removed."""
 
     name: str
     file: int
@@ -290,12 +290,12 @@ class _Raw:
     n_gaps: int
 
     def record(self, i: int, ids: str) -> str:
-        """Return the id of record `i` under a policy."""
+        """Return the id of record `i` under the policy `ids`."""
         return str(self.before + i + 1) if ids == "number" else self.first_words[i]
 
 
 def _raw_chunks(source: Sources, policies: Policies, chunk: int, before: int = 0) -> Iterator[_Raw]:
-    """Yield the records of one or more files as `_Raw`s of about `chunk` letters."""
+    """Yield the records of one or more files as `_Raw` objects of about `chunk` letters."""
     number = before
     for file, one in enumerate(_files(source)):
         with _opened(one) as (records, name):
@@ -330,7 +330,7 @@ def _files(source: Sources) -> Sequence[AnySource]:
 
 
 def _counts_of(source: Sources) -> dict[str, int]:
-    """Return what was left out of the records of sources that are not FASTA files."""
+    """Return the counts of records left out by sources that are not FASTA files."""
     counts: dict[str, int] = {}
     for one in _files(source):
         for key, count in getattr(one, "counts", {}).items():
@@ -344,7 +344,7 @@ def _name(source: AnySource) -> str:
 
 
 def _gather(records: Iterable[tuple[str, str]], chunk: int, strings: list[str]) -> list[str]:
-    """Take about `chunk` letters from an iterator of records; append to `strings`, return the headers."""
+    """Take records with about `chunk` letters from an iterator; append letters to `strings`, return the headers."""
     headers, size = [], 0
     for header, string in records:
         headers.append(header)
@@ -356,7 +356,7 @@ def _gather(records: Iterable[tuple[str, str]], chunk: int, strings: list[str]) 
 
 
 def _strip(strings: list[str]) -> int:
-    """Remove the gaps from strings, in place; return how many."""
+    """Remove the gaps from strings in place; return the number of gaps."""
     before = sum(map(len, strings))
     strings[:] = [string.translate(NO_GAPS) for string in strings]
     return before - sum(map(len, strings))
@@ -409,7 +409,7 @@ def _encode(
 
 
 def _guess(raws: list[_Raw], ids: str) -> Alphabet:
-    """Return the alphabet of all the letters; an error names the first record that matches no alphabet."""
+    """Return the alphabet guessed from all letters; the error names the first record that matches no alphabet."""
     try:
         counts = sum((count_letters(raw.text) for raw in raws), np.zeros(256, dtype=np.int64))
         counts[[ord(gap) for gap in GAPS]] = 0  # of an alignment; refused later, with the remedy
@@ -430,7 +430,7 @@ def _guess(raws: list[_Raw], ids: str) -> Alphabet:
 
 
 def _first_with_t(raws: list[_Raw], name: str, ids: str) -> str:
-    """Return the first other file with a T, or the first record of the file itself."""
+    """Return the name of the first other file with a T, or the first record with a T of the file itself."""
     with_t = [raw for raw in raws if b"T" in raw.text.upper()]
     other = next((raw.name for raw in with_t if raw.name != name), None)
     if other is not None:
@@ -441,7 +441,7 @@ def _first_with_t(raws: list[_Raw], name: str, ids: str) -> str:
 
 
 def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, keep_headers: bool) -> Reading:
-    """Read everything and return a Reading, its headers empty unless kept."""
+    """Read all records and return a Reading, whose headers are empty unless kept."""
     raws: Iterable[_Raw] = _raw_chunks(source, policies, CHUNK)
     if alphabet is None:
         raws = list(raws)

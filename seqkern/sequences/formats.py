@@ -1,7 +1,7 @@
-"""Formats of sequences, recognised by their first line: FASTA, and others that are read through Biopython.
+"""Sequence formats, recognised by their first line: FASTA, and others that are read through Biopython.
 
-FASTQ (qualities are ignored), GenBank, EMBL, and the alignments Stockholm and Clustal. Other formats that hold
-sequences are refused with the way to convert them.
+FASTQ (qualities are ignored), GenBank, EMBL, and the alignment formats Stockholm and Clustal are read. Other sequence
+formats are refused with advice on how to convert them.
 """
 
 from __future__ import annotations
@@ -41,19 +41,8 @@ Record = tuple[str, str]
 
 
 def format_of(line: str) -> str | None:
-    """Return the format of a file, by its first line that is not blank.
+    """Return the format of a file, recognised by its first non-blank line; None if unknown.
 
-    Parameters
-    ----------
-    line : str
-        That line.
-
-    Returns
-    -------
-    {"fasta", "fastq", "genbank", "embl", "stockholm", "clustal"} or None
-
-    Examples
-    --------
     >>> format_of("@read1"), format_of("LOCUS       NC_000913  100 bp"), format_of("ACGT")
     ('fastq', 'genbank', None)
     """
@@ -61,29 +50,8 @@ def format_of(line: str) -> str | None:
 
 
 def iter_records(first: str, lines: Iterator[str], name: str) -> Iterator[Record]:
-    """Return an iterator over the records of any format that is read.
+    """Return an iterator over the records, (header, letters), of a file in any supported format.
 
-    Parameters
-    ----------
-    first : str
-        The first line that is not blank.
-    lines : iterator of str
-        The lines after it.
-    name : str
-        Name of the file in messages.
-
-    Returns
-    -------
-    iterator of (str, str)
-        Header and letters of each record.
-
-    Raises
-    ------
-    SequenceError
-        If the format is not read, or the file is damaged.
-
-    Examples
-    --------
     >>> list(iter_records("@r1 sample", iter(["ACGT", "+", "IIII"]), "reads.fq"))
     [('r1 sample', 'ACGT')]
     """
@@ -102,22 +70,8 @@ def iter_records(first: str, lines: Iterator[str], name: str) -> Iterator[Record
 
 
 def fasta_records(lines: Iterable[str]) -> Iterator[Record]:
-    r"""Yield the records of FASTA.
+    r"""Yield the records of FASTA lines: header without ``>``, letters without blanks.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        The first begins with ``>``.
-
-    Yields
-    ------
-    header : str
-        Without ``>``.
-    letters : str
-        Without blanks.
-
-    Examples
-    --------
     >>> list(fasta_records([">donor1 chr1\n", "CAGG TA\n", "AGT\n"]))
     [('donor1 chr1', 'CAGGTAAGT')]
     """
@@ -139,26 +93,7 @@ def _joined(lines: list[str]) -> str:
 
 
 def parsed(form: str, first: str, lines: Iterator[str], name: str, *, features: bool = True) -> Iterator[Any]:
-    """Yield the records of a format as Biopython's SeqRecord.
-
-    Parameters
-    ----------
-    form : {"genbank", "embl", "stockholm", "clustal"}
-        As from `format_of`.
-    first, lines, name : object
-        As for `iter_records`.
-    features : bool
-        Whether the features of GenBank and EMBL are wanted.
-
-    Yields
-    ------
-    SeqRecord
-
-    Raises
-    ------
-    SequenceError
-        If the file is damaged.
-    """
+    """Yield the records of a format as Biopython's SeqRecord."""
     # imported here for fast start-up
     from Bio import AlignIO
     from Bio.GenBank import Scanner
@@ -174,7 +109,7 @@ def parsed(form: str, first: str, lines: Iterator[str], name: str, *, features: 
 
 
 class _Lines:
-    """Lines as the text file that Biopython expects."""
+    """Iterator of lines, wrapped as the text file that Biopython expects."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self.lines = lines
@@ -187,7 +122,7 @@ class _Lines:
         return next(self.lines)
 
     def readline(self) -> str:
-        """Return the next line, or an empty text at the end."""
+        """Return the next line, or an empty string at the end."""
         line = next(self.lines, "")
         if not line:
             self._beyond += 1
@@ -196,12 +131,12 @@ class _Lines:
         return line
 
     def read(self, size: int) -> str:
-        """Return an empty text: Biopython reads nothing to find out that this is text."""
+        """Return an empty string: Biopython reads zero characters to test whether the file is text."""
         return ""
 
 
 def _checked(records: Iterator[Any], form: str, name: str) -> Iterator[Any]:
-    """Yield records; a parser's exceptions become a SequenceError of one line."""
+    """Yield records; turn a parser's exceptions into a SequenceError of one line."""
     done = 0
     while True:
         try:
@@ -229,7 +164,7 @@ def _header(record: Any) -> str:
 
 
 def _letters(record: Any, name: str) -> str:
-    """Return the letters of a record; SequenceError if it only refers to others."""
+    """Return the letters of a record; raise SequenceError if it only refers to other records."""
     from Bio.Seq import UndefinedSequenceError  # imported here for fast start-up
 
     try:
@@ -241,7 +176,7 @@ def _letters(record: Any, name: str) -> str:
 
 
 def _refusal(first: str, name: str) -> SequenceError:
-    """Return the error for a format that is not read."""
+    """Return the error for an unsupported format."""
     for start, (noun, remedy) in REFUSED.items():
         if re.match(start, first.lstrip(), re.IGNORECASE):
             return SequenceError(f"is {noun}, which is not read", file=name, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Several sequences of each sample, joined to one record: see `seqkern.sequences.views`."""
+"""Samples with several sequences, joined into one record each; see `seqkern.sequences.views`."""
 
 from __future__ import annotations
 
@@ -21,32 +21,10 @@ def join_views(
     alphabet: str | Alphabet | None = None,
     ids: Ids | None = None,
 ) -> SequenceSet:
-    """Return samples with several sequences, each sample as one record with a sequence view for each sequence.
+    """Return samples with several sequences, each sample as one record with one sequence view per sequence.
 
-    Parameters
-    ----------
-    given : mapping of str to SequenceSet or list of str, n records each
-        The sequences by the name of the view; any may be empty.
-    alphabet : str or Alphabet, optional
-        Of sequences that are given as text; guessed for each view by default.
-    ids : sequence of str, length n, optional
-        The id of each sample; by default those of the first SequenceSet, or numbers.
+    A masked residue separates the sequences of a record. Their tracks and vectors are left out.
 
-    Returns
-    -------
-    SequenceSet
-        A record is its sequences one after the other, with a masked residue between them. Tracks and vectors of the
-        sequences are left out. The alphabet has the letters of all views.
-
-    Raises
-    ------
-    SequenceError
-        If there is no view, their numbers of records or their ids differ, or a sample has no residue at all.
-    ParameterError
-        If a name cannot be used.
-
-    Examples
-    --------
     >>> from seqkern.sequences.joining import join_views
     >>> X = join_views({"alpha": ["CAV", ""], "beta": ["CASS", "CAWS"]}, "protein")
     >>> X, X.strings(), X.view("alpha").strings()
@@ -79,24 +57,7 @@ def join_views(
 
 
 def similar_by(X: SequenceSet, names: Sequence[str]) -> SequenceSet:
-    """Return samples that are searched for similar ones by some of their sequences only.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        With sequence views.
-    names : sequence of str
-        The views that count.
-
-    Returns
-    -------
-    SequenceSet
-
-    Raises
-    ------
-    ParameterError
-        If there is no such view, with the nearest name.
-    """
+    """Return samples marked so that similarity searches use only some of their sequence views."""
     known = sequence_views(X)
     for name in names:
         if name not in known:
@@ -105,20 +66,10 @@ def similar_by(X: SequenceSet, names: Sequence[str]) -> SequenceSet:
 
 
 def compared(X: SequenceSet) -> SequenceSet:
-    """Return what of each record is searched for similar ones: by default all of it.
+    """Return the sequences that a similarity search compares: whole records, or the views marked by `similar_by`.
 
-    Parameters
-    ----------
-    X : SequenceSet, n records
-        Perhaps marked by `similar_by`.
+    A record without any of the marked sequences is compared as a whole.
 
-    Returns
-    -------
-    SequenceSet, n records
-        `X`, or the sequences that count, joined; a record that has none of them as it is.
-
-    Examples
-    --------
     >>> X = join_views({"a": ["CAV", "CAL"], "b": ["CASS", ""]}, "protein")
     >>> compared(similar_by(X, ["b"])).strings()
     ['CASS', 'CAL*']
@@ -136,7 +87,7 @@ def compared(X: SequenceSet) -> SequenceSet:
 
 
 def _ids(given: Mapping[str, SequenceSet | Sequence[str]], views: Mapping[str, SequenceSet]) -> Ids:
-    """Return the ids of the samples, which all sets share; SequenceError if they do not."""
+    """Return the ids of the samples; raise SequenceError unless all sets share them."""
     first = next(iter(views))
     named = [name for name, X in given.items() if isinstance(X, SequenceSet)]
     ids = views[named[0] if named else first].ids

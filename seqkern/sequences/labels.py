@@ -1,10 +1,12 @@
-"""Labels: the target of each sample (a record), with groups, folds and places on a genome."""
+"""Labels: the target of each sample (a record), with groups, folds and genomic positions."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 from unicodedata import decimal
@@ -13,10 +15,168 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
+from seqkern.core.declarations import read_number
 from seqkern.core.errors import LabelError
+from seqkern.core.progress import tell
 from seqkern.core.types import Ids, PathLike, Rows
-from seqkern.sequences.unknown_labels import refuse_unknown
-from seqkern.sequences.written_numbers import by_value, one_spelling, real_labels, refuse_written_numbers
+
+# Words for an unknown label, such as people write: read as a class name, they would silently be learned.
+
+UNKNOWN = frozenset(["na", "n/a", "#n/a", "<na>", "nan", "nil", "?", "??", ".", "--", "unk", "undetermined", "missing"])
+"""Never classes, in any case; but `SODIUM` is one."""
+SODIUM = "Na"
+UNKNOWN_LABELS_UNLABELLED = frozenset(["unknown", "unlabelled", "unlabeled", "unannotated"])
+"""Of two classes the one that holds positives too (solver positive_unlabelled); no class beside two others."""
+NEITHER = frozenset(["none", "null"])
+"""Classes in many data sets (neither site, no signal, null alleles), unless they join others under another name."""
+MINUS = "-"
+"""A class beside one such as ``+``."""
+
+
+def is_unknown(text: str) -> bool:
+    """Return whether a label is a word for "unknown", whatever the other labels are.
+
+    >>> [text for text in ("NA", "nan", "?", "Na", "none", "donor") if is_unknown(text)]
+    ['NA', 'nan', '?']
+    """
+    return text != SODIUM and text.lower() in UNKNOWN
+
+
+def refuse_unknown(values: list[str], positive: str | None, plus: Collection[str], file: PathLike | None) -> None:
+    """Raise LabelError for labels that mean "unknown" but would become a class."""
+    counts = Counter(value for value in values if value)
+    several, paired = len(counts) > 2, any(name.lower() in plus for name in counts)
+
+    def refused(name: str) -> bool:
+        if name == MINUS:
+            return not paired
+        word = name.lower()
+        return is_unknown(name) or (
+            several and (word in UNKNOWN_LABELS_UNLABELLED or (word in NEITHER and positive is not None))
+        )
+
+    found = [(count, name) for name, count in counts.items() if name != positive and refused(name)]
+    if found:
+        count, name = max(found)
+        what, it = ("label is", "it") if count == 1 else ("labels are", "them")
+        raise LabelError(
+            f"{count} {what} {name!r}",
+            file=file,
+            remedy=f"leave {it} empty if the label is unknown, or rename the class",
+        )
+
+
+# Numeric labels: reading them, and recognising numbers in unusual notation.
+
+WRITTEN_NUMBER = re.compile(r"([+-]?[\d_]+(?:[.,]\d+)?)(?:\s*(?:%|[^\W\d_]{1,3}(?:/[^\W\d_]{1,3})?))?")
+"""A number, perhaps with a decimal comma, a percent sign or a unit."""
+WHOLE_NUMBER = re.compile(r"([-+]?[0-9]{1,18})(?:\.0*)?")
+"""An integer, perhaps with a fraction of zeros."""
+MOST_CLASSES = 10
+"""Of more, if most samples have one of their own, it is asked whether they are numbers."""
+
+
+def refuse_written_numbers(ids: Ids, values: list[str], found: set[str], file: PathLike | None) -> None:
+    """Raise LabelError for measurements not written as plain numbers: each would become its own class."""
+    if not _are_many(found, len(values)) or not all(map(WRITTEN_NUMBER.fullmatch, found)):
+        return
+    for name, value in zip(ids, values, strict=True):
+        if value and math.isnan(read_number(value)):
+            raise LabelError(
+                f"label {value!r} would be a class of its own, one of {len(found)}",
+                file=file,
+                record=name,
+                remedy=f"to learn numbers, write {_plain_number(value)}",
+            )
+
+
+def _are_many(classes: Collection[object], samples: int) -> bool:
+    """Return whether most samples have a class of their own, which no classifier can learn."""
+    return len(classes) > max(MOST_CLASSES, samples // 2)
+
+
+def are_numbers(labels: Labels) -> bool:
+    """Return whether the classes are numbers and most samples have a class of their own."""
+    if labels.kind != "multiclass":
+        return False
+    names = [name for name in labels.names() if name]
+    return _are_many(set(names), len(names)) and not any(math.isnan(read_number(name)) for name in set(names))
+
+
+def refuse_numbers_as_classes(labels: Labels, file: PathLike | None = None) -> None:
+    """Raise LabelError if a classifier's labels are measurements: each would become its own class.
+
+    Integers may be class codes, so at least one label must have a fraction.
+    """
+    first = with_fraction(labels.names()) if are_numbers(labels) else None
+    if first is not None:
+        raise LabelError(
+            f"the labels are {len(set(labels.names()) - {''})} different numbers such as {first}, each a class for "
+            "this solver",
+            file=file,
+            remedy="to learn numbers, choose solver svr (in a study with kind: real); if they are classes, name them "
+            "by words",
+        )
+
+
+def with_fraction(names: Iterable[str]) -> str | None:
+    """Return the first of some numbers that is not an integer; None if all are."""
+    return next((name for name in names if name and not read_number(name).is_integer()), None)
+
+
+def one_spelling(values: list[str], given: Iterable[str]) -> list[str]:
+    """Return labels with a single spelling of each whole number, and report the spellings joined.
+
+    ``0``, ``0.0`` and ``+0`` are one class; ``1.1`` and ``1.10`` may be two, as EC numbers are.
+    """
+    spellings: dict[int, list[str]] = {}
+    for name in sorted(set(values), key=lambda name: (len(name), name)):
+        if found := WHOLE_NUMBER.fullmatch(name):
+            spellings.setdefault(int(found[1]), []).append(name)
+    chosen = {key: names[0] for key, names in spellings.items()}
+    chosen |= {int(found[1]): name for name in given if (found := WHOLE_NUMBER.fullmatch(name))}
+    renamed = {name: chosen[key] for key, names in spellings.items() for name in names if name != chosen[key]}
+    for name, spelling in renamed.items():
+        tell(f"the labels {spelling!r} and {name!r} are one number, so one class: {spelling}")
+    return [renamed.get(value, value) for value in values]
+
+
+def _plain_number(text: str) -> str:
+    """Return the plain spelling of a number with a decimal comma, a percent sign or a unit; else an example."""
+    found = WRITTEN_NUMBER.fullmatch(text)
+    return "plain numbers such as 0.5" if found is None else f"{found[1].replace(',', '.')} in place of {text!r}"
+
+
+def by_value(name: str) -> tuple[int, float, str]:
+    """Return a sorting key that puts numbers by value before text.
+
+    >>> sorted(["b", "10", "9"], key=by_value)
+    ['9', '10', 'b']
+    """
+    value = read_number(name)
+    return (1, 0.0, name) if math.isnan(value) else (0, value, name)
+
+
+def real_labels(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArray[np.float64]:
+    """Return the labels as numbers, float64 (n,); NaN for an empty label."""
+    y = np.full(len(values), np.nan)
+    for i, value in enumerate(values):
+        if value == "":
+            continue
+        y[i] = read_number(value)
+        if np.isnan(y[i]):
+            unknown = is_unknown(value) or value == MINUS or value.lower() in UNKNOWN_LABELS_UNLABELLED | NEITHER
+            write = "leave it empty if it is unknown" if unknown else f"write {_plain_number(value)}"
+            raise LabelError(
+                f"label {value!r} is not a finite number",
+                file=file,
+                record=ids[i],
+                remedy=f"{write}, or give a solver for classes (in a study without kind: real)",
+            )
+    if np.isnan(y).all():
+        raise LabelError("no labels", file=file, remedy="check the column or field of the labels")
+    return y
+
 
 KINDS = ("binary", "multiclass", "real", "none")
 POSITIVE_NAMES = ("1", "+1", "1.0", "+", "positive", "pos", "true", "yes")
@@ -27,53 +187,27 @@ ONE_CLASS = ("out", "in")
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of n samples and other data on them.
+    """Labels of n samples, with their groups, folds and other columns.
 
-    Attributes
-    ----------
-    ids : list of str, length n
-        The ids of the samples.
-    y : ndarray, shape (n,)
-        int64 codes into `classes`, `UNLABELLED` (-1) for samples outside the task; or float64 for
-        real labels, NaN for samples outside the task.
-    kind : {"binary", "multiclass", "real", "none"}
-        ``"none"``: unlabelled members of one class, for one-class and unsupervised solvers.
-    classes : tuple of str
-        Names of the classes; (negative, positive) if binary, `ONE_CLASS` if none, empty if real.
-    groups : ndarray of str or int64, shape (n,), optional
-        Samples of one group stay in one fold.
-    folds : ndarray of str, shape (n,), optional
-        Predefined folds.
-    dev : ndarray of bool, shape (n,), optional
-        Samples of a development part: a training set that has some is validated on them alone.
-    chromosome, strand : ndarray of str, shape (n,), optional
-        The chromosome of each sample, and its strand there.
-    position : ndarray of int64, shape (n,), optional
-        Position of each sample on its chromosome.
-
-    Raises
-    ------
-    LabelError
-        If the kind is unknown, or a column has another length than `ids`.
-
-    Examples
-    --------
-    >>> from seqkern.sequences.labels import make_labels
-    >>> labels = make_labels(["d1", "d2", "d3"], ["donor", "decoy", "donor"], positive="donor")
-    >>> labels.classes, labels.y.tolist(), labels.signs().tolist()
-    (('decoy', 'donor'), [1, 0, 1], [1.0, -1.0, 1.0])
+    `y` holds int64 codes into `classes`, `UNLABELLED` (−1) for samples outside the task, or float64 for real labels,
+    NaN outside the task. The kind ``"none"`` marks unlabelled members of one class, for one-class and unsupervised
+    solvers.
     """
 
-    ids: Ids
+    ids: Ids  # length n: The ids of the samples
+    # shape (n,): int64 codes into `classes`, `UNLABELLED` (-1) for samples outside the task; or float64 for real
+    # labels, NaN for samples outside the task
     y: npt.NDArray[np.int64] | npt.NDArray[np.float64]
-    kind: str
+    kind: str  # ``"none"``: unlabelled members of one class, for one-class and unsupervised solvers
+    # Names of the classes; (negative, positive) if binary, `ONE_CLASS` if none, empty if real
     classes: tuple[str, ...] = ()
-    groups: npt.NDArray[np.str_ | np.int64] | None = None
-    folds: npt.NDArray[np.str_] | None = None
+    groups: npt.NDArray[np.str_ | np.int64] | None = None  # shape (n,): Samples of one group stay in one fold
+    folds: npt.NDArray[np.str_] | None = None  # shape (n,): Predefined folds
+    # shape (n,): Samples of a development part: a training set that has some is validated on them alone
     dev: npt.NDArray[np.bool_] | None = None
-    chromosome: npt.NDArray[np.str_] | None = None
-    strand: npt.NDArray[np.str_] | None = None
-    position: npt.NDArray[np.int64] | None = None
+    chromosome: npt.NDArray[np.str_] | None = None  # shape (n,): The chromosome of each sample, and its strand there
+    strand: npt.NDArray[np.str_] | None = None  # shape (n,): The chromosome of each sample, and its strand there
+    position: npt.NDArray[np.int64] | None = None  # shape (n,): Position of each sample on its chromosome
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -101,24 +235,14 @@ class Labels:
         return len(self.ids)
 
     def take(self, rows: Rows) -> Labels:
-        """Return the labels of some of the samples.
-
-        Parameters
-        ----------
-        rows : array of int, boolean mask or slice
-            Which of the n samples.
-
-        Returns
-        -------
-        Labels
-        """
+        """Return the labels of some of the samples."""
         chosen = np.arange(len(self))[rows]
         columns: dict[str, Any] = {name: getattr(self, name) for name in ("y", *SAMPLE_COLUMNS)}
         taken: dict[str, Any] = {name: None if column is None else column[chosen] for name, column in columns.items()}
         return Labels([self.ids[i] for i in chosen], kind=self.kind, classes=self.classes, **taken)
 
     def digest(self) -> str:
-        """Return a hexadecimal digest of what determines learning: labels, classes, groups and development part."""
+        """Return a hexadecimal digest of what affects learning: labels, classes, groups, development part."""
         groups = None if self.groups is None else self.groups.tolist()
         digest = hashlib.blake2b(canonical_json([self.kind, self.classes, groups]).encode(), digest_size=16)
         digest.update(self.y.tobytes())
@@ -127,7 +251,7 @@ class Labels:
         return digest.hexdigest()
 
     def used(self) -> npt.NDArray[np.bool_]:
-        """Return bool (n,): which samples have a label."""
+        """Return which samples have a label, bool (n,)."""
         return ~np.isnan(self.y) if self.kind == "real" else self.y != UNLABELLED
 
     @property
@@ -138,24 +262,13 @@ class Labels:
         return self.groups.dtype.kind == "U" and np.array_equal(self.groups, self.chromosome)
 
     def signs(self) -> npt.NDArray[np.float64]:
-        """Return the binary labels as signs.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-            -1, +1, and NaN for unused samples.
-
-        Raises
-        ------
-        LabelError
-            If the labels are not binary.
-        """
+        """Return the binary labels as signs −1 and +1, float64 (n,); NaN for unused samples."""
         if self.kind != "binary":
             raise LabelError(f"{self.kind} labels have no signs", remedy="use binary labels")
         return np.where(self.y == UNLABELLED, np.nan, 2.0 * self.y - 1.0)
 
     def targets(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64] | None:
-        """Return the labels for solvers: signs, class codes, numbers, NaN for unlabelled samples; or None without."""
+        """Return the targets for solvers: signs, class codes or numbers, NaN if unlabelled; None without labels."""
         if self.kind == "none":
             return None
         if self.kind == "multiclass" and not self.used().all():
@@ -177,20 +290,8 @@ SAMPLE_COLUMNS = tuple(field.name for field in fields(Labels))[4:]
 
 
 def check_labels(labels: Labels) -> None:
-    """Check labels that were read from a file: codes of classes, and columns with one value for each sample.
+    """Check labels read from a file: valid class codes, and one value for each sample in every column.
 
-    Parameters
-    ----------
-    labels : Labels
-        Of any kind.
-
-    Raises
-    ------
-    LabelError
-        If they are corrupted.
-
-    Examples
-    --------
     >>> check_labels(Labels(["d1", "d2"], [0, 2], "binary", ("decoy", "donor")))
     Traceback (most recent call last):
         ...
@@ -217,39 +318,8 @@ def make_labels(
     file: PathLike | None = None,
     **columns: Any,
 ) -> Labels:
-    """Return Labels from one text for each sample.
+    """Return Labels from one text for each sample; an empty text excludes the sample from the task.
 
-    Parameters
-    ----------
-    ids : list of str, length n
-        The ids of the samples.
-    values : sequence of str, length n
-        Class names, or numbers if `kind` is ``"real"``; empty text, or None, excludes the sample from the task.
-    kind : {"binary", "multiclass", "real", "none"}, optional
-        Default: binary for two classes, multi-class for more. ``"none"``: `values` is ignored.
-    positive : str, optional
-        The positive class. With more than two classes all others form the negative class. Default, of two
-        classes: the one called ``1``, ``+1``, ``+``, ``positive``, ``true`` or ``yes``, else the last that is not
-        called ``decoy``.
-    classes : sequence of str, optional
-        The classes in order; by default sorted, numbers by value.
-    file : path-like, optional
-        Used in messages.
-    **columns : array_like, shape (n,)
-        `groups`, `folds`, `chromosome`, `strand`, `position` of `Labels`.
-
-    Returns
-    -------
-    Labels
-
-    Raises
-    ------
-    LabelError
-        If there is only one class, a real label is not a number, a label is not one of the classes, or a word such as
-        ``NA`` stands for an unknown label (see `seqkern.sequences.unknown_labels`).
-
-    Examples
-    --------
     >>> from seqkern.sequences.labels import make_labels
     >>> make_labels(["a", "b", "c"], ["yes", "no", ""]).names()
     ['yes', 'no', '']
@@ -336,18 +406,6 @@ def _against_rest(
 def natural_key(text: object) -> list[tuple[int, str] | str]:
     """Return a sort key that puts ``a.4.1`` before ``a.26.1``.
 
-    Parameters
-    ----------
-    text : str
-        Value to sort; other types are sorted by their text.
-
-    Returns
-    -------
-    list of str and (int, str)
-        Digits in the order of their numbers, of any size, with the text between them.
-
-    Examples
-    --------
     >>> from seqkern.sequences.labels import natural_key
     >>> sorted(["a.26.1", "a.4.1"], key=natural_key)
     ['a.4.1', 'a.26.1']

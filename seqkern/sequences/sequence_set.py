@@ -1,9 +1,9 @@
-"""Sequences as codes: text is encoded once, and everything else uses `SequenceSet`.
+"""Sequence sets: sequences are encoded once, and all other code works on a `SequenceSet`.
 
-A set is a flat buffer of uint8 codes and, for each record, where it starts and stops in that buffer. Records,
-parts of records and windows therefore share the buffer, without copies. *Tracks* are further arrays over the
-same positions: letters (an annotation, residue states) or float32 columns (a profile). *Views* are vectors
-of numbers, one for each record, or name the sequences that each record joins.
+A set is a flat buffer of uint8 codes and, for each record, its start and stop in that buffer. Records, parts of
+records and windows therefore share the buffer without copies. *Tracks* are further arrays over the same positions:
+letters (an annotation, residue states) or float32 columns (a profile). *Views* are vectors of numbers, one for each
+record, or mark the sequences that a record joins.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +27,53 @@ from seqkern.sequences.alphabets import (
     alphabet_from_state,
     alphabet_state,
     as_alphabet,
+    first_refused,
     guess_alphabet,
     letter_error,
+    masked_counts,
     recoding,
     to_bytes,
 )
-from seqkern.sequences.slicing import Sliceable
-from seqkern.sequences.unknown_letters import first_refused, masked_counts
 from seqkern.sequences.views import Segments, Vectors, View, no_sequence_view, vector_views
+
+# Mixin for data sets that are sliced like NumPy arrays, so that scikit-learn can split them.
+
+
+class Sliceable:
+    """Mixin that adds indexing and iteration to data sets with ``len`` and ``take``.
+
+    ``X[rows]`` is ``X.take(rows)`` for an integer array, a boolean mask or a slice: ids and tracks go with the
+    records. ``X[i]`` is one record in its simplest form, returned by the subclass's ``_record``. scikit-learn
+    recognises sliceable data by ``shape``.
+    """
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def take(self, rows: Rows) -> Self:
+        """Return some of the records."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, starting with the number of records."""
+        return (len(self),)
+
+    def _record(self, i: int) -> Any:
+        """Return record `i`, counted from 0, in its simplest form."""
+        raise NotImplementedError
+
+    def __getitem__(self, rows: Any) -> Any:
+        # scikit-learn indexes X[rows, ...], as for arrays of any number of dimensions.
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+            rows = rows[0]
+        if isinstance(rows, Integral) and not isinstance(rows, bool):
+            return self._record(range(len(self))[rows])
+        return self.take(rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._record(i) for i in range(len(self)))
+
 
 PIECE = 1 << 22
 
@@ -46,7 +86,7 @@ def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDA
 
 
 def _as_view(given: npt.ArrayLike | View) -> View:
-    """Return a view: an array as Vectors."""
+    """Return a view; an array becomes Vectors."""
     return given if isinstance(given, Segments) else Vectors.of(given)
 
 
@@ -254,21 +294,7 @@ class SequenceSet(Sliceable):
     def parts(
         self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], ids: Ids, rows: Rows = slice(None)
     ) -> SequenceSet:
-        """Return parts of these records, without copying residues.
-
-        Parameters
-        ----------
-        starts, stops : ndarray of int64, shape (m,)
-            Where each part starts and stops in `codes`.
-        ids : sequence of str, length m
-            The id of each part.
-        rows : array of int, boolean mask or slice
-            The record of each part; by default one part of each.
-
-        Returns
-        -------
-        SequenceSet
-        """
+        """Return parts of these records, without copying residues."""
         first, last = starts - self.starts[rows], stops - self.starts[rows]
         views = {name: view.of_parts(rows, first, last) for name, view in self.views.items()}
         return SequenceSet(self.codes, starts, stops, ids, self.alphabet, self.tracks, self.counts, views)
@@ -305,17 +331,7 @@ class SequenceSet(Sliceable):
         return SequenceSet(self.codes, self.starts, self.stops, ids, self.alphabet, tracks, counts, views)
 
     def take(self, rows: Rows) -> SequenceSet:
-        """Return some of the records, without copying residues.
-
-        Parameters
-        ----------
-        rows : array of int, boolean mask or slice
-            Which of the n records.
-
-        Returns
-        -------
-        SequenceSet
-        """
+        """Return some of the records, without copying residues."""
         if isinstance(rows, slice):
             return self.parts(self.starts[rows], self.stops[rows], self.ids[rows], np.arange(len(self))[rows])
         chosen = np.arange(len(self))[rows]
@@ -437,7 +453,7 @@ class SequenceSet(Sliceable):
         return np.flatnonzero(used) + first, (np.cumsum(used) - used)[self.starts - first]
 
     def _pieces(self, array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-        """Yield an array over `codes` at the residues of these records, in pieces of some MB."""
+        """Yield the part of an array over `codes` at the residues of these records, in pieces of a few MB."""
         if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
             yield array[self.starts[0] : self.stops[-1]]
             return
@@ -447,7 +463,7 @@ class SequenceSet(Sliceable):
             yield array[self.take(slice(first, last)).positions()]
 
     def _own_views(self) -> dict[str, View]:
-        """Return the views of these records only, by name."""
+        """Return the views restricted to these records, by name."""
         return {
             name: Vectors.of(view.rows()) if isinstance(view, Vectors) else view for name, view in self.views.items()
         }
@@ -518,15 +534,7 @@ class SequenceSet(Sliceable):
         return self._digest
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return the input of `from_state`.
-
-        Returns
-        -------
-        header : dict
-            JSON: alphabet, ids, counts and names of tracks and, if there are any, of views.
-        arrays : dict of str to ndarray
-            Codes, starts and stops (or offsets), tracks and views; residues shared by several records are stored once.
-        """
+        """Return the input of `from_state`."""
         overlap = self.overlap()
         kept = self.packed() if overlap else self.compact()
         header: Header = {
@@ -600,26 +608,8 @@ class SequenceSet(Sliceable):
 def as_sequences(
     X: SequenceSet | Sequence[str] | npt.NDArray[np.str_], alphabet: str | Alphabet | None = None
 ) -> SequenceSet:
-    """Return sequences as a SequenceSet: `X` itself, or strings encoded.
+    """Return sequences as a SequenceSet: `X` itself, or the encoded strings.
 
-    Parameters
-    ----------
-    X : SequenceSet, or list, tuple or ndarray of str
-        The sequences.
-    alphabet : str or Alphabet, optional
-        For strings the alphabet for encoding; for a SequenceSet its required alphabet.
-
-    Returns
-    -------
-    SequenceSet
-
-    Raises
-    ------
-    SequenceError
-        If `X` has another type or alphabet.
-
-    Examples
-    --------
     >>> from seqkern.sequences.sequence_set import as_sequences
     >>> as_sequences(["MKVLAAG", "MKVIAAG"], "protein")
     SequenceSet(2 sequences, alphabet 'protein', 14 letters)

@@ -1,19 +1,21 @@
-"""FASTA piece by piece: the residues of records of any length, in bounded memory."""
+"""Streaming FASTA reader: yields records of any length in pieces, in bounded memory."""
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from functools import cached_property
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
-from seqkern.core.types import Source
+from seqkern.core.types import Rows, Source
 from seqkern.sequences.alphabets import MASK, Alphabet, letter_error, to_bytes
 from seqkern.sequences.formats import format_of, iter_records
+from seqkern.sequences.windows import Window
 
 BLOCK = 1 << 22
 SPACE = b" \t\r\n\v\f"
@@ -22,66 +24,18 @@ STRANGE = 254
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Consecutive residues of a record.
+    """Consecutive residues of a record; its last piece is empty."""
 
-    Attributes
-    ----------
-    record : str
-        The id of the record.
-    codes : ndarray of uint8, shape (n,)
-        Their codes.
-    lower : ndarray of bool, shape (n,)
-        True for lower-case letters.
-    last : bool
-        Whether the record ends here; its last piece has no residues.
-    """
-
-    record: str
-    codes: npt.NDArray[np.uint8]
-    lower: npt.NDArray[np.bool_]
-    last: bool = False
+    record: str  # The id of the record
+    codes: npt.NDArray[np.uint8]  # shape (n,): Their codes
+    lower: npt.NDArray[np.bool_]  # shape (n,): True for lower-case letters
+    last: bool = False  # Whether the record ends here; its last piece has no residues
 
 
 def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", block: int = BLOCK) -> Iterator[Piece]:
-    r"""Read FASTA, or another format of sequences, in pieces: each record's residues, then an empty last piece.
+    """Read FASTA, or another format of sequences, in pieces: each record's residues, then an empty last piece.
 
     Ambiguity codes (``N``) are masked; in a user-defined alphabet, any other letter.
-
-    Parameters
-    ----------
-    source : path-like, ``"-"`` or file object
-        Plain text or compressed; ``"-"`` is standard input.
-    alphabet : Alphabet
-        The alphabet for encoding.
-    ids : {"header", "number"}
-        The first word of the header, or the number of the record.
-    block : int
-        Number of characters read at a time.
-
-    Yields
-    ------
-    Piece
-        In the order of the file.
-
-    Raises
-    ------
-    FileError
-        As for `seqkern.core.text_files.open_lines`.
-    SequenceError
-        If the source is empty or not FASTA, or a record has no id, a duplicate id, or no sequence.
-    LetterError
-        For other letters outside the alphabet.
-
-    Examples
-    --------
-    >>> import io
-    >>> from seqkern.sequences.alphabets import DNA
-    >>> from seqkern.sequences.streaming import iter_pieces
-    >>> for piece in iter_pieces(io.StringIO(">chr1\nACGT\nACGT\n"), DNA, block=12):
-    ...     print(piece.record, piece.codes.tolist(), piece.last)
-    chr1 [0, 1, 2, 3, 0] False
-    chr1 [1, 2, 3] False
-    chr1 [] True
     """
     table = letter_table(alphabet)
     seen: set[str] = set()
@@ -101,23 +55,6 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
 def record_lengths(source: Source) -> dict[str, int]:
     r"""Return the length of each record.
 
-    Parameters
-    ----------
-    source : path-like, ``"-"`` or file object
-        As for `iter_pieces`.
-
-    Returns
-    -------
-    dict of str to int
-        In the order of the file.
-
-    Raises
-    ------
-    FileError, SequenceError
-        If it cannot be read.
-
-    Examples
-    --------
     >>> import io
     >>> record_lengths(io.StringIO(">chr1\nACGT\nAC\n"))
     {'chr1': 6}
@@ -133,7 +70,7 @@ def record_lengths(source: Source) -> dict[str, int]:
 
 
 def _end(record: str, length: int, name: str) -> Piece:
-    """Return the last piece of a record; SequenceError if it has no residues."""
+    """Return the last piece of a record; raise SequenceError if the record has no residues."""
     if not length:
         raise SequenceError("has no sequence", file=name, record=record, remedy="remove the record")
     return Piece(record, np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=bool), last=True)
@@ -157,30 +94,7 @@ def _id(header: str, number: int, ids: str, name: str, seen: set[str]) -> str:
 
 
 def make_piece(letters: bytes, table: bytes, alphabet: Alphabet, *, name: str, record: str, before: int) -> Piece:
-    """Encode consecutive letters of a record.
-
-    Parameters
-    ----------
-    letters : bytes
-        As in the file.
-    table : bytes
-        As from `letter_table`.
-    alphabet : Alphabet
-        The alphabet for encoding.
-    name, record : str
-        File and record.
-    before : int
-        Letters of the record before these, for messages.
-
-    Returns
-    -------
-    Piece
-
-    Raises
-    ------
-    LetterError
-        For letters outside the alphabet.
-    """
+    """Encode consecutive letters of a record."""
     codes = np.frombuffer(letters.translate(table), dtype=np.uint8)
     strange = codes == STRANGE
     if strange.any():
@@ -194,24 +108,14 @@ def make_piece(letters: bytes, table: bytes, alphabet: Alphabet, *, name: str, r
 
 
 def letter_table(alphabet: Alphabet) -> bytes:
-    """Return the code of each byte: `MASK` for ambiguity codes, `STRANGE` for other characters.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        The alphabet for encoding.
-
-    Returns
-    -------
-    bytes of length 256
-    """
+    """Return a table of 256 codes by byte: `MASK` for ambiguity codes, `STRANGE` for other characters."""
     table = alphabet.code_table.copy()
     table[(table == MASK) & ~alphabet.ambiguous] = STRANGE
     return table.tobytes()
 
 
 def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, bytes]]:
-    """Yield (header or None, letters) in order; a header comes without letters, at the start of its record."""
+    """Yield (header, no letters) at the start of each record, and (None, letters) for its parts, in order."""
     rest, started = "\n", False  # every header begins with a line's end and ">"
     heading: str | None = None
     while data := text.read(block):
@@ -252,8 +156,249 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
 
 
 def _other_parts(data: str, text: TextIO, name: str) -> Iterator[tuple[str | None, bytes]]:
-    """Yield the same for a format other than FASTA, which begins with some whole lines."""
+    """Yield the parts, as `_parts`, of a format other than FASTA, after the lines already read."""
     first, *more = data.splitlines(keepends=True)
     for header, letters in iter_records(first, itertools.chain(more, text), name):
         yield header, b""
         yield None, to_bytes(letters)
+
+
+# Candidate sites in a stream of residues: occurrences of a site's letters, and the windows around them.
+#
+# Memory holds only a piece of the sequences and the residues of a window; short records are scored in batches. The
+# decision values come from a `seqkern.methods.scan.Scanner`.
+
+FORWARD, REVERSE = 0, 1
+
+
+class Decides(Protocol):
+    """Protocol of a scorer of candidates; see `seqkern.methods.scan.Scanner`."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Alphabet of the sequences."""
+
+    @property
+    def strands(self) -> Sequence[int]:
+        """Strands to scan: `FORWARD`, `REVERSE` or both."""
+
+    @property
+    def counts(self) -> MutableMapping[str, int]:
+        """Counts of candidates left out, by reason."""
+
+    site: npt.NDArray[np.uint8]
+    window: Window
+    masked: str
+    lower: str
+    bare: list[Any]
+
+    def values(
+        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
+    ) -> npt.NDArray[np.float64]:
+        """Return the decision values, shape (n,), of windows without masked letters."""
+
+    def by_model(
+        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
+    ) -> npt.NDArray[np.float64]:
+        """Return the decision values, shape (n,), of windows with or without masked letters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Candidates on one record, sorted by position; at equal positions strand + comes first."""
+
+    record: str  # The id of the record
+    starts: npt.NDArray[np.int64]  # shape (n,): Where each candidate begins in the record as written, from 0
+    reverse: npt.NDArray[np.bool_]  # shape (n,): True on strand −
+    decisions: npt.NDArray[np.float64]  # shape (n,): The decision values of the scanner's model
+    width: int  # The length of a candidate
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def positions(self) -> npt.NDArray[np.int64]:
+        """Position of each candidate's first letter on its strand, int64 (n,), from 1."""
+        return self.starts + np.where(self.reverse, self.width, 1)
+
+    def take(self, rows: Rows) -> "Candidates":
+        """Return some of the candidates."""
+        return Candidates(self.record, self.starts[rows], self.reverse[rows], self.decisions[rows], self.width)
+
+
+class ScanBuffer:
+    """Buffer of unscored residues of one or several records, with the preceding residues that their windows need."""
+
+    def __init__(self, scanner: "Decides") -> None:
+        self.scanner = scanner
+        self._clear()
+
+    def _clear(self) -> None:
+        """Restart with an empty buffer."""
+        self.codes: list[npt.NDArray[np.uint8]] = []  # one array for each piece
+        self.lower: list[npt.NDArray[np.bool_]] = []
+        self.names: list[str] = []  # the records in the buffer
+        self.starts: list[int] = []
+        self.size = self.fresh = 0
+        self.ended = True  # whether the last record has been read to its end
+        self.before = 0  # residues of the first record that have left the buffer
+        self.next = 0  # where the next candidate may begin
+        self.bare = True  # whether the first record had masked residues only, so far
+
+    def add(self, piece: "Piece") -> None:
+        """Append the next piece."""
+        if self.ended:
+            self.names.append(piece.record)
+            self.starts.append(self.size)
+        self.codes.append(piece.codes)
+        self.lower.append(piece.lower)
+        self.size += len(piece.codes)
+        self.fresh += len(piece.codes)
+        self.ended = piece.last
+
+    def decide(self) -> "Iterator[Candidates]":
+        """Score every complete candidate, record by record, and drop residues that are no longer needed."""
+        if not self.names:
+            return
+        window, width = self.scanner.window, len(self.scanner.site)
+        codes, lower = np.concatenate(self.codes), np.concatenate(self.lower)
+        starts = np.array(self.starts, dtype=np.int64)
+        begins = starts.copy()  # record starts, possibly before the buffer
+        begins[0] -= self.before
+        stops = np.append(starts[1:], self.size)
+        last = self.size if self.ended else max(starts[-1], self.size - max(window.right, window.left + width - 1))
+        last = max(self.next, int(last))
+        segment = Segment(self.scanner, codes, lower, np.array(self.names, dtype=object), starts, begins, stops)
+        yield from segment.decide(self.next, last)
+
+        bare = segment.bare()
+        bare[0] &= self.bare
+        n_read = len(self.names) - (not self.ended)
+        self.scanner.bare += [self.names[i] for i in np.flatnonzero(bare[:n_read])]
+        if self.ended:
+            self._clear()
+            return
+        cut = max(int(starts[-1]), last - max(window.left, window.right + 1 - width))
+        self.codes, self.lower = [codes[cut:].copy()], [lower[cut:].copy()]
+        self.before, self.next, self.bare = cut - int(begins[-1]), last - cut, bool(bare[-1])
+        self.names, self.starts, self.size, self.fresh = self.names[-1:], [0], self.size - cut, 0
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Residues of consecutive records, with the bounds and the id of each record."""
+
+    scanner: "Decides"  # The scorer
+    codes: npt.NDArray[np.uint8]  # shape (residues,): Record i is ``codes[starts[i]:stops[i]]``
+    lower: npt.NDArray[np.bool_]  # shape (residues,): True for lower-case letters
+    names: npt.NDArray[np.object_]  # shape (records,): The ids of the records
+    starts: npt.NDArray[np.int64]  # shape (records,): Where each record starts and stops in `codes`
+    # shape (records,): Where each record began; less than its start if residues have left the buffer
+    begins: npt.NDArray[np.int64]
+    stops: npt.NDArray[np.int64]  # shape (records,): Where each record starts and stops in `codes`
+
+    @cached_property
+    def masked(self) -> npt.NDArray[np.int64] | None:
+        """Number of masked residues before each residue, int64 (residues + 1,); None if none is masked."""
+        masked = self.codes == MASK
+        return np.concatenate(([0], np.cumsum(masked, dtype=np.int32))) if masked.any() else None
+
+    def bare(self) -> npt.NDArray[np.bool_]:
+        """Return which records consist of masked residues only, bool (records,)."""
+        if self.masked is None:
+            return self.starts == self.stops
+        return self.masked[self.stops] - self.masked[self.starts] == self.stops - self.starts
+
+    def decide(self, first: int, stop: int) -> "Iterator[Candidates]":
+        """Score the candidates that begin at `first` up to, but not including, `stop` in `codes`."""
+        scanner = self.scanner
+        width, length = len(scanner.site), scanner.window.length
+        alphabet = scanner.alphabet
+        place_parts, decision_parts = [], []
+        for strand in scanner.strands:
+            site = scanner.site if strand == FORWARD else reverse_complement_codes(scanner.site, alphabet)
+            here = occurrences(self.codes, site, first, min(stop, len(self.codes) - width + 1))
+            ahead = scanner.window.left if strand == FORWARD else scanner.window.right + 1 - width
+            here, record = self._allowed(here, here - ahead)
+            begin = here - ahead
+            hidden = np.zeros(len(here), dtype=bool)
+            if self.masked is not None:
+                hidden = self.masked[begin + length] > self.masked[begin]
+            if scanner.masked == "skip" and hidden.any():
+                scanner.counts["candidates with masked letters left out"] += int(np.count_nonzero(hidden))
+                here, begin, record, hidden = here[~hidden], begin[~hidden], record[~hidden], hidden[~hidden]
+            place_parts.append(here)
+            decision_parts.append(self._score(begin, hidden, self.names[record], strand))
+        reverse = np.repeat(np.array(scanner.strands, dtype=bool), [len(here) for here in place_parts])
+        places, decisions = np.concatenate(place_parts), np.concatenate(decision_parts)
+        order = np.argsort(2 * places + reverse, kind="stable")
+        places, reverse, decisions = places[order], reverse[order], decisions[order]
+        cuts = np.searchsorted(places, [*self.starts, self.stops[-1]])
+        for i, (low, high) in enumerate(itertools.pairwise(cuts.tolist())):
+            if low < high:
+                some = slice(low, high)
+                yield Candidates(self.names[i], places[some] - self.begins[i], reverse[some], decisions[some], width)
+
+    def _allowed(
+        self, here: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the places among `here` whose windows, starting at `begin`, lie in one record, and those records."""
+        scanner, width = self.scanner, len(self.scanner.site)
+        record = np.searchsorted(self.starts, here, side="right") - 1
+        whole = here + width <= self.stops[record]  # a site does not span two records
+        inside = (begin >= self.begins[record]) & (begin + scanner.window.length <= self.stops[record])
+        scanner.counts["candidates too near an end left out"] += int(np.count_nonzero(whole & ~inside))
+        kept = whole & inside
+        if scanner.lower == "skip":
+            low = kept.copy()
+            for offset in range(width):
+                low &= ~self.lower[here + offset]
+            scanner.counts["candidates in lower case left out"] += int(np.count_nonzero(kept & ~low))
+            kept = low
+        return here[kept], record[kept]
+
+    def _score(
+        self,
+        begin: npt.NDArray[np.int64],
+        hidden: npt.NDArray[np.bool_],
+        names: npt.NDArray[np.object_],
+        strand: int,
+    ) -> npt.NDArray[np.float64]:
+        """Return the decision values of the windows at `begin`; `hidden` are those with masked residues."""
+        scanner, codes = self.scanner, self.codes
+        if strand == REVERSE:
+            alphabet = scanner.alphabet
+            codes = reverse_complement_codes(codes, alphabet) if len(begin) else codes
+            begin, hidden, names = (len(codes) - scanner.window.length - begin)[::-1], hidden[::-1], names[::-1]
+        if not hidden.any():
+            values = scanner.values(codes, begin, names)
+        else:
+            values = scanner.by_model(codes, begin[hidden], names[hidden])
+            whole = np.empty((len(begin), *values.shape[1:]))
+            whole[hidden] = values
+            whole[~hidden] = scanner.values(codes, begin[~hidden], names[~hidden])
+            values = whole
+        return values[::-1] if strand == REVERSE else values
+
+
+def occurrences(
+    codes: npt.NDArray[np.uint8], site: npt.NDArray[np.uint8], first: int, stop: int
+) -> npt.NDArray[np.int64]:
+    """Return the places from `first` to before `stop` where a site's codes occur, ascending.
+
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> from seqkern.sequences.streaming import occurrences
+    >>> occurrences(DNA.encode(b"AGTAGAG"), DNA.encode(b"AG"), 1, 6).tolist()
+    [3, 5]
+    """
+    if stop <= first:
+        return np.zeros(0, dtype=np.int64)
+    hits = codes[first:stop] == site[0]
+    for offset, code in enumerate(site[1:], start=1):
+        hits &= codes[first + offset : stop + offset] == code
+    return np.flatnonzero(hits) + first
+
+
+def reverse_complement_codes(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+    """Return the codes of the reverse complement."""
+    return np.frombuffer(codes[::-1].tobytes().translate(alphabet.complement_codes.tobytes()), dtype=np.uint8)

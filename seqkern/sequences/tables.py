@@ -15,8 +15,7 @@ import numpy.typing as npt
 from seqkern.core.damaged import check_counts, check_texts
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import Arrays, Header, Rows
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.slicing import Sliceable
+from seqkern.sequences.sequence_set import SequenceSet, Sliceable
 
 
 def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -46,41 +45,7 @@ def _check_finite(values: npt.NDArray[np.float64], ids: Sequence[str]) -> None:
 
 
 class FeatureTable(Sliceable):
-    """An immutable table of numbers: one row for each sample, one column for each feature.
-
-    Parameters
-    ----------
-    values : array_like, shape (n, d)
-        Finite numbers; stored as float64. Missing ones are NaN.
-    ids : sequence of str, length n, optional
-        By default ``"1"``, ``"2"``, ….
-    columns : sequence of str, length d, optional
-        Names of the features; by default ``"f1"``, ``"f2"``, ….
-    counts : dict of str to int, optional
-        Effects of reading.
-    missing : {"error", "keep"}
-        Policy for missing values. Kernels refuse a table that has some, unless they complete them first
-        (``transforms: [impute]``).
-
-    Attributes
-    ----------
-    incomplete : bool
-        Whether values are missing.
-
-    Raises
-    ------
-    SequenceError
-        If shapes do not match or a value is not finite.
-
-    Examples
-    --------
-    >>> from seqkern.sequences.tables import FeatureTable
-    >>> table = FeatureTable([[0.41, 6.0], [0.58, 4.5]], ids=["HBA", "HBB"], columns=["GC", "pI"])
-    >>> table
-    FeatureTable(2 rows, 2 columns)
-    >>> table.take([1]).values.tolist()
-    [[0.58, 4.5]]
-    """
+    """An immutable table of numbers: one row for each sample, one column for each feature."""
 
     def __init__(
         self,
@@ -125,31 +90,21 @@ class FeatureTable(Sliceable):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of columns."""
+        """The numbers of rows and columns."""
         return self.values.shape
 
     def _record(self, i: int) -> npt.NDArray[np.float64]:
         return self.values[i]
 
     def take(self, rows: Rows) -> FeatureTable:
-        """Return some of the rows.
-
-        Parameters
-        ----------
-        rows : array of int, boolean mask or slice
-            Which of the n rows.
-
-        Returns
-        -------
-        FeatureTable
-        """
+        """Return some of the rows."""
         chosen = rows if isinstance(rows, slice) else np.arange(len(self))[rows]
         ids = np.array(self.ids, dtype=object)[chosen].tolist()
         return FeatureTable(self.values[chosen], ids, self.columns, self.counts, self._policy)
 
     @property
     def _policy(self) -> Literal["error", "keep"]:
-        """The policy under which these values are possible."""
+        """The missing-value policy that permits these values."""
         return "keep" if self.incomplete else "error"
 
     def digest(self) -> str:
@@ -163,19 +118,7 @@ class FeatureTable(Sliceable):
 
     @classmethod
     def from_state(cls, header: Header, arrays: Arrays) -> FeatureTable:
-        """Return the table with this `state`.
-
-        Parameters
-        ----------
-        header : dict
-            The first part of the state.
-        arrays : dict of str to ndarray
-            The second part.
-
-        Returns
-        -------
-        FeatureTable
-        """
+        """Return the table with this `state`."""
         ids, columns = check_texts(header["ids"], "ids"), check_texts(header["columns"], "columns")
         missing: Literal["error", "keep"] = "keep" if header.get("missing") == "keep" else "error"
         return cls(arrays["values"], ids, columns, check_counts(header["counts"]), missing)
@@ -186,31 +129,6 @@ class SimilarityTable(Sliceable):
 
     Rows and columns are sliced together: `take` keeps the whole table and an index, so that `block` can
     return the rectangle between any two selections.
-
-    Parameters
-    ----------
-    values : array_like, shape (N, N)
-        Finite numbers; stored as float64.
-    ids : sequence of str, length n, optional
-        By default the 1-based places in the whole table.
-    index : array_like of int64, shape (n,), optional
-        The selected rows of the whole table; all by default.
-    kind : {"similarities", "dissimilarities"}
-        The meaning of the numbers.
-    counts : dict of str to int, optional
-        Effects of reading.
-
-    Raises
-    ------
-    SequenceError
-        If the table is not square, ids do not match, or a value is not finite.
-
-    Examples
-    --------
-    >>> from seqkern.sequences.tables import SimilarityTable
-    >>> table = SimilarityTable([[3, 1, 0], [1, 3, 2], [0, 2, 3]], ids=["HBA", "HBB", "MYG"])
-    >>> SimilarityTable.block(table.take([0]), table.take([1, 2])).tolist()
-    [[1.0, 0.0]]
     """
 
     def __init__(
@@ -244,45 +162,20 @@ class SimilarityTable(Sliceable):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of selected samples, twice."""
+        """The shape (n, n) for n selected samples."""
         return len(self), len(self)
 
     def _record(self, i: int) -> npt.NDArray[np.float64]:
         return self.values[self.index[i], self.index]
 
     def take(self, rows: Rows) -> SimilarityTable:
-        """Return some of the samples; the table itself is shared.
-
-        Parameters
-        ----------
-        rows : array of int, boolean mask or slice
-            Which of the n samples.
-
-        Returns
-        -------
-        SimilarityTable
-        """
+        """Return some of the samples; the table itself is shared."""
         chosen = np.arange(len(self))[rows]
         return SimilarityTable(self.values, [self.ids[i] for i in chosen], self.index[chosen], self.kind, self.counts)
 
     @staticmethod
     def block(rows: SimilarityTable, cols: SimilarityTable) -> npt.NDArray[np.float64]:
-        """Return the values between two selections of one table.
-
-        Parameters
-        ----------
-        rows, cols : SimilarityTable
-            The selections, of n and m samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, m)
-
-        Raises
-        ------
-        SequenceError
-            If `rows` and `cols` come from different tables.
-        """
+        """Return the values between two selections of one table."""
         if not np.shares_memory(rows.values, cols.values) and not np.array_equal(rows.values, cols.values):
             raise SequenceError(
                 "rows and columns come from different tables", remedy="give one square table with all samples"
@@ -300,19 +193,7 @@ class SimilarityTable(Sliceable):
 
     @classmethod
     def from_state(cls, header: Header, arrays: Arrays) -> SimilarityTable:
-        """Return the table with this `state`.
-
-        Parameters
-        ----------
-        header : dict
-            The first part of the state.
-        arrays : dict of str to ndarray
-            The second part.
-
-        Returns
-        -------
-        SimilarityTable
-        """
+        """Return the table with this `state`."""
         ids, counts = check_texts(header["ids"], "ids"), check_counts(header["counts"])
         return cls(arrays["values"], ids, None, header["kind"], counts)
 
@@ -322,24 +203,7 @@ Data = SequenceSet | FeatureTable | SimilarityTable
 
 
 def as_features(X: FeatureTable | npt.ArrayLike, missing: Literal["error", "keep"] = "error") -> FeatureTable:
-    """Return features as a FeatureTable.
-
-    Parameters
-    ----------
-    X : FeatureTable or array_like, shape (n, d)
-        A table, or numbers: one row for each sample, one column for each feature.
-    missing : {"error", "keep"}
-        Policy for NaN among the numbers.
-
-    Returns
-    -------
-    FeatureTable
-
-    Raises
-    ------
-    SequenceError
-        If it is neither.
-    """
+    """Return features, shape (n, d), as a FeatureTable."""
     return (
         X
         if isinstance(X, FeatureTable)
@@ -348,29 +212,14 @@ def as_features(X: FeatureTable | npt.ArrayLike, missing: Literal["error", "keep
 
 
 def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:
-    """Return similarities as a SimilarityTable.
-
-    Parameters
-    ----------
-    X : SimilarityTable or array_like, shape (n, n)
-        A table, or the similarities between all pairs of n samples.
-
-    Returns
-    -------
-    SimilarityTable
-
-    Raises
-    ------
-    SequenceError
-        If it is neither.
-    """
+    """Return similarities, shape (n, n), as a SimilarityTable."""
     if isinstance(X, SimilarityTable):
         return X
     return SimilarityTable(_numbers(X, "a SimilarityTable or a square array"))
 
 
 def _numbers(X: npt.ArrayLike, expected: str) -> npt.NDArray[np.float64]:
-    """Return `X` as a float64 array, or raise SequenceError naming what was expected."""
+    """Return `X` as a float64 array; raise SequenceError with the expected form if it is not numeric."""
     if hasattr(X, "toarray"):
         raise SequenceError(f"expected {expected}, got a sparse matrix", remedy="give X.toarray()")
     try:

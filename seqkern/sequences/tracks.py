@@ -1,12 +1,12 @@
-"""Tracks from files: one annotation letter for each residue of a sequence, matched by the sequence's id."""
+"""Tracks read from files: one annotation letter for each residue, matched by sequence id."""
 
 import itertools
 
 import numpy as np
 
 from seqkern.core.errors import SequenceError
-from seqkern.core.table_cells import check_columns, read_cells
 from seqkern.core.text_files import open_lines
+from seqkern.core.tsv import check_columns, read_cells
 from seqkern.core.types import PathLike
 from seqkern.sequences.formats import fasta_records
 from seqkern.sequences.sequence_set import SequenceSet
@@ -15,53 +15,14 @@ PROFILE_TRACKS = ("pssm", "profile")
 
 
 def track_option(name: str) -> str:
-    """Return the command-line option for a track.
-
-    Parameters
-    ----------
-    name : str
-        Name of the track.
-
-    Returns
-    -------
-    str
-        As typed on the command line.
-    """
+    """Return the command-line option for a track."""
     if name in PROFILE_TRACKS:
         return "--profiles PATH; in a study the data set's profiles"
     return f"--track {name}=FILE"
 
 
 class Track:
-    r"""The annotation letters of sequences.
-
-    Parameters
-    ----------
-    name : str
-        Name of the track.
-    source : path-like
-        FASTA with annotation letters in place of residues, or a tab-separated table with the columns ``id`` and
-        `name`; plain or compressed.
-
-    Raises
-    ------
-    FileError, SequenceError
-        If it cannot be read, or an id is duplicated.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from seqkern import SequenceSet
-    >>> from seqkern.sequences.tracks import Track
-    >>> X = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "burial.tsv"
-    ...     _ = file.write_text("id\tburial\n1abc\tebbbe\n")
-    ...     annotated = Track("burial", file).add_to(X)
-    >>> bytes(annotated.tracks["burial"]).decode()
-    'ebbbe'
-    """
+    """A track of annotation letters, read from FASTA or from a table with a column ``id``."""
 
     def __init__(self, name: str, source: PathLike) -> None:
         self.name, self.file = name, str(source)
@@ -98,23 +59,7 @@ class Track:
         return [(row[place], row[value]) for row in rows]
 
     def add_to(self, X: SequenceSet) -> SequenceSet:
-        """Return sequences with this track added.
-
-        Parameters
-        ----------
-        X : SequenceSet
-            Its ids must be in the file, which may contain more.
-
-        Returns
-        -------
-        SequenceSet
-            The track is uint8, the ASCII code of each annotation letter.
-
-        Raises
-        ------
-        SequenceError
-            If a sequence has no annotation, or one of another length.
-        """
+        """Return sequences with this track added."""
         codes = np.zeros(len(X.codes), dtype=np.uint8)
         for record, start, stop in zip(X.ids, X.starts, X.stops, strict=True):
             letters = self._letters.get(record)

@@ -1,7 +1,7 @@
-"""Views of records: a vector of numbers for each, such as an embedding, or one of several sequences that it joins.
+"""Views of records: a vector for each record, such as an embedding, or one of the sequences that it joins.
 
-A sample with several sequences (two chains, a peptide and its allele) is one record: its sequences one after the other,
-with a masked residue between them, which no k-mer crosses. `Segments` tell which residues are those of one sequence.
+A sample with several sequences (two chains, a peptide and its allele) is one record: its sequences one after
+the other, separated by a masked residue, which no k-mer crosses. `Segments` mark the residues of one sequence.
 """
 
 from __future__ import annotations
@@ -23,42 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """The vectors of n records: rows of an array that several sets of records share.
+    """The vectors of n records: rows of an array that several sets of records share without copies.
 
-    Attributes
-    ----------
-    values : ndarray of float32 or float64, shape (N, width)
-        Not copied when records are selected.
-    index : ndarray of int64, shape (n,)
-        The row of each record.
-
-    Examples
-    --------
     >>> vectors = Vectors.of(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     >>> vectors.take([2, 0]).rows().tolist()
     [[5.0, 6.0], [1.0, 2.0]]
     """
 
-    values: npt.NDArray[np.floating[Any]]
-    index: npt.NDArray[np.int64]
+    values: npt.NDArray[np.floating[Any]]  # shape (N, width): Not copied when records are selected
+    index: npt.NDArray[np.int64]  # shape (n,): The row of each record
 
     @classmethod
     def of(cls, values: npt.ArrayLike | Vectors) -> Vectors:
-        """Return the vectors of an array.
+        """Return an array, shape (n, width), as Vectors.
 
-        Parameters
-        ----------
-        values : array_like, shape (n, width), or Vectors
-            float32 stays float32, half precision becomes float32, other numbers float64; Vectors stay as they are.
-
-        Returns
-        -------
-        Vectors
-
-        Raises
-        ------
-        SequenceError
-            If it is not a table of numbers.
+        float32 stays float32, half precision becomes float32, other numbers become float64; Vectors are returned
+        unchanged.
         """
         if isinstance(values, Vectors):
             return values
@@ -78,42 +58,20 @@ class Vectors:
 
     @property
     def width(self) -> int:
-        """How many numbers a vector has."""
+        """The length of each vector."""
         return self.values.shape[1]
 
     def take(self, rows: Rows) -> Vectors:
-        """Return the vectors of some records, without copying them.
-
-        Parameters
-        ----------
-        rows : array of int, boolean mask or slice
-            Which of the n records.
-
-        Returns
-        -------
-        Vectors
-        """
+        """Return the vectors of some records, without copying them."""
         return Vectors(self.values, self.index[rows])
 
     def of_parts(self, rows: Rows, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> Vectors:
-        """Return the vectors of parts of records: those of the records.
-
-        Parameters
-        ----------
-        rows : array of int, boolean mask or slice
-            The record of each part.
-        first, last : ndarray of int64
-            Where the part starts and stops in its record.
-
-        Returns
-        -------
-        Vectors
-        """
+        """Return the vectors of parts of records: each part has the vector of its record."""
         return self.take(rows)
 
     @property
     def letters(self) -> str:
-        """No letters: there is no alphabet."""
+        """The letters of the alphabet: empty, since vectors have none."""
         return ""
 
     def rows(self) -> npt.NDArray[np.floating[Any]]:
@@ -125,35 +83,23 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """One sequence of each of n records: a sequence view.
+    """A sequence view: one of the joined sequences of each of n records.
 
-    Attributes
-    ----------
-    bounds : ndarray of int64, shape (n, 2)
-        Its first residue, counted from 0 in the record, and the residue after its last; equal if it is empty.
-    alphabet : Alphabet
-        Of its letters, which the alphabet of the records contains.
-    similar : bool
-        Whether it counts when records are searched for similar ones.
-
-    Examples
-    --------
-    >>> from seqkern.sequences.alphabets import PROTEIN
-    >>> beta = Segments(np.array([[4, 9], [6, 6]]), PROTEIN)
-    >>> beta.lengths.tolist(), beta.of_parts(slice(None), np.array([5, 0]), np.array([20, 7])).bounds.tolist()
-    ([5, 0], [[0, 4], [6, 6]])
+    `bounds`, shape (n, 2), are its first residue in the record, from 0, and the residue after its last.
     """
 
+    # shape (n, 2): Its first residue, counted from 0 in the record, and the residue after its last; equal if it is
+    # empty
     bounds: npt.NDArray[np.int64]
-    alphabet: Alphabet
-    similar: bool = True
+    alphabet: Alphabet  # Of its letters, which the alphabet of the records contains
+    similar: bool = True  # Whether it counts when records are searched for similar ones
 
     def __len__(self) -> int:
         return len(self.bounds)
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """int64 (n,): the number of residues in each record."""
+        """Number of residues of this sequence in each record, int64 (n,)."""
         return self.bounds[:, 1] - self.bounds[:, 0]
 
     @property
@@ -162,70 +108,26 @@ class Segments:
         return self.alphabet.letters
 
     def take(self, rows: Rows) -> Segments:
-        """Return those of some records.
-
-        Parameters
-        ----------
-        rows : array of int, boolean mask or slice
-            Which of the n records.
-
-        Returns
-        -------
-        Segments
-        """
+        """Return the segments of some records."""
         return replace(self, bounds=self.bounds[rows])
 
     def of_parts(self, rows: Rows, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> Segments:
-        """Return what parts of records contain of this sequence.
-
-        Parameters
-        ----------
-        rows : array of int, boolean mask or slice
-            The record of each part.
-        first, last : ndarray of int64
-            Where the part starts and stops in its record.
-
-        Returns
-        -------
-        Segments
-        """
+        """Return the segments of parts of records: the residues of this sequence that a part contains."""
         inside = np.clip(self.bounds[rows], first[:, None], last[:, None])
         return replace(self, bounds=inside - first[:, None])
 
     def reversed(self, lengths: npt.NDArray[np.int64], which: Rows = slice(None)) -> Segments:
-        """Return the places of this sequence in records that are read backwards.
-
-        Parameters
-        ----------
-        lengths : ndarray of int64, shape (n,)
-            Of the records.
-        which : array of int, boolean mask or slice
-            The records that are; by default all.
-
-        Returns
-        -------
-        Segments
-        """
+        """Return the segments after some or all records are reversed."""
         bounds = self.bounds.copy()
         bounds[which] = (lengths[:, None] - bounds[:, ::-1])[which]
         return replace(self, bounds=bounds)
 
     def rows(self) -> npt.NDArray[np.int64]:
-        """Return `bounds`."""
+        """Return the `bounds`."""
         return self.bounds
 
     def within(self, lengths: npt.NDArray[np.int64]) -> bool:
-        """Return whether all lie in records of these lengths, which compiled code relies on.
-
-        Parameters
-        ----------
-        lengths : ndarray of int64, shape (n,)
-            Of the records.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether all segments lie within records of these lengths, as compiled code requires."""
         bounds = self.bounds
         if bounds.dtype != np.int64 or bounds.shape != (len(lengths), 2):
             return False
@@ -236,84 +138,31 @@ View: TypeAlias = Vectors | Segments
 
 
 def sequence_views(X: SequenceSet) -> dict[str, Segments]:
-    """Return the sequence views of a set, by name and in order; empty if its records are single sequences.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        Any records.
-
-    Returns
-    -------
-    dict of str to Segments
-    """
+    """Return the sequence views of a set, by name and in order; empty if its records are single sequences."""
     return {name: view for name, view in X.views.items() if isinstance(view, Segments)}
 
 
 class Stretch(NamedTuple):
-    """One of the sequences that a record joins.
+    """One of the sequences that a record joins."""
 
-    Attributes
-    ----------
-    name : str
-        Of the view.
-    start, stop : int
-        Its first residue, counted from 0 in the record, and the residue after its last.
-    """
-
-    name: str
-    start: int
-    stop: int
+    name: str  # Of the view
+    start: int  # Its first residue, counted from 0 in the record, and the residue after its last
+    stop: int  # Its first residue, counted from 0 in the record, and the residue after its last
 
 
 def stretches(X: SequenceSet, i: int) -> list[Stretch]:
-    """Return the sequences that one record joins, without empty ones; none if it is a single sequence.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        Any records.
-    i : int
-        The record, from 0.
-
-    Returns
-    -------
-    list of Stretch
-    """
+    """Return the non-empty sequences that record `i` joins; an empty list if it is a single sequence."""
     found = [Stretch(name, *map(int, view.bounds[i])) for name, view in sequence_views(X).items()]
     return [one for one in found if one.stop > one.start]
 
 
 def vector_views(X: SequenceSet) -> dict[str, Vectors]:
-    """Return the views of a set that are vectors, by name and in order.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        Any records.
-
-    Returns
-    -------
-    dict of str to Vectors
-    """
+    """Return the vector views of a set by name, in order."""
     return {name: view for name, view in X.views.items() if isinstance(view, Vectors)}
 
 
 def no_sequence_view(X: SequenceSet, name: str) -> SequenceError:
-    """Return the error for a sequence view that a set lacks.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        Any records.
-    name : str
-        The name asked for.
-
-    Returns
-    -------
-    SequenceError
-        With the nearest name, if there are sequence views.
-    """
+    """Return the error for a missing sequence view; it names the most similar name, if any."""
     known = sequence_views(X)
     if name in X.views:
         what = f"name one of the sequences: {', '.join(known)}" if known else "choose a kernel of vectors, such as rbf"
@@ -328,27 +177,11 @@ def no_sequence_view(X: SequenceSet, name: str) -> SequenceError:
 
 
 def vectors_of(X: SequenceSet, name: str) -> npt.NDArray[np.float64]:
-    """Return the vectors of a view.
+    """Return the vectors of a view, shape (n, width).
 
-    Parameters
-    ----------
-    X : SequenceSet, n records
-        Whole records, or windows around residues.
-    name : str
-        Of a view of the records; or of a track with a vector for each residue, of which windows take the residue in
-        their middle.
+    The name may also be of a track with a vector for each residue; windows then take the vector of their middle
+    residue.
 
-    Returns
-    -------
-    ndarray of float64, shape (n, width)
-
-    Raises
-    ------
-    SequenceError
-        If a number is not finite.
-
-    Examples
-    --------
     >>> from seqkern import SequenceSet
     >>> X = SequenceSet.from_strings(["MKV", "GKV"]).replace(views={"esm": [[0.5, 1], [2, 0]]})
     >>> vectors_of(X, "esm").tolist()
@@ -370,19 +203,7 @@ def vectors_of(X: SequenceSet, name: str) -> npt.NDArray[np.float64]:
 
 
 def view_width(X: SequenceSet, name: str) -> int | None:
-    """Return how many numbers the vectors of a view have; None if there is no such view.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        Any number of records, even none.
-    name : str
-        As for `vectors_of`.
-
-    Returns
-    -------
-    int or None
-    """
+    """Return the length of the vectors of a view; None if there is no such view."""
     view = X.views.get(name)
     if view is not None:
         return view.width if isinstance(view, Vectors) else None
@@ -392,22 +213,7 @@ def view_width(X: SequenceSet, name: str) -> int | None:
 
 
 def check_widths(X: SequenceSet, like: SequenceSet, names: Iterable[str]) -> None:
-    """Raise SequenceError unless the vectors of some views are as long as those of other records.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        The records to check, with the views.
-    like : SequenceSet
-        The other records, with the views.
-    names : iterable of str
-        The views.
-
-    Raises
-    ------
-    SequenceError
-        With both numbers.
-    """
+    """Raise SequenceError unless the vectors of some views have the same length in both sets of records."""
     for name in names:
         own, other = view_width(X, name), view_width(like, name)
         if own is not None and other is not None and own != other:
@@ -418,24 +224,7 @@ def check_widths(X: SequenceSet, like: SequenceSet, names: Iterable[str]) -> Non
 
 
 def check_views(X: SequenceSet, kernel: str | None, names: Iterable[str], sequences: Collection[str]) -> None:
-    """Raise SequenceError unless a set has the views that a kernel needs.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        Any number of records, even none.
-    kernel : str
-        The name of the kernel, for messages.
-    names : iterable of str
-        The views.
-    sequences : collection of str
-        Those among them that are sequences; the others are vectors.
-
-    Raises
-    ------
-    SequenceError
-        With the name of the view, and the nearest one where there is one.
-    """
+    """Raise SequenceError unless a set has the views that a kernel needs, each of the right type."""
     for name in names:
         if name in sequences:
             if not isinstance(X.views.get(name), Segments):

@@ -1,30 +1,9 @@
 """Seeded generators of sequences with known truth, for the demo and for tests.
 
-``"donor"``
-    Windows around 5' splice sites, drawn from published position frequencies, and decoys with GT at the
-    same place (`donors`).
-``"superfamilies"``
-    Proteins evolved along trees with a published substitution matrix, insertions and deletions; a held-out family
-    consists of remote homologs of the other families of its superfamily (`superfamilies`).
-
-``"genome"``
-    Chromosomes with donor sites on both strands, and a table of sites: to cut windows from, and to scan (`genome`).
-
-``"genes"``
-    Chromosomes with genes of several exons, and their annotation as GTF: for `seqkern sites` (`genes`).
-
-``"peaks"``
-    A genome with peaks: isochores, repeats, planted motifs, and variants with known effect (`peaks`).
-
-``"secondary_structure"``
-    Protein chains of helices, strands and coil, with the state of each residue as the track ``states`` (`chains`).
-
-``"landscape"``
-    Variants of a sequence with a number each, of a landscape whose best sequence is known (`nk_landscape`).
-``"receptors"``
-    Receptors of two chains with a motif in each: both are needed for the positive class (`receptors`).
-
-`simulate` finds the generator by its kind; its keyword arguments are the parameters.
+`simulate` finds the generator by its kind; its keyword arguments are the parameters. The kinds and their modules:
+``"donor"`` (`donors`), ``"superfamilies"`` (`superfamilies`), ``"genome"`` (`genome`), ``"genes"`` (`genes`),
+``"peaks"`` (`peaks`), ``"secondary_structure"`` (`chains`), ``"landscape"`` (`nk_landscape`) and ``"receptors"``
+(`receptors`).
 """
 
 import importlib
@@ -39,13 +18,13 @@ import numpy as np
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.core.locks import alone_for
+from seqkern.core.exclusive_files import alone_for
 from seqkern.core.types import PathLike
-from seqkern.genome.gtf import gtf_line
-from seqkern.residues.residues import STATES
+from seqkern.formats.annotation import gtf_line
+from seqkern.formats.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.views import sequence_views
-from seqkern.simulate.planted import Planted
+from seqkern.simulate.peaks import Planted
 
 KINDS = {
     "donor": "donors:donor_windows",
@@ -68,33 +47,15 @@ Generator = Callable[..., tuple[SequenceSet, Table] | tuple[SequenceSet, Table, 
 
 @dataclass(frozen=True)
 class Simulated:
-    """Simulated sequences and their properties.
+    """Simulated sequences, with a table of their properties and what was planted in them."""
 
-    Attributes
-    ----------
-    sequences : SequenceSet
-        The sequences, with the track ``states`` if residues have states.
-    table : dict of str to list
-        Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily``
-        and ``family``, or the ``class`` of a chain, or the ``label`` of a variant, a number. For a genome, one for each
-        site: ``record``, ``position``, ``strand``, ``label``. For genes, one for each exon and coding part; for peaks,
-        one for each summit.
-    planted : Planted or None
-        What was planted in a genome with peaks.
-
-    Examples
-    --------
-    >>> from seqkern.simulate import simulate
-    >>> data = simulate("superfamilies", n_superfamilies=1, n_families=2, n_members=2, length=30)
-    >>> data.sequences.ids
-    ['s1.1.1', 's1.1.2', 's1.2.1', 's1.2.2']
-    >>> data.table["family"], data.of_sites
-    (['s1.1', 's1.1', 's1.2', 's1.2'], False)
-    """
-
-    sequences: SequenceSet
+    sequences: SequenceSet  # The sequences, with the track ``states`` if residues have states
+    # Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily`` and
+    # ``family``, or the ``class`` of a chain, or the ``label`` of a variant, a number. For a genome, one for each site:
+    # ``record``, ``position``, ``strand``, ``label``. For genes, one for each exon and coding part; for peaks, one for
+    # each summit
     table: Table
-    planted: Planted | None = None
+    planted: Planted | None = None  # What was planted in a genome with peaks
 
     @property
     def of_sites(self) -> bool:
@@ -108,25 +69,8 @@ class Simulated:
 
 
 def find_generator(kind: str) -> Generator:
-    """Return the generating function of a kind.
+    """Return the generating function of a kind: ``generate(rng, **parameters)`` gives sequences and a table.
 
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-
-    Returns
-    -------
-    callable
-        ``generate(rng, **parameters)`` returns sequences and a table; its keyword-only arguments are the parameters.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown kind.
-
-    Examples
-    --------
     >>> from seqkern.simulate import find_generator
     >>> find_generator("donor").__name__
     'donor_windows'
@@ -139,25 +83,8 @@ def find_generator(kind: str) -> Generator:
 
 
 def parameters(kind: str) -> dict[str, int | float | str]:
-    """Return the parameters of a kind with their defaults.
+    """Return the parameters of a kind with their defaults, in the order of the signature.
 
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-
-    Returns
-    -------
-    dict of str to int, float or str
-        In the order of the signature.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown kind.
-
-    Examples
-    --------
     >>> from seqkern.simulate import parameters
     >>> parameters("genome")
     {'n_chromosomes': 2, 'n_letters': 60000, 'n_sites': 150, 'n_others': 450}
@@ -252,7 +179,7 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
         raise ParameterError(f"{text!r} is not a file name", remedy="give a path without an ending")
     if data.planted is not None:
         # needed for this kind only
-        from seqkern.simulate.peak_files import write_peak_genome
+        from seqkern.simulate.peaks import write_peak_genome
 
         return write_peak_genome(data.sequences, data.planted, path)
     if sequence_views(data.sequences):
@@ -285,7 +212,7 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
 
 
 def _write_several(data: Simulated, path: Path) -> list[Path]:
-    """Write samples with several sequences: a table of all, and a FASTA file of each."""
+    """Write samples with several sequences: one table, and a FASTA file for each sequence view."""
     X = data.sequences
     sequences = {name: X.view(name).strings() for name in sequence_views(X)}
     columns = {"id": X.ids, **data.table, **sequences}
@@ -313,7 +240,7 @@ def _write_features(file: TextIO, table: Table) -> None:
 
 
 def _print_lines(string: str, file: TextIO) -> None:
-    """Print a string in lines of fixed width."""
+    """Print a string in lines of fixed width to a file."""
     for start in range(0, len(string), _LINE):
         print(string[start : start + _LINE], file=file)
 
@@ -327,7 +254,7 @@ def _write_states(path: Path, X: SequenceSet) -> None:
 
 
 def _rows(data: Simulated) -> Iterator[list[tuple[str, str | int]]]:
-    """Yield the table's row of each sequence as pairs of column and value; empty if the rows are sites."""
+    """Yield the table's row of each sequence as (column, value) pairs; empty if the rows are sites."""
     if data.of_sites:
         yield from ([] for _ in data.sequences.ids)
         return

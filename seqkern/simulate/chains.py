@@ -1,16 +1,16 @@
-"""Protein chains whose residues have states: helices, strands and coil between them.
+"""Simulated protein chains with a state for each residue: helices, strands and coil.
 
 A chain is a sequence of segments; an amino acid depends only on the state of its residue, by the propensities of Chou
-and Fasman (Advances in Enzymology 47:45, 1978). One residue therefore says little about its state, and its neighbours,
-which mostly share it, say more, as in real chains; an exponent sets the strength of the signal.
+and Fasman (Advances in Enzymology 47:45, 1978). One residue therefore says little about its state, and its
+neighbours, which mostly share it, say more, as in real chains; an exponent sets the strength of the signal.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
-from seqkern.profiles.profile import BACKGROUND
-from seqkern.residues.residues import STATES
+from seqkern.formats.profiles import BACKGROUND
+from seqkern.formats.residues import STATES
 from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 

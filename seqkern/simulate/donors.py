@@ -1,10 +1,10 @@
-"""Windows around donor (5') splice sites, and decoys.
+"""Simulated windows around donor (5') splice sites, and decoys.
 
 A true site has coding sequence on its left and an intron on its right; the nine bases around the cut
 follow the position frequencies of human donor sites (Zhang, Hum Mol Genet 7:919, 1998). A decoy lies inside
-one exon or inside one intron and carries the same GT at the same place, but has no other feature of a site. So
-sites and decoys differ in three things, and each kernel sees some of them: the motif, its place, and the change
-of composition at the cut. Where the figures come from is in resources/README.md.
+one exon or intron and has the same GT at the same place, but no other feature of a site. Sites and decoys
+therefore differ in three things, some of which each kernel detects: the motif, its position, and the change of
+composition at the cut. The sources of the numbers are in resources/README.md.
 """
 
 import csv
@@ -24,22 +24,14 @@ INTRON = np.array([0.27, 0.20, 0.21, 0.32])
 
 
 def donor_frequencies() -> npt.NDArray[np.float64]:
-    """Return the share of A, C, G and T at positions -3 to +6 of donor sites, float64 (9, 4)."""
+    """Return the frequencies of A, C, G and T at positions −3 to +6 of donor sites, float64 (9, 4)."""
     with open_resource("donor_frequencies.tsv") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     return np.array([[float(row[letter]) for letter in DNA.letters] for row in rows])
 
 
 def codon_usage() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-    """Return the sense codons and their frequencies in human genes.
-
-    Returns
-    -------
-    codons : ndarray of uint8, shape (61, 3)
-        Their codes.
-    usage : ndarray of float64, shape (61,)
-        The frequencies; they sum to 1.
-    """
+    """Return the codes (61, 3) of the sense codons and their frequencies in human genes, which sum to 1."""
     with open_resource("codon_usage.tsv") as file:
         rows = [row for row in csv.DictReader(file, delimiter="\t") if row["amino_acid"] != "*"]
     codons = DNA.code_table[[[ord(letter) for letter in row["codon"]] for row in rows]]

@@ -1,8 +1,8 @@
-"""Chromosomes with genes of several exons on both strands, and their annotation, as GTF holds it.
+"""Simulated chromosomes with multi-exon genes on both strands, and their annotation as in GTF.
 
-The coding part of a gene, from ATG to the first stop codon in its frame, follows the codon usage; introns begin with a
-donor site (`donors.donor_frequencies`) and end with an acceptor site. Half of the genes have a second transcript
-without one of the inner exons. Everything else is sequence as in introns.
+The coding part of a gene, from ATG to the first stop codon in its frame, follows the codon usage; introns begin with
+a donor site (`donors.donor_frequencies`) and end with an acceptor site. Half of the genes have a second transcript
+without one of the inner exons. All other sequence is drawn as in introns.
 """
 
 import itertools
@@ -149,7 +149,7 @@ def _gene(rng: np.random.Generator, n_exons: int, gc_share: float, signal: float
 
 
 def _open_frame(spliced: Codes) -> Codes:
-    """Return a transcript whose donor sites make no stop codon in frame: TAA, TAG and TGA begin with C instead of T."""
+    """Return a transcript without in-frame stop codons from donor sites: TAA, TAG and TGA get C in place of T."""
     codons = spliced[UTR : -UTR - 3].reshape(-1, 3)  # a view
     stops = DNA.encode(b"TAATAGTGA").reshape(3, 3)
     codons[(codons[:, None] == stops).all(axis=2).any(axis=1), 0] = DNA.letters.index("C")
@@ -165,7 +165,7 @@ def _donor(rng: np.random.Generator, gc_share: float) -> Codes:
 
 
 def _acceptor(rng: np.random.Generator) -> Codes:
-    """Return the last bases of an intron: a polypyrimidine tract, any base, C or T, AG."""
+    """Return the last bases of an intron: a polypyrimidine tract, any base, C or T, then AG."""
     tract = rng.choice(DNA.size, size=N_TRACT, p=TRACT)
     third = DNA.letters.index("C" if rng.random() < 0.7 else "T")
     ag = [DNA.letters.index(letter) for letter in "AG"]
@@ -173,7 +173,7 @@ def _acceptor(rng: np.random.Generator) -> Codes:
 
 
 def _weakened(rng: np.random.Generator, site: Codes, kept: slice, signal: float) -> Codes:
-    """Return a site with a share of its bases, except those kept, drawn as in introns."""
+    """Return a site in which a share of the bases, except those kept, is redrawn as in introns."""
     if signal == 1:  # the numbers drawn are those of genomes without this parameter
         return site
     weak = np.where(rng.random(len(site)) < signal, site, _background(rng, len(site)))
@@ -182,7 +182,7 @@ def _weakened(rng: np.random.Generator, site: Codes, kept: slice, signal: float)
 
 
 def _background(rng: np.random.Generator, length: int) -> Codes:
-    """Return bases with the composition of introns."""
+    """Return random bases with the composition of introns."""
     return rng.choice(DNA.size, size=length, p=INTRON).astype(np.uint8)
 
 

@@ -1,7 +1,7 @@
-"""Chromosomes with donor sites on both strands, and a table of the sites: for cutting windows and for scanning.
+"""Simulated chromosomes with donor sites on both strands, and a site table, for cutting windows and scanning.
 
-Everything is intron sequence except the genes, on either strand: the end of an exon and the start of an intron around a
-donor site (`donors.donor_windows`). The other sites are occurrences of GT that are not donor sites.
+The sequence is intronic except for the genes, on either strand: the end of an exon and the start of an intron around
+a donor site (`donors.donor_windows`). The other sites are occurrences of GT that are not donor sites.
 """
 
 import numpy as np
@@ -82,7 +82,7 @@ def donor_genome(
 
 
 def _put_donors(rng: np.random.Generator, codes: npt.NDArray[np.uint8], n_sites: int) -> set[tuple[int, str]]:
-    """Write donor sites into `codes`, one at random in each of as many equal parts; return their places."""
+    """Write donor sites into `codes`, one at a random place in each of `n_sites` equal parts; return their places."""
     drawn, _ = donor_windows(rng, n_positive=n_sites, n_decoy=1, left=FLANK, right=FLANK)
     windows = drawn.codes.reshape(-1, 2 * FLANK)
     size = len(codes) // n_sites

@@ -1,9 +1,9 @@
-"""NK landscapes: a number for each sequence, of which the best sequence is known (Kauffman, Levin 1987).
+"""NK landscapes: a value for each sequence, with a known best sequence (Kauffman, Levin 1987).
 
-Each position of a ring contributes a random number that depends on its own letter and on the next K letters: the larger
-K, the more rugged the landscape. As the neighbours are adjacent, dynamic programming around the ring finds the best
-sequence. With deletions, a position without a letter is one more state; inserted letters are neutral. The value of a
-variant follows from the mutations that made it, not from the best alignment of its letters.
+Each position of a ring contributes a random number that depends on its own letter and on the next K letters: the
+larger K, the more rugged the landscape. As the neighbours are adjacent, dynamic programming around the ring finds the
+best sequence. With deletions, a position without a letter is one more state; inserted letters are neutral. The value
+of a variant follows from the mutations that made it, not from the best alignment of its letters.
 """
 
 from dataclasses import dataclass
@@ -27,52 +27,20 @@ Codes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class NKLandscape:
-    """An NK landscape.
+    """An NK landscape, defined by the contributions of each position, shape (positions, states^(K + 1)).
 
-    Attributes
-    ----------
-    shares : ndarray of float64, shape (positions, states^(K + 1))
-        What a position contributes, by its state and those of the next K positions, as digits of a number.
-    states : int
-        Letters, and one more if a letter may be deleted.
-
-    References
-    ----------
     Kauffman, Levin: Towards a general theory of adaptive walks on rugged landscapes. Journal of Theoretical Biology
     128, 1987.
-
-    Examples
-    --------
-    >>> landscape = NKLandscape.draw(np.random.default_rng(1), positions=6, neighbours=2, states=4)
-    >>> best = landscape.optimum()
-    >>> every = np.indices((4,) * 6).reshape(6, -1).T.astype(np.uint8)
-    >>> bool(landscape.values(best[None])[0] == landscape.values(every).max())
-    True
     """
 
+    # shape (positions, states^(K + 1): What a position contributes, by its state and those of the next K positions, as
+    # digits of a number
     shares: npt.NDArray[np.float64]
-    states: int
+    states: int  # Letters, and one more if a letter may be deleted
 
     @classmethod
     def draw(cls, rng: np.random.Generator, positions: int, neighbours: int, states: int) -> "NKLandscape":
-        """Return a landscape whose contributions are drawn evenly from 0 to 1.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Random number generator.
-        positions, neighbours, states : int
-            N, K, and the number of states of a position.
-
-        Returns
-        -------
-        NKLandscape
-
-        Raises
-        ------
-        ParameterError
-            If the best sequence would be out of reach, or there are too few positions.
-        """
+        """Return a landscape whose contributions are drawn uniformly from 0 to 1."""
         check_integer("n_positions", positions, 2)
         check_integer("n_neighbours", neighbours, 0)
         if neighbours >= positions:
@@ -88,21 +56,11 @@ class NKLandscape:
 
     @property
     def neighbours(self) -> int:
-        """K, the next positions that a contribution depends on."""
+        """K, the number of following positions on which a contribution depends."""
         return round(np.log(self.shares.shape[1]) / np.log(self.states)) - 1
 
     def values(self, codes: Codes) -> npt.NDArray[np.float64]:
-        """Return the value of sequences, the mean of their positions' contributions.
-
-        Parameters
-        ----------
-        codes : ndarray of uint8, shape (n, positions)
-            The states of each sequence.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Return the value of each sequence, the mean of its positions' contributions."""
         windows = np.zeros(codes.shape, dtype=np.int64)
         for step in range(self.neighbours + 1):
             windows = windows * self.states + np.roll(codes, -step, axis=1)
@@ -111,7 +69,7 @@ class NKLandscape:
     def optimum(self) -> Codes:
         """Return the states of the best sequence, uint8 (positions,), by dynamic programming around the ring.
 
-        For each choice of the first K states, the best sequences that end in each choice of K states are extended.
+        For each choice of the first K states, the best sequences ending in each choice of K states are extended.
         """
         n, k, size = len(self.shares), self.neighbours, self.states
         if k == 0:
@@ -233,7 +191,7 @@ def nk_variants(
 def _mutants(
     rng: np.random.Generator, wild: Codes, n: int, letters: Alphabet, mutations: float, indels: float
 ) -> tuple[list[Codes], list[str]]:
-    """Return the states of n different variants, and their letters, those inserted included."""
+    """Return the states of n different variants, and their letters including inserted ones."""
     states: list[Codes] = []
     texts: list[str] = []
     seen = {_text(wild, letters)}
@@ -254,7 +212,7 @@ def _mutants(
 def _mutant(
     rng: np.random.Generator, wild: Codes, letters: Alphabet, mutations: float, indels: float
 ) -> tuple[Codes, str]:
-    """Return the states of one variant, and its letters."""
+    """Return the states and the letters of one variant."""
     n = min(len(wild), 1 + int(rng.poisson(mutations - 1)))
     codes = wild.copy()
     pieces = [""] * len(wild)
@@ -270,5 +228,5 @@ def _mutant(
 
 
 def _text(states: Codes, letters: Alphabet) -> str:
-    """Return the letters of states; none for one that is deleted."""
+    """Return the letters of states; deleted positions have none."""
     return "".join(letters.letters[state] for state in states if state < letters.size)

@@ -1,4 +1,4 @@
-"""Test sequences with planted overlaps: what an audit should find, and how much of it was found."""
+"""Test sequences with planted overlaps, to measure how many of them an audit finds."""
 
 from __future__ import annotations
 
@@ -25,32 +25,8 @@ def plant_overlaps(
     one_in: float = 80,
     seed: int = 1,
 ) -> tuple[list[str], list[str], list[str]]:
-    """Return random training and test sequences, where some of the test sequences are made from training sequences.
+    """Return random training sequences, test sequences partly derived from them, and the kind of each overlap.
 
-    Parameters
-    ----------
-    alphabet : {"dna", "protein"}
-        Of the sequences, with all letters equally frequent.
-    n_train : int
-        Training sequences.
-    n_each : int
-        Test sequences of each kind: ``identical``, of DNA ``reverse_complement``, ``contained`` (half of a training
-        sequence), ``similar`` (one letter in `one_in` differs) and ``shared_kmer`` (30 bases or 12 residues between
-        unrelated ones). As many in all are unrelated. Each is made from a training sequence of its own.
-    shortest, longest : int
-        Lengths of the sequences.
-    one_in : float
-        How many letters of a similar sequence there are for each that differs.
-    seed : int
-        Of the random numbers.
-
-    Returns
-    -------
-    train, test, kinds : list of str
-        The sequences of both parts, and the kind of each test sequence; empty text for an unrelated one.
-
-    Examples
-    --------
     >>> train, test, kinds = plant_overlaps(n_train=10, n_each=1)
     >>> kinds[:3], test[0] in train, test[2] in "".join(train)
     (['identical', 'reverse_complement', 'contained'], True, True)
@@ -80,7 +56,7 @@ def plant_overlaps(
 
 
 def _substituted(text: str, one_in: float, letters: Sequence[str], rng: np.random.Generator) -> str:
-    """Return the text with one letter in so many, at least one, replaced by another."""
+    """Return the text with one in `one_in` letters, but at least one, replaced by another."""
     result = [*text]
     for place in rng.choice(len(text), max(1, round(len(text) / one_in)), replace=False):
         result[place] = rng.choice([letter for letter in letters if letter != result[place]])
@@ -88,20 +64,8 @@ def _substituted(text: str, one_in: float, letters: Sequence[str], rng: np.rando
 
 
 def recall_and_precision(planted: Sequence[str], found: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Return how many of each kind of planted overlap were found, and how many of those found had been planted.
+    """Return recall and precision for each kind of planted overlap; precision is NaN where nothing was found.
 
-    Parameters
-    ----------
-    planted, found : sequence of str
-        The kind of each test sequence; empty text for none.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        Recall and precision of each planted kind; a precision of NaN where nothing was found.
-
-    Examples
-    --------
     >>> recall_and_precision(["similar", "similar", ""], ["similar", "", "similar"])
     {'similar': (0.5, 0.5)}
     """

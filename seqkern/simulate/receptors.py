@@ -1,4 +1,4 @@
-"""Receptors of two chains, alpha and beta, that bind a target only if both chains have its motif.
+"""Simulated receptors of two chains, alpha and beta, that bind a target only if both chains have its motif.
 
 Each chain is one loop: a conserved start and end, and random residues between them. A positive has a motif in each
 chain, with substitutions; a negative has the motif of one chain or of none. So neither chain alone separates the
@@ -66,7 +66,7 @@ def paired_receptors(
 
 
 def _chain(rng: np.random.Generator, name: str, kept: float | None) -> str:
-    """Return a chain, with its motif if a share of it is to be kept."""
+    """Return a random chain, with its motif if `kept` gives the share of residues to keep."""
     middle = rng.choice(list(PROTEIN.letters), size=rng.integers(SHORTEST, LONGEST + 1))
     if kept is not None:
         motif = np.array(list(MOTIFS[name]))

@@ -1,22 +1,72 @@
-"""Protein superfamilies evolved along trees: homologs from close to remote.
+"""Simulated protein superfamilies, evolved along trees: from close to remote homologs.
 
-Each superfamily starts from an ancestor of its own, drawn from the stationary frequencies, so that proteins
-of two superfamilies are unrelated. Long branches lead from it to the ancestors of its families, short ones
-from these to the members. Along a branch residues are substituted by the process WAG (`substitution`), and runs of
-residues are inserted and deleted. The rates of the sites follow a gamma distribution (Yang, J Mol Evol
-39:306, 1994), may resemble those of their neighbours (Yang, Genetics 139:993, 1995), and stay with the
-sites over the whole tree; indels begin where substitutions are frequent. So each superfamily has a conserved
-core of its own.
+Each superfamily starts from its own ancestor, drawn from the stationary frequencies, so that proteins of two
+superfamilies are unrelated. Long branches lead to the ancestors of its families, short ones to their members. Along a
+branch residues are substituted by the WAG process (`substitution`), and runs of residues are inserted and deleted.
+Site rates follow a gamma distribution (Yang, J Mol Evol 39:306, 1994), may resemble those of their neighbours (Yang,
+Genetics 139:993, 1995), and stay the same over the tree; indels begin where substitutions are frequent. Each
+superfamily therefore has its own conserved core.
 """
+
+import csv
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaincinv, ndtr
 
 from seqkern.core.checks import check_integer, check_real
+from seqkern.core.resource_files import open_resource
 from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.simulate.substitution import wag
+
+# Amino-acid substitution as a time-reversible Markov process, with the WAG matrix.
+#
+# Whelan & Goldman, Mol Biol Evol 18:691 (2001). The rate from a to b is q_ab = s_ab π_b, s the symmetric
+# exchangeabilities and π the stationary frequencies, scaled to one expected substitution per site and unit of
+# time.
+
+
+class SubstitutionModel:
+    """A time-reversible substitution process with one expected substitution per unit of time."""
+
+    def __init__(self, exchangeabilities: npt.NDArray[np.float64], frequencies: npt.NDArray[np.float64]) -> None:
+        self.frequencies = frequencies / frequencies.sum()
+        rates = exchangeabilities * self.frequencies
+        np.fill_diagonal(rates, 0)
+        np.fill_diagonal(rates, -rates.sum(axis=1))
+        self.rates = rates / -(self.frequencies @ np.diagonal(rates))
+        # D^½ Q D^-½ is symmetric for a reversible process, so its eigenvalues are real and exp(Qt) is cheap.
+        root = np.sqrt(self.frequencies)
+        self._eigenvalues, vectors = np.linalg.eigh(root[:, None] * self.rates / root)
+        self._left, self._right = vectors / root[:, None], vectors.T * root
+
+    def transition_rows(self, codes: npt.NDArray[np.uint8], times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the probabilities of each site's residue after its time, shape (n, a): rows of exp(Qt)."""
+        decay = np.exp(np.multiply.outer(times, self._eigenvalues))
+        # einsum, not BLAS: the same bits at any number of threads.
+        rows = np.einsum("nk,kb->nb", self._left[codes] * decay, self._right)
+        return np.maximum(rows, 0)
+
+    def replace(
+        self, rng: np.random.Generator, codes: npt.NDArray[np.uint8], times: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.uint8]:
+        """Draw the residue of each site after its time, in expected substitutions."""
+        reached = np.cumsum(self.transition_rows(codes, times), axis=1)
+        drawn = rng.random(len(codes)) * reached[:, -1]
+        return (reached <= drawn[:, None]).sum(axis=1).clip(max=len(self.frequencies) - 1).astype(np.uint8)
+
+    def stationary(self, rng: np.random.Generator, n: int) -> npt.NDArray[np.uint8]:
+        """Draw residues from the stationary frequencies."""
+        return rng.choice(len(self.frequencies), size=n, p=self.frequencies).astype(np.uint8)
+
+
+def wag() -> SubstitutionModel:
+    """Return the WAG model, with amino acids in the order of the alphabet."""
+    with open_resource("exchange_matrix.tsv") as file:
+        rows = {row["amino_acid"]: row for row in csv.DictReader(file, delimiter="\t")}
+    exchangeabilities = np.array([[float(rows[a][b]) for b in PROTEIN.letters] for a in PROTEIN.letters])
+    return SubstitutionModel(exchangeabilities, np.array([float(rows[a]["frequency"]) for a in PROTEIN.letters]))
+
 
 Protein = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]
 """The residues of a protein, uint8 (n,), and the rate of each site, float64 (n,)."""
@@ -120,16 +170,9 @@ def protein_superfamilies(
 
 
 class Evolution:
-    """Draws ancestors and evolves them along branches.
+    """Random process that draws ancestral proteins and evolves them along branches.
 
     A protein is a pair of arrays: its residues, uint8 (n,), and the rate of each site, float64 (n,).
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Random number generator.
-    gamma_shape, rate_correlation, indel_rate, indel_length : float
-        As for `protein_superfamilies`.
     """
 
     def __init__(
@@ -149,34 +192,11 @@ class Evolution:
         self.model = wag()
 
     def ancestor(self, n: int) -> Protein:
-        """Draw a protein unrelated to all others.
-
-        Parameters
-        ----------
-        n : int
-            Its number of residues.
-
-        Returns
-        -------
-        codes : ndarray of uint8, shape (n,)
-            The residues.
-        rates : ndarray of float64, shape (n,)
-            The rate of each site.
-        """
+        """Draw a protein unrelated to all others."""
         return self.model.stationary(self.rng, n), self.site_rates(n)
 
     def site_rates(self, n: int) -> npt.NDArray[np.float64]:
-        """Draw the rates of neighbouring sites: an autoregressive normal process on the gamma's scale.
-
-        Parameters
-        ----------
-        n : int
-            Number of sites.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Draw correlated rates of n sites: an autoregressive normal process, mapped to the gamma distribution."""
         normal = self.rng.standard_normal(n)
         fresh = np.sqrt(1 - self.rate_correlation**2)
         for i in range(1, n):
@@ -184,24 +204,7 @@ class Evolution:
         return np.asarray(gammaincinv(self.gamma_shape, ndtr(normal)) / self.gamma_shape, dtype=np.float64)
 
     def branch(self, codes: npt.NDArray[np.uint8], rates: npt.NDArray[np.float64], time: float) -> Protein:
-        """Evolve a protein along a branch.
-
-        Parameters
-        ----------
-        codes : ndarray of uint8, shape (n,)
-            The residues at its beginning.
-        rates : ndarray of float64, shape (n,)
-            The rate of each site.
-        time : float
-            The length of the branch, in expected substitutions per site.
-
-        Returns
-        -------
-        codes : ndarray of uint8, shape (m,)
-            The residues at its end.
-        rates : ndarray of float64, shape (m,)
-            The rate of each site.
-        """
+        """Evolve a protein along a branch."""
         codes = self.model.replace(self.rng, codes, time * rates)
         # Both kinds start at a site at a rate proportional to its own: conserved sites are mostly spared.
         begins = self.indel_rate / 2 * time * rates
@@ -211,12 +214,12 @@ class Evolution:
         return np.insert(codes, places, inserted)[kept], np.insert(rates, places, inserted_rates)[kept]
 
     def _events(self, begins: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Draw the places of events with the expected numbers `begins`, in order, and the length of each."""
+        """Draw the places of events, in order, with expected numbers `begins`, and the length of each."""
         places = np.repeat(np.arange(len(begins)), self.rng.poisson(begins))
         return places, self.rng.geometric(1 / self.indel_length, size=len(places))
 
     def _deletions(self, begins: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return bool (n,): the sites that stay. A deletion that would leave less than half is dropped."""
+        """Return the sites that stay, bool (n,); deletions that would leave less than half are dropped."""
         kept = np.ones(len(begins), dtype=bool)
         for place, length in zip(*self._events(begins), strict=True):
             gone = kept[place : place + length].copy()
@@ -228,7 +231,7 @@ class Evolution:
     def _insertions(
         self, begins: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-        """Return the site before which each inserted residue stands, the residues and their rates."""
+        """Return the site before which each inserted residue stands, the inserted residues, and their rates."""
         places, lengths = self._events(begins)
         rates = [self.site_rates(length) for length in lengths]
         residues = self.model.stationary(self.rng, lengths.sum())

@@ -1,5 +1,6 @@
-"""Checks of the input of a solver: matrices, labels, costs."""
+"""Checks of a solver's input: matrices, labels and costs."""
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -7,92 +8,206 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.sparse_types import is_sparse
-from seqkern.core.symmetry import check_symmetric, largest_if_symmetric
-from seqkern.gram.gram_rows import GramRows
+from seqkern.core.matrices import check_symmetric, is_sparse, largest_if_symmetric
+from seqkern.core.types import Arrays, Header
+from seqkern.gram.matrix import GramRows
+from seqkern.kernels import _blocks
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.finite import LARGEST, SINGLE, SMALLEST, check_size, largest_value
+
+# Checks of the numbers of a solver: its matrix, its labels, its fitted state and its decisions.
+#
+# A solver multiplies kernel values with each other. If they are far from 1, sums of such products overflow or vanish,
+# and the fit may end as if it had converged, with decisions of zero. So their size is checked first.
+
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Products of three values between these, and sums of many such products, neither overflow nor vanish."""
+
+SINGLE = 1e-15, 1e15
+"""As these, of products of two values in single precision."""
+
+EPSILON = float(np.finfo(np.float64).eps) / 4
+"""A share of a number that is lost when it is added to it."""
+
+
+class Fitted(Protocol):
+    """Protocol of the `Solver` members used by the checks."""
+
+    report_: dict[str, Any]
+
+    @property
+    def name(self) -> str | None:
+        """Name of the solver in messages."""
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return the fitted state of the solver."""
+
+
+def largest_value(matrix: Any) -> float:
+    """Return the largest absolute value of a matrix: inf or NaN if it contains any, 0 if it is empty.
+
+    >>> import numpy as np
+    >>> largest_value(np.array([[1.0, -3.0], [2.0, 0.5]]))
+    3.0
+    """
+    values = matrix.data[None, :] if is_sparse(matrix) else matrix
+    if values.size == 0:
+        return 0.0
+    if values.dtype == np.float64 and values.shape[1] and values.strides[1] == values.itemsize:
+        return _blocks.largest(values)
+    return float(np.abs(values).max())
+
+
+def check_size(largest: float, what: str = "matrix", limits: tuple[float, float] = (SMALLEST, LARGEST)) -> None:
+    """Raise GramError if the numbers of a training matrix are too large or too small for a solver."""
+    least, most = limits
+    if largest and not least <= largest <= most:
+        raise GramError(
+            f"the largest value of the {what} is {largest:g}, beyond {least:g} to {most:g}",
+            remedy="choose normalize=true or scale the values",
+        )
+
+
+def check_targets(y: npt.NDArray[np.float64]) -> None:
+    """Raise LabelError for real labels whose squared errors would overflow."""
+    row = int(np.argmax(np.abs(y))) if len(y) else 0
+    if len(y) and abs(y[row]) > LARGEST:
+        raise LabelError(f"label {y[row]:g} of row {row} is beyond {LARGEST:g}", remedy="scale the labels")
+
+
+def check_fit(solver: Fitted) -> None:
+    """Raise GramError if a fit ended with non-finite numbers, whatever its report says."""
+    try:
+        header, arrays = solver.fitted_state()
+    except NotImplementedError:  # a solver that cannot be saved
+        header, arrays = {}, {}
+    numbers: list[Any] = [array for array in arrays.values() if array.dtype.kind == "f"]
+    numbers += [np.float64(value) for value in header.values() if isinstance(value, float)]
+    numbers += [np.float64(solver.report_[key]) for key in ("residual", "objective", "gap") if _known(solver, key)]
+    if not all(np.isfinite(part).all() for part in numbers):
+        raise lost_digits(solver)
+
+
+def lost_digits(solver: Fitted) -> GramError:
+    """Return the error for a fit whose numbers became too large or too small relative to each other."""
+    return GramError(
+        f"solver {solver.name!r} ended with numbers that are not finite",
+        remedy="lower C, choose normalize=true for the kernel, or scale the values",
+    )
+
+
+def lost_beside_bias(solver: Fitted, K: Any) -> str | None:
+    """Return the reason why all decisions of a fit are the same number; None if they differ or it is unknown.
+
+    If values are far below 1/C, each decision w·φ(x) + b rounds to b in floating point. Such a fit has no numerical
+    error, but it does not separate any records.
+
+    >>> import numpy as np
+    >>> from seqkern.solvers import LSSVC
+    >>> K = np.diag([1.0, 2.0, 3.0])
+    >>> lost_beside_bias(LSSVC().fit(K, [0, 1, 1]), K) is None
+    True
+    """
+    weights, bias = _weights(solver), getattr(solver, "intercept_", None)
+    if weights is None or bias is None:
+        return None
+    # of several classifiers, whose weights are rows or columns, the sum bounds that of each
+    sums, biases = np.abs(weights).sum(), np.abs(np.atleast_1d(bias))
+    largest = 0.0
+    for largest in _largest_values(K):  # more and more of them, since most fits need few to be sure
+        if not np.all((largest * sums > 0) & (largest * sums <= EPSILON * biases)):
+            return None
+    return (
+        f"values of at most {largest:.2g} are lost beside the bias of the decisions, which are all the same; choose "
+        "normalize=true or a larger C"
+        if largest
+        else None
+    )
+
+
+def _weights(solver: Fitted) -> npt.NDArray[np.float64] | None:
+    """Return the weights of the decisions, of one or of all classifiers; None if there are none."""
+    found = (getattr(solver, name, None) for name in ("dual_coef_", "coefficients_", "coef_"))
+    return next((one for one in found if isinstance(one, np.ndarray) and one.ndim <= 2), None)
+
+
+def _largest_values(K: Any) -> Iterator[float]:
+    """Yield lower bounds of the largest absolute value that is multiplied by weights; the last one is exact."""
+    squares = getattr(K, "squares", None)
+    if squares is not None:
+        yield float(np.abs(squares).max(initial=0.0))
+    elif isinstance(K, np.ndarray):
+        yield largest_value(K[:1])
+        yield largest_value(K)
+    elif is_sparse(K):
+        yield largest_value(K)
+
+
+def check_decisions(solver: Fitted, decisions: npt.NDArray[np.float64]) -> None:
+    """Raise GramError for the first row whose decision is not finite."""
+    if np.isfinite(decisions).all():
+        return
+    values = decisions.reshape(len(decisions), -1)
+    row, column = np.unravel_index(int(np.argmin(np.isfinite(values))), values.shape)
+    raise GramError(
+        f"the decision of solver {solver.name!r} for row {row} is {values[row, column]:g}",
+        remedy="choose normalize=true for the kernel, scale the values, or remove the record",
+    )
+
+
+def _known(solver: Fitted, key: str) -> bool:
+    """Return whether the report of a fit contains the number `key`."""
+    return isinstance(solver.report_.get(key), (float, np.floating))
+
 
 FIRST_ROWS = 256
 """Of features in blocks, which show how large they are: others are computed when they are needed."""
 
 
 class TakesMatrices(Protocol):
-    """The members of a `Solver` used by the checks."""
+    """Protocol of the `Solver` members used by the checks."""
 
     n_features_in_: int
 
     @property
     def name(self) -> str | None:
-        """Name in messages."""
+        """Name of the solver in messages."""
 
     @property
     def input(self) -> str:
-        """What `fit` takes."""
+        """Kind of input that `fit` takes."""
 
     @property
     def accepts_asymmetric(self) -> bool:
-        """Whether it takes a square matrix that is not symmetric."""
+        """Whether the solver takes a square matrix that is not symmetric."""
 
     @property
     def accepts_blocks(self) -> bool:
-        """Whether it accepts features in blocks."""
+        """Whether the solver takes features in blocks."""
 
     @property
     def accepts_operator(self) -> bool:
-        """Whether it takes a KernelOperator."""
+        """Whether the solver takes a KernelOperator."""
 
     @property
     def accepts_sparse(self) -> bool:
-        """Whether it takes sparse features."""
+        """Whether the solver takes sparse features."""
 
     @property
     def accepts_rows(self) -> bool:
-        """Whether it takes a GramRows."""
+        """Whether the solver takes a GramRows."""
 
     def accepts_unread(self, K: Any) -> bool:
-        """Return whether it accepts `K` unread."""
+        """Return whether the solver accepts `K` before its values are read."""
 
 
 class ConstantColumnWarning(UserWarning):
-    """Columns of the matrix are constant on the training rows and are ignored.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from seqkern.solvers import PSVC
-    >>> X = [[1.0, 0.2], [1.0, 0.4], [1.0, 0.9], [1.0, 0.8]]
-    >>> with warnings.catch_warnings(record=True) as told:
-    ...     warnings.simplefilter("always")
-    ...     solver = PSVC(kernel="features").fit(X, [0, 0, 1, 1])
-    >>> told[0].category.__name__, solver.support_.tolist()
-    ('ConstantColumnWarning', [1])
-    """
+    """Warning that some columns of the matrix are constant on the training rows and are ignored."""
 
 
 def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
-    """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one.
-
-    Parameters
-    ----------
-    solver : Solver
-        Its attributes define the accepted input.
-    K : array_like of float64, sparse matrix, Implicit, KernelOperator or FeatureBlocks
-        The last three are returned unchanged.
-    reset : bool
-        Whether the solver will be fitted on this matrix, and keeps its width.
-
-    Returns
-    -------
-    ndarray of float64, sparse matrix, Implicit, KernelOperator or FeatureBlocks
-
-    Raises
-    ------
-    GramError
-        For unsupported input, another width, NaN or inf, or a Gram matrix for `fit` that is not symmetric.
-    """
+    """Return `K` as a finite float64 matrix of the fitted width, without a copy if it is one already."""
     if isinstance(K, KernelOperator):
         return _checked_operator(solver, K, reset)
     if isinstance(K, FeatureBlocks) and not solver.accepts_blocks:
@@ -138,7 +253,7 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
 
 
 def _check_values(solver: TakesMatrices, matrix: Any, training: bool) -> None:
-    """Raise GramError if a matrix has NaN or inf; to be trained on, also for values of unusual size or asymmetry."""
+    """Raise GramError for NaN or inf in a matrix; for training also for extreme values or asymmetry."""
     square = matrix.shape[0] == matrix.shape[1] and not is_sparse(matrix)
     must_be_symmetric = training and square and solver.input == "gram" and not solver.accepts_asymmetric
     largest = largest_if_symmetric(matrix) if must_be_symmetric else None
@@ -157,7 +272,7 @@ def _check_values(solver: TakesMatrices, matrix: Any, training: bool) -> None:
 
 
 def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> KernelOperator:
-    """Return the KernelOperator `K`; GramError if the solver does not take it, or it is too small."""
+    """Return the KernelOperator `K`; raise GramError if the solver does not take it, or it is too small."""
     if not solver.accepts_operator and not (solver.input == "implicit" and isinstance(K, Implicit)):
         raise GramError(
             f"solver {solver.name!r} takes {solver.input}, not products with a kernel matrix that is never stored",
@@ -172,7 +287,7 @@ def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> 
 
 
 def _check_first(K: FeatureBlocks) -> None:
-    """Raise GramError if the first features are too large or too small for products in their precision."""
+    """Raise GramError if values in the first rows are too large or too small for products in their precision."""
     first = K.block(0, min(FIRST_ROWS, len(K)))
     largest = float(np.abs(first).max(initial=0.0))
     if largest < np.inf:  # the solver names a row that is not finite
@@ -180,7 +295,7 @@ def _check_first(K: FeatureBlocks) -> None:
 
 
 def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
-    """Return `K` after checking its shape, and the size of the first features; a solver checks the rest as it reads."""
+    """Return `K` after checking its shape and its first rows; the solver checks the rest as it reads."""
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
             raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
@@ -197,28 +312,7 @@ def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
 def checked_labels(
     solver: TakesMatrices, y: npt.ArrayLike | None, n: int, *, unlabelled: bool = False
 ) -> npt.NDArray[Any]:
-    """Return `y` as an array of n labels.
-
-    Parameters
-    ----------
-    solver : Solver
-        What a message names.
-    y : array_like, shape (n,)
-        Of any type; None is an error.
-    n : int
-        The number of rows of the matrix.
-    unlabelled : bool
-        Whether rows may lack a label, which is NaN then.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-
-    Raises
-    ------
-    LabelError
-        If labels are missing, do not match the rows, or are inf, or NaN where each row needs a label.
-    """
+    """Return `y` as an array of n labels; missing labels, if permitted, are NaN."""
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
@@ -239,17 +333,6 @@ def checked_labels(
 def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which rows have a label: not NaN, None or empty text.
 
-    Parameters
-    ----------
-    labels : ndarray, shape (n,)
-        Of any type.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-
-    Examples
-    --------
     >>> import numpy as np
     >>> labelled(np.array([1.0, np.nan, -1.0])).tolist(), labelled(np.array(["donor", ""])).tolist()
     ([True, False, True], [True, False])
@@ -264,26 +347,8 @@ def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def known_labels(labels: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """Return the labels of some rows; whole numbers, which NaN among them made floats, are integers again.
+    """Return the labels of some rows; floats that were integers, before NaN joined them, become integers again.
 
-    Parameters
-    ----------
-    labels : ndarray, shape (n,)
-        Of any type.
-    known : ndarray of bool, shape (n,)
-        As from `labelled`.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    LabelError
-        If there are none.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> known_labels(np.array([1.0, np.nan, 0.0]), np.array([True, False, True]))
     array([1, 0])
@@ -297,19 +362,8 @@ def known_labels(labels: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> npt.
 def count_rows(K: Any) -> int:
     """Return the number of rows of a solver's input.
 
-    Parameters
-    ----------
-    K : ndarray, sparse matrix, Implicit, KernelOperator or FeatureBlocks
-        As `checked_matrix` returns it.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> import numpy as np
-    >>> from seqkern.solvers.base import count_rows
+    >>> from seqkern.solvers.contract import count_rows
     >>> count_rows(np.zeros((3, 8)))
     3
     """
@@ -317,7 +371,7 @@ def count_rows(K: Any) -> int:
 
 
 def _first_bad_row(matrix: Any) -> int | None:
-    """Return the first row with NaN or inf of a matrix, dense or sparse; None if there is none."""
+    """Return the first row of a dense or sparse matrix that contains NaN or inf; None if there is none."""
     if is_sparse(matrix):
         bad = np.flatnonzero(~np.isfinite(matrix.data))
         return int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1 if len(bad) else None
@@ -329,28 +383,6 @@ def _first_bad_row(matrix: Any) -> int | None:
 
 
 def check_cost(cost: float) -> None:
-    """Raise ParameterError unless C is a positive number, infinity included.
-
-    Parameters
-    ----------
-    cost : float
-        C as given by the user.
-
-    Raises
-    ------
-    ParameterError
-        With the domain.
-
-    Examples
-    --------
-    >>> from seqkern.core.errors import ParameterError
-    >>> from seqkern.solvers.base import check_cost
-    >>> check_cost(float("inf"))
-    >>> try:
-    ...     check_cost(0)
-    ... except ParameterError as error:
-    ...     print(error)
-    C=0 is not possible; give a number > 0
-    """
+    """Raise ParameterError unless the cost C is a positive number or infinity."""
     if cost != np.inf:
         check_real("C", cost, 0, open_low=True)

@@ -1,43 +1,140 @@
 """The contract of every solver.
 
-A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes its parameters,
-``_check_parameters`` for what concerns several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
-``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. The report is built
-here, input is checked in `checking.py`, classes are coded in `kinds.py`, state and restriction are in `stored.py`. Call
-structure::
+A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and defines its parameters,
+``_check_parameters`` for conditions on several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
+``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. Call structure::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)
 
-Prediction needs only the columns `support_` of a kernel matrix between new and training sequences. A restricted solver
-has those columns renumbered, so that a model keeps few sequences.
+Prediction needs only the columns `support_` of a kernel matrix between new and training sequences. In a restricted
+solver these columns are renumbered, so that a model keeps few sequences.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.declarations import Parameter
-from seqkern.core.declared_components import Component
-from seqkern.core.errors import GramError, LabelError
+from seqkern.core.declarations import Component, Parameter
+from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.memory import WITHOUT_MATRIX
-from seqkern.gram.gram_rows import GramRows
+from seqkern.core.specs import plain
+from seqkern.core.types import Arrays, Header
+from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows, known_labels, labelled
+from seqkern.solvers.capabilities import Variances
+from seqkern.solvers.checking import (
+    ConstantColumnWarning,
+    check_cost,
+    check_decisions,
+    check_fit,
+    check_targets,
+    checked_labels,
+    checked_matrix,
+    count_rows,
+    known_labels,
+    labelled,
+    lost_beside_bias,
+    lost_digits,
+)
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
-from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
-from seqkern.solvers.finite import check_decisions, check_fit, lost_beside_bias, lost_digits
-from seqkern.solvers.stored import Stored
-from seqkern.solvers.variances import Variances
+from seqkern.solvers.estimator import ClassifierProtocol, Estimator, RegressorProtocol, check_is_fitted, clone
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from seqkern.solvers.exemplars import Exemplar
+    from seqkern.solvers.capabilities import Exemplar
     from seqkern.solvers.svm.leave_one_out import LeaveOneOut
+
+
+# The state of a fitted solver: saving, restoring, and restriction to fewer columns.
+
+
+class Stored(Estimator):
+    """Base of `Solver` with the methods derived from its `fitted_state` and `restore_fitted`."""
+
+    name: ClassVar[str | None]
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
+        raise NotImplementedError
+
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Restore what `fitted_state` returned; `arrays` may contain others."""
+        raise NotImplementedError
+
+    def state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays) from which `solver_from_state` restores this solver."""
+        check_is_fitted(self)
+        header, arrays = self.fitted_state()
+        header = {
+            "spec": self.spec(),
+            "columns": self.n_features_in_,
+            "report": self.report_,
+            "learned": header,
+        }
+        return header, {"support": self.support_, **arrays}
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Restore what `state` returned."""
+        # typed here, because annotations in the class body would become constructor parameters
+        self.n_features_in_: int = header["columns"]
+        self.report_: dict[str, Any] = header["report"]
+        self.support_: npt.NDArray[np.int64] = arrays["support"]
+        check_places(self.support_, self.n_features_in_, "support")
+        self.restore_fitted(header["learned"], arrays)
+
+    def restrict(self, rows: npt.ArrayLike) -> Self:
+        """Return an equivalent fitted solver for kernel matrices with fewer columns.
+
+        `rows` are training rows (columns of the kernel matrix) in any order, and include the whole support. The new
+        solver's ``decision_function(K[:, rows])`` has the same bits as this one's ``decision_function(K)``.
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        places = np.full(self.n_features_in_, -1, dtype=np.int64)
+        places[rows] = np.arange(len(rows))
+        support = places[self.support_]
+        if np.any(support < 0):
+            raise ParameterError(
+                f"row {self.support_[support < 0][0]} is missing, but prediction needs it",
+                remedy="keep every row of support_",
+            )
+        return Stored.renumber(self, support, len(rows))
+
+    def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
+        """Return this fitted solver for matrices of another width.
+
+        `support` gives the new index of each support column, `columns` the new width.
+        """
+        header, arrays = self.state()
+        other = clone(self)
+        other.restore({**header, "columns": columns}, {**arrays, "support": support})
+        return other
+
+    def spec(self) -> dict[str, Any]:
+        """Return the solver as a config would write it: ``{"solver": name, parameter: value, …}``."""
+        return {
+            "solver": self.name,
+            **{key: plain(value) for key, value in self.get_params(deep=False).items()},
+        }
+
+
+def check_places(places: npt.NDArray[Any], count: int, name: str) -> None:
+    """Raise ModelError unless an array read from a file holds valid indices.
+
+    They are int64, shape (m,), from 0 to `count` - 1.
+
+    >>> import numpy as np
+    >>> check_places(np.array([0, 3]), 3, "support")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ModelError: the array 'support' is corrupted; train the model again
+    """
+    if places.dtype != np.int64 or places.ndim != 1 or np.any((places < 0) | (places >= count)):
+        raise ModelError(f"the array {name!r} is corrupted", remedy="train the model again")
 
 
 class Solver(Stored, Estimator):
@@ -105,7 +202,7 @@ class Solver(Stored, Estimator):
 
     >>> import numpy as np
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.solvers.base import BinarySolver
+    >>> from seqkern.solvers.contract import BinarySolver
     >>> class MeanSimilarity(BinarySolver):
     ...     def _fit(self, K, y):
     ...         self.support_ = np.arange(len(y))
@@ -166,18 +263,18 @@ class Solver(Stored, Estimator):
         """
 
     def _fit(self, K: Any, y: Any) -> dict[str, Any]:
-        """Fit: set `support_` and other attributes ending in ``_``, and return the report without the support.
+        """Set `support_` and other attributes ending in ``_``, and return the report without the support.
 
         An unconverged fit may add a ``remark`` with cause and remedy.
         """
         raise NotImplementedError
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the decisions for the rows of `K`, whose column ``columns[i]`` belongs to support i."""
+        """Return the decisions for the rows of `K`, whose column ``columns[i]`` belongs to support sample i."""
         raise NotImplementedError
 
     def _variances(self, K: Any, diagonal: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> Variances:
-        """Return the variances for the rows of `K`, as `_decide` the decisions; `diagonal` is K(x, x) of each."""
+        """Return the variances for the rows of `K`, with columns as in `_decide`; `diagonal` is K(x, x) of each row."""
         raise NotImplementedError
 
     @property
@@ -209,7 +306,7 @@ class Solver(Stored, Estimator):
 
     @property
     def accepts_rows(self) -> bool:
-        """Whether `fit` takes a GramRows (seqkern/gram/gram_rows.py): a matrix in a file; by default False."""
+        """Whether `fit` takes a GramRows (seqkern/gram/matrix.py): a matrix in a file; by default False."""
         return False
 
     def accepts_unread(self, K: Any) -> bool:
@@ -595,23 +692,158 @@ class Solver(Stored, Estimator):
         return tags
 
     def _not_converged(self) -> str:
-        """Return the text of the warning, from `report_`."""
+        """Return the text of the convergence warning, from `report_`."""
         report = self.report_
         sizes = [f"{key} {report[key]:.3g}" for key in ("residual", "gap") if report.get(key) is not None]
         text = f"{type(self).__name__} stopped after {report['iterations']} iterations before it converged"
         return f"{text} ({', '.join(sizes)}){': ' if 'remark' in report else ''}{report.get('remark', '')}"
 
     def _on_columns(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return `values`, one for each support column, on all columns, float64 (n,)."""
+        """Return `values` of the support columns spread over all columns, float64 (n,)."""
         out = np.zeros(self.n_features_in_)
         out[self.support_] = values
         return out
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return checked labels for `_fit`."""
+        """Return the checked labels in the form that `_fit` takes."""
         return y
 
 
 def _is_solver(item: Parameter) -> bool:
     """Return whether a parameter holds a solver."""
     return isinstance(item, Component) and item.kind == "solver"
+
+
+# Solver bases by label kind: any number of classes, two classes, real numbers.
+
+MANY = 0.4
+"""Classes per sample above which scikit-learn decides whether labels are classes."""
+
+
+def _are_classes(y: npt.NDArray[Any]) -> bool:
+    """Return whether labels are certainly classes: text, integers, or integral reals."""
+    return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
+
+
+def _check_classes(y: npt.NDArray[Any]) -> None:
+    """Raise LabelError for labels that scikit-learn does not recognise as classes."""
+    from sklearn.utils.multiclass import check_classification_targets  # imported here: it slows start-up
+
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise LabelError(str(error)) from error
+
+
+class ClassSolver(ClassifierProtocol, Solver):
+    """Base of classifiers; `fit` sets `classes_`, sorted."""
+
+    def predict(self, K: Any) -> npt.NDArray[Any]:
+        """Return the predicted class of each row."""
+        decisions = self.decision_function(K)
+        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
+
+    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Set `classes_` and return the index of each label."""
+        certain = _are_classes(y)
+        if not certain:
+            _check_classes(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if certain and len(classes) > MANY * len(y):
+            _check_classes(y)  # warns that labels may be numbers
+        self.classes_: npt.NDArray[Any] = classes
+        if len(self.classes_) < 2:
+            raise LabelError(
+                f"all {len(y)} training labels are of one class, {self.classes_[0]!s}",
+                remedy="a classifier needs samples of two classes",
+            )
+        return codes
+
+    def state(self) -> tuple[Header, Arrays]:
+        """Return the state, including the classes."""
+        header, arrays = super().state()
+        classes = self.classes_.astype(str) if self.classes_.dtype == object else self.classes_
+        return header, {"classes": classes, **arrays}
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Restore the solver from the output of `state`."""
+        super().restore(header, arrays)
+        self.classes_ = arrays["classes"]
+
+
+class BinarySolver(ClassSolver):
+    """Base of binary solvers; a decision above zero means ``classes_[1]``.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import CSVC
+    >>> solver = CSVC().fit([[2.0, 0.0], [0.0, 2.0]], [0, 1])
+    >>> solver.decision_function([[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [-0.5, 0.5]
+    >>> solver.predict([[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [0, 1]
+    """
+
+    targets: ClassVar[tuple[str, ...]] = ("binary",)
+
+    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return the labels as −1.0 and 1.0."""
+        codes = super()._coded(y)
+        if len(self.classes_) > 2:
+            from sklearn.utils.multiclass import type_of_target  # imported here: only a message needs it
+
+            raise LabelError(
+                f"Only binary classification is supported. The type of the target is {type_of_target(y)}.",
+                remedy="wrap the solver in PairwiseVoting, OneAgainstRest or DecisionDAG",
+            )
+        return 2.0 * codes - 1.0
+
+    def __sklearn_tags__(self) -> "Tags":
+        """Return scikit-learn's tags for a binary classifier."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class AnyClassSolver(ClassSolver):
+    """Base of solvers that handle two or more classes without binary classifiers.
+
+    For two classes the decision is one number, above zero for the second class; otherwise one number for each class.
+    """
+
+    targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
+
+
+class RealSolver(RegressorProtocol, Solver):
+    """Base of regression solvers; the decision is the prediction."""
+
+    targets: ClassVar[tuple[str, ...]] = ("real",)
+
+    def predict(self, K: Any) -> npt.NDArray[np.float64]:
+        """Return the predicted value of each row of `K`, float64 (m,)."""
+        return self.decision_function(K)
+
+    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return the labels as float64."""
+        try:
+            numbers = y.astype(np.float64)
+        except ValueError as error:
+            raise LabelError(f"labels are not numbers: {error}") from error
+        check_targets(numbers)
+        return numbers
+
+
+# Base classes for solvers, and reusable checks.
+#
+# The contract is in `contract.py`.
+
+__all__ = [
+    "AnyClassSolver",
+    "BinarySolver",
+    "ClassSolver",
+    "ConstantColumnWarning",
+    "RealSolver",
+    "Solver",
+    "check_cost",
+    "count_rows",
+]

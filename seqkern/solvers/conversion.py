@@ -1,4 +1,4 @@
-"""Conversion of matrices and labels of any type: lists, tables, sparse matrices, other numbers.
+"""Conversion of matrices and labels from lists, tables, sparse matrices or other number types.
 
 scikit-learn reads and checks them. `checking` imports this module only for input other than float64 arrays, because
 importing scikit-learn takes a second.
@@ -14,23 +14,7 @@ from seqkern.core.errors import GramError, LabelError
 
 
 def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
-    """Return `K` as a float64 matrix, sparse or not, with unchecked elements; GramError if that fails.
-
-    Parameters
-    ----------
-    solver : Solver
-        Named in messages.
-    K : array_like or sparse matrix
-        The input: lists, a table, other numbers.
-    reset : bool
-        Whether the solver will be fitted on this matrix.
-    sparse : bool
-        Whether it takes a sparse matrix.
-
-    Returns
-    -------
-    ndarray of float64, or csr_matrix
-    """
+    """Return `K` as a dense or sparse float64 matrix with unchecked values; raise GramError if that fails."""
     try:
         # A model without support vectors has no columns; a training set has at least two rows.
         return check_array(
@@ -47,17 +31,7 @@ def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
 
 
 def check_width(solver: Any, K: Any, reset: bool) -> None:
-    """Keep the number and any names of the columns; GramError if they differ from those of the fit.
-
-    Parameters
-    ----------
-    solver : Solver
-        The solver that keeps them.
-    K : array_like or sparse matrix
-        The input; a table has names.
-    reset : bool
-        Whether the solver will be fitted on this matrix.
-    """
+    """Keep the number and any names of the columns; raise GramError if they differ from those of the fit."""
     try:
         validate_data(solver, K, reset=reset, skip_check_array=True)
     except ValueError as error:
@@ -65,17 +39,7 @@ def check_width(solver: Any, K: Any, reset: bool) -> None:
 
 
 def convert_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return labels as a one-dimensional array; LabelError if impossible.
-
-    Parameters
-    ----------
-    y : array_like, shape (n,) or (n, 1)
-        The latter gives scikit-learn's warning.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-    """
+    """Return labels as a one-dimensional array; raise LabelError if that is impossible."""
     try:
         return column_or_1d(y, warn=True)
     except ValueError as error:

@@ -10,32 +10,59 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy.typing as npt
 
 from seqkern.core.parametrized import Parameters
-from seqkern.solvers.metadata_routing import MetadataRouting
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+    from sklearn.utils.metadata_routing import MetadataRequest
+
+
+# scikit-learn's metadata routing for solvers.
+
+
+class MetadataRouting:
+    """Mixin of solvers for metadata routing: groups for `fit`, sample weights for `score` where it exists."""
+
+    def get_metadata_routing(self) -> "MetadataRequest":
+        """Return the requests made by `set_fit_request` and `set_score_request`."""
+        # imported here: scikit-learn, the caller, has loaded it already
+        from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
+
+        if hasattr(self, "_metadata_request"):
+            return get_routing_for_object(self._metadata_request)
+        request = MetadataRequest(owner=self)
+        request.fit.add_request(param="groups", alias=None)
+        if hasattr(self, "score"):
+            request.score.add_request(param="sample_weight", alias=None)
+        return request
+
+    def set_fit_request(self, *, groups: bool | str | None) -> Self:
+        """Set whether a meta-estimator passes groups to `fit`; None makes passing them an error."""
+        return self._request("fit", "groups", groups)
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Set whether a meta-estimator passes sample weights to `score`."""
+        return self._request("score", "sample_weight", sample_weight)
+
+    def _request(self, method: str, name: str, wanted: Any) -> Self:
+        """Keep one request under the name that `sklearn.base.clone` copies, and return self."""
+        from sklearn import get_config  # imported here: slows start-up
+
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError("metadata routing is off; call sklearn.set_config(enable_metadata_routing=True) before")
+        request = self.get_metadata_routing()
+        getattr(request, method).add_request(param=name, alias=wanted)
+        self._metadata_request = request
+        return self
+
 
 Some = TypeVar("Some", bound=Parameters)
 
 
 class Estimator(MetadataRouting, Parameters):
-    """Base of solvers; an attribute that ends with an underscore is set by `fit`.
-
-    Examples
-    --------
-    scikit-learn accepts them:
-
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.solvers import CSVC
-    >>> K = SpectrumKernel(k=2)(["ACGTACGT", "ACGACG", "ACGTA", "GGTTGGTT", "TTGGTT", "GGTTG"])
-    >>> search = GridSearchCV(CSVC(), {"C": [0.1, 1.0]}, cv=3).fit(K, [1, 1, 1, 0, 0, 0])
-    >>> float(search.best_score_)
-    1.0
-    """
+    """Base of solvers; `fit` sets the attributes that end with an underscore."""
 
     def __sklearn_tags__(self) -> "Tags":
-        """Return the tags of an estimator that is neither classifier nor regressor, for scikit-learn."""
+        """Return scikit-learn's tags for an estimator that is neither classifier nor regressor."""
         from sklearn.utils import Tags, TargetTags  # imported here: scikit-learn slows start-up
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
@@ -46,32 +73,23 @@ class Estimator(MetadataRouting, Parameters):
 
     if TYPE_CHECKING:
 
-        def set_params(self, **params: Any) -> Self:  # noqa: D102 - documented in Parameters, with a more general type
+        def set_params(self, **params: Any) -> Self:  # documented in Parameters, with a more general type
             ...
 
     def _repr_html_(self) -> str:
-        """Return the notebook representation."""
+        """Return the HTML representation for notebooks."""
         from sklearn.utils import estimator_html_repr  # imported here: scikit-learn slows start-up
 
         return estimator_html_repr(self)
 
 
 class ClassifierProtocol(Estimator):
-    """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin.
-
-    Examples
-    --------
-    >>> from sklearn.base import is_classifier
-    >>> from seqkern.solvers import CSVC
-    >>> solver = CSVC().fit([[2.0, 0.0], [0.0, 2.0]], ["alpha", "beta"])
-    >>> is_classifier(solver), solver.score([[1.0, 0.0], [0.0, 1.0]], ["alpha", "alpha"])
-    (True, 0.5)
-    """
+    """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin."""
 
     _estimator_type = "classifier"
 
     def __sklearn_tags__(self) -> "Tags":
-        """Return the tags of a classifier, for scikit-learn."""
+        """Return scikit-learn's tags for a classifier."""
         from sklearn.utils import ClassifierTags  # imported here: scikit-learn slows start-up
 
         tags = super().__sklearn_tags__()
@@ -81,57 +99,23 @@ class ClassifierProtocol(Estimator):
         return tags
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row.
-
-        Parameters
-        ----------
-        X : array_like, n rows
-            New samples, in the form that `fit` takes.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
+        """Return the predicted class of each row."""
         raise NotImplementedError
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Return the accuracy.
-
-        Parameters
-        ----------
-        X : array_like, n rows
-            As in `predict`.
-        y : array_like, shape (n,)
-            The true classes.
-        sample_weight : array_like of float, shape (n,), optional
-            Weight of each sample; by default 1.
-
-        Returns
-        -------
-        float
-            From 0 to 1.
-        """
+        """Return the accuracy, weighted by `sample_weight` if given."""
         from sklearn.metrics import accuracy_score  # imported here: scikit-learn slows start-up
 
         return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
 
 
 class RegressorProtocol(Estimator):
-    """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin.
-
-    Examples
-    --------
-    >>> from seqkern.solvers import LSSVR
-    >>> K = [[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]]
-    >>> solver = LSSVR(C=1e6).fit(K, [0.0, 1.0, 3.0])
-    >>> round(solver.score(K, [0.0, 1.0, 3.0]), 3)
-    1.0
-    """
+    """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin."""
 
     _estimator_type = "regressor"
 
     def __sklearn_tags__(self) -> "Tags":
-        """Return the tags of a regressor, for scikit-learn."""
+        """Return scikit-learn's tags for a regressor."""
         from sklearn.utils import RegressorTags  # imported here: scikit-learn slows start-up
 
         tags = super().__sklearn_tags__()
@@ -141,55 +125,19 @@ class RegressorProtocol(Estimator):
         return tags
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the predicted value of each row.
-
-        Parameters
-        ----------
-        X : array_like, n rows
-            New samples, in the form that `fit` takes.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Return the predicted value of each row."""
         raise NotImplementedError
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Return the coefficient of determination, R².
-
-        Parameters
-        ----------
-        X : array_like, n rows
-            As in `predict`.
-        y : array_like of float, shape (n,)
-            The true values.
-        sample_weight : array_like of float, shape (n,), optional
-            Weight of each sample; by default 1.
-
-        Returns
-        -------
-        float
-            At most 1.
-        """
+        """Return the coefficient of determination, R²."""
         from sklearn.metrics import r2_score  # imported here: scikit-learn slows start-up
 
         return r2_score(y, self.predict(X), sample_weight=sample_weight)
 
 
 def clone(estimator: Some) -> Some:
-    """Return a new estimator with the same parameters, not fitted, as `sklearn.base.clone` does.
+    """Return a new, unfitted estimator with the same parameters, like `sklearn.base.clone`.
 
-    Parameters
-    ----------
-    estimator : object with `get_params`
-        A solver, selector, scaler or kernel, fitted or not.
-
-    Returns
-    -------
-    object of the same class
-
-    Examples
-    --------
     >>> from seqkern.solvers import CSVC
     >>> from seqkern.solvers.estimator import clone
     >>> fitted = CSVC(C=10.0).fit([[1.0, 0.0], [0.0, 1.0]], [-1, 1])
@@ -200,17 +148,7 @@ def clone(estimator: Some) -> Some:
 
 
 def check_is_fitted(estimator: Estimator) -> None:
-    """Raise scikit-learn's NotFittedError unless `fit` was called.
-
-    Parameters
-    ----------
-    estimator : Estimator
-        The estimator, for the message.
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-    """
+    """Raise scikit-learn's NotFittedError unless `fit` was called."""
     if not estimator.__sklearn_is_fitted__():
         from sklearn.exceptions import NotFittedError  # imported here: scikit-learn slows start-up
 
@@ -221,7 +159,7 @@ def check_is_fitted(estimator: Estimator) -> None:
 
 
 def _copied(value: Any) -> Any:
-    """Return a copy of a parameter's value, the estimators in it not fitted."""
+    """Return a copy of a parameter's value, in which all estimators are unfitted."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return type(value)(map(_copied, value))
     if hasattr(value, "get_params") and not isinstance(value, type):

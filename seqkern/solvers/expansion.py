@@ -1,4 +1,4 @@
-"""Decisions that are sums over training rows: Σ c_i K(x, x_i) + b."""
+"""Kernel expansions: decisions Σ c_i K(x, x_i) + b over training rows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,44 +7,26 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.types import Arrays, Header
-from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.matrix import GramRows
 from seqkern.solvers import _linear
-from seqkern.solvers.base import Solver
+from seqkern.solvers.contract import Solver
 
 
 class KernelExpansion(Solver):
-    """Base of solvers whose decision is linear in the row of the kernel matrix.
-
-    Attributes
-    ----------
-    dual_coef_ : ndarray of float64, shape (s,)
-        After `fit`: c_i of the rows in `support_`.
-    intercept_ : float
-        b.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers import LSSVC
-    >>> K = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
-    >>> solver = LSSVC().fit(K, [1, 1, 0])
-    >>> coefficients, constant = solver.linear()
-    >>> np.allclose(K @ coefficients + constant, solver.decision_function(K))
-    True
-    """
+    """Base of solvers whose decision is linear in the row of the kernel matrix: `dual_coef_`, `intercept_`."""
 
     def _keep(self, coefficients: npt.NDArray[np.float64], intercept: float) -> None:
-        """Set the fitted attributes from one coefficient for every training row."""
+        """Set the fitted attributes, given a coefficient for every training row."""
         self.support_ = np.flatnonzero(coefficients).astype(np.int64)
         self.dual_coef_: npt.NDArray[np.float64] = np.ascontiguousarray(coefficients[self.support_])
         self.intercept_ = float(intercept)
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return Σ c_i K(x, x_i) + b."""
+        """Return the decisions Σ c_i K(x, x_i) + b."""
         return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float]:
-        """Return (coefficients, constant): c_i on their columns, and b."""
+        """Return (coefficients, constant) of the decision: c_i on their columns, and b."""
         return self._on_columns(self.dual_coef_), self.intercept_
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -52,7 +34,7 @@ class KernelExpansion(Solver):
         return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the attributes from the output of `fitted_state`."""
         self.intercept_ = header["intercept"]
         self.dual_coef_ = arrays["coef"]
 
@@ -65,23 +47,6 @@ def weighted_sums(
 ) -> npt.NDArray[np.float64]:
     """Return Σ_j K[i, columns[j]] · weights[j] + constant of each row i; its bits depend on that row alone.
 
-    Parameters
-    ----------
-    K : ndarray of float64, shape (m, n), or GramRows
-        C-ordered.
-    columns : ndarray of int64, shape (s,)
-        Which columns.
-    weights : ndarray of float64, shape (s,)
-        The factor of each of them.
-    constant : float
-        Constant added to every row.
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from seqkern.solvers.expansion import weighted_sums
     >>> weighted_sums(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([0, 2]), np.array([1.0, -1.0]), 0.5)

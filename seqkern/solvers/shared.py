@@ -1,8 +1,16 @@
 """Parameters shared by several solvers."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.checks import check_real
+from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers.feature_rows import order_by_content
 
 LARGEST_SEED = 2**63 - 1
 BALANCED = (
@@ -12,45 +20,12 @@ BALANCED = (
 
 
 def cost(doc: str, *, infinite: bool = False) -> Any:
-    """Declare C.
-
-    Parameters
-    ----------
-    doc : str
-        The meaning of C.
-    infinite : bool
-        Whether infinity is a value too.
-
-    Returns
-    -------
-    Parameter
-        For type checkers, a value.
-
-    Examples
-    --------
-    >>> from seqkern.solvers.base import BinarySolver
-    >>> from seqkern.solvers.shared import cost
-    >>> class Perceptron(BinarySolver):
-    ...     C: float = cost("Cost of a mistake.")
-    >>> Perceptron(C=2.0)
-    Perceptron(C=2.0)
-    """
+    """Declare the parameter C; `infinite` allows infinity."""
     return real(default=1.0, low=0, open_low=True, infinite=infinite, doc=doc)
 
 
 def class_weights(doc: str = BALANCED) -> Any:
-    """Declare factors of C for the classes.
-
-    Parameters
-    ----------
-    doc : str
-        What they mean.
-
-    Returns
-    -------
-    Parameter
-        For type checkers, a value.
-    """
+    """Declare the class weights, the factors of C for the classes."""
     return numbers_by_name(
         value=real(low=0, open_low=True),
         default=None,
@@ -62,78 +37,124 @@ def class_weights(doc: str = BALANCED) -> Any:
 
 
 def tolerance(default: float, doc: str) -> Any:
-    """Declare when a fit has converged.
-
-    Parameters
-    ----------
-    default : float
-        > 0.
-    doc : str
-        The quantity compared with it, and its units.
-
-    Returns
-    -------
-    Parameter
-        For type checkers, a value.
-    """
+    """Declare the convergence tolerance of a fit; `doc` names the quantity compared with it, and its units."""
     return real(default=default, low=0, open_low=True, doc=doc)
 
 
 def limit(default: int, doc: str) -> Any:
-    """Declare a maximum number of iterations, or another count from 1.
-
-    Parameters
-    ----------
-    default : int
-        At least 1.
-    doc : str
-        The count.
-
-    Returns
-    -------
-    Parameter
-        For type checkers, a value.
-    """
+    """Declare a maximum number of iterations, or another count of at least 1."""
     return integer(default=default, low=1, doc=doc)
 
 
 def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
-    """Declare a random seed.
-
-    Parameters
-    ----------
-    doc : str
-        The use of the seed.
-    largest : int
-        The largest seed; the default suits numpy.
-
-    Returns
-    -------
-    Parameter
-        For type checkers, a value.
-    """
+    """Declare a random seed; the default of `largest` suits NumPy."""
     return integer(default=1, low=0, high=largest, doc=doc)
 
 
 class SearchesCost:
-    """Default hyperparameter search of solvers whose only choice is C."""
+    """Mixin with the default hyperparameter search of solvers whose only choice is C."""
 
     if TYPE_CHECKING:  # each solver declares it
 
         @property
         def C(self) -> Any:  # noqa: N802
-            """C, the cost of an error."""
+            """The cost C of an error."""
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
-        """Return three costs, a factor of ten apart; a search refines them."""
+        """Return three values of C, a factor of ten apart; a search refines them."""
         return {"C": [0.1, 1.0, 10.0]}
 
     @classmethod
     def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest cost that a search tries."""
+        """Return the smallest and largest C that a search tries."""
         return {"C": (1e-4, 1e4)}
 
     def complexity(self) -> tuple[float, ...]:
-        """Return C: smaller costs give simpler classifiers."""
+        """Return (C,): smaller costs give simpler classifiers."""
         return (float(self.C),)
+
+
+# Class weights: factors of C for each class.
+
+Weights = Mapping[Any, float] | str | None
+"""A factor of C for each class, ``"balanced"``, or None for 1 each."""
+
+
+def check_class_weight(weight: Weights) -> None:
+    """Raise ParameterError unless `weight` is None, "balanced", or a dict with a number > 0 for each class."""
+    if isinstance(weight, dict):
+        for key, value in weight.items():
+            check_real(f"class_weight of {key}", value, 0, open_low=True)
+    elif weight is not None and weight != "balanced":
+        raise ParameterError(
+            f"class_weight={weight!r} is not possible", remedy="give balanced, or a weight for each class"
+        )
+
+
+def class_factors(weight: Weights, classes: npt.NDArray[Any], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the factors of C for the two classes, shape (2,).
+
+    Balanced factors give both classes the same total.
+
+    >>> import numpy as np
+    >>> from seqkern.solvers.shared import class_factors
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0])
+    >>> class_factors("balanced", np.array(["decoy", "donor"]), y).round(3)
+    array([0.667, 2.   ])
+    """
+    return factors_of_codes(weight, classes, (y > 0).astype(int))
+
+
+def factors_of_codes(
+    weight: Weights, classes: npt.NDArray[Any], codes: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.float64]:
+    """Return the factors of C for all classes, shape (c,)."""
+    if weight is None:
+        return np.ones(len(classes))
+    if not isinstance(weight, Mapping):  # balanced
+        return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)).astype(np.float64))
+    given = {class_of(key, classes): value for key, value in weight.items()}
+    named = classes.tolist()
+    if not set(named) <= set(given) and not set(given) <= set(named):
+        raise ParameterError(
+            f"class_weight={given!r} names unknown classes",
+            remedy=f"classes are: {', '.join(map(str, named))}; or give balanced",
+        )
+    return np.array([given.get(name, 1.0) for name in named], dtype=np.float64)
+
+
+def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:
+    """Return the class for a key of `class_weight`, whose numbers arrive as text from configurations.
+
+    >>> import numpy as np
+    >>> from seqkern.solvers.shared import class_of
+    >>> class_of("1", np.array([-1.0, 1.0]))
+    1.0
+    """
+    for item in classes.tolist():
+        if str(item) == str(key):
+            return item
+        try:
+            if float(item) == float(key):
+                return item
+        except (TypeError, ValueError):
+            continue
+    return key
+
+
+# Order of a Gram matrix's samples that depends only on their kernel values, not on the input order.
+
+
+def gram_order(K: npt.NDArray[np.float64], y: npt.NDArray[Any], seed: int = 0) -> npt.NDArray[np.int64]:
+    """Return an order of the samples that depends only on their kernel values, their labels and a seed.
+
+    Passes over the samples in this order, and draws from it, are independent of the input order. The sort key of a
+    sample is its sorted kernel values and K(x, x); samples with equal keys and labels, nearly always copies of each
+    other, keep their order. Complexity: O(n² log n).
+    """
+    diagonal = np.diagonal(K)[:, None]
+    content = FeatureBlocks(
+        (len(K), len(K) + 1), np.float64, lambda rows: np.hstack((np.sort(K[rows], axis=1), diagonal[rows]))
+    )
+    return order_by_content(content, y, seed)

@@ -1,26 +1,270 @@
-"""Solvers and grids from a configuration or the command line, and solvers from a model file."""
+"""Solvers and grids by name, from a configuration and from text."""
 
 import contextlib
 import itertools
 import json
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import Parameter
-from seqkern.core.declared_numbers import Number
+from seqkern.core.declarations import DECIMAL, Number, Parameter, parse_value
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
-from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.parametrized import Parameters
+from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import normal_values, parse_spec, plain
-from seqkern.solvers.class_names import by_code
-from seqkern.solvers.ranges import Range, as_range
-from seqkern.solvers.solver_table import SOLVERS
 
 if TYPE_CHECKING:
     from seqkern.solvers.contract import Solver
+
+
+# Class weights and class orders by name, translated to the codes that solvers see.
+
+Some = TypeVar("Some", bound=Parameters)
+
+
+def by_code(solver: Some, codes: Mapping[str, float]) -> Some:
+    """Return a solver, possibly nested, whose class weights and orders are translated from names to codes.
+
+    >>> from seqkern.solvers import CSVC
+    >>> from seqkern.solvers.solver_specs import by_code
+    >>> by_code(CSVC(class_weight={"decoy": 1.0, "donor": 5.0}), {"decoy": -1.0, "donor": 1.0})
+    CSVC(class_weight={-1.0: 1.0, 1.0: 5.0})
+    """
+    params = solver.get_params(deep=False)
+    changed = {name: _changed(name, value, codes) for name, value in params.items()}
+    if all(changed[name] is value for name, value in params.items()):
+        return solver
+    return type(solver)(**changed)
+
+
+def _changed(name: str, value: Any, codes: Mapping[str, float]) -> Any:
+    """Return the translated value of a parameter, or the value itself if it names no class."""
+    if name == "class_weight" and isinstance(value, dict):
+        return {_code(name, key, codes): weight for key, weight in value.items()}
+    if name == "order" and isinstance(value, (list, tuple)):
+        return [_code(name, key, codes) for key in value]
+    if isinstance(value, Parameters):
+        return by_code(value, codes)
+    if isinstance(value, list):
+        items = [_changed("", item, codes) for item in value]
+        return value if all(one is other for one, other in zip(items, value, strict=True)) else items
+    return value
+
+
+def _code(name: str, key: Any, codes: Mapping[str, float]) -> float:
+    """Return the code for a key of the parameter `name`."""
+    if str(key) in codes:
+        return codes[str(key)]
+    try:
+        if float(key) in codes.values():
+            return float(key)
+    except (TypeError, ValueError):
+        pass
+    raise ParameterError(
+        f"{name} names {key!r}, which is not a class",
+        remedy=f"classes are: {', '.join(codes)}" + ("; or give balanced" if name == "class_weight" else ""),
+    )
+
+
+# The table of solvers by name, with the modules of their classes, so that a lookup imports a single module.
+#
+# A new solver needs one line here, and one in the stub ``__init__.pyi``; the registry tests report missing ones.
+
+SOLVERS = Registry(
+    "solver",
+    "seqkern.solvers.contract:Solver",
+    {
+        "adatron": "seqkern.solvers.classic.perceptrons:AdaTron",
+        "best_basis": "seqkern.solvers.classic.best_basis:BestBasis",
+        "binary_tree": "seqkern.solvers.multiclass.multiclass:BinaryTree",
+        "csvc": "seqkern.solvers.svm.svm:CSVC",
+        "decision_dag": "seqkern.solvers.multiclass.multiclass:DecisionDAG",
+        "direct_multiclass": "seqkern.solvers.multiclass.direct:DirectMulticlass",
+        "filtered": "seqkern.solvers.two_stage:FilteredSVC",
+        "glvq": "seqkern.solvers.prototypes.feature_prototypes:GLVQ",
+        "gmlvq": "seqkern.solvers.prototypes.feature_prototypes:GMLVQ",
+        "gor": "seqkern.solvers.classic.residue_methods:GOR",
+        "gp_classification": "seqkern.solvers.gaussian.classification:GPC",
+        "gp_inducing": "seqkern.solvers.gaussian.regression:InducingGPR",
+        "gp_regression": "seqkern.solvers.gaussian.regression:GPR",
+        "kernel_fisher": "seqkern.solvers.least_squares.discriminant:KernelFisher",
+        "kernel_neighbors": "seqkern.solvers.classic.neighbors:KernelNeighbors",
+        "kernel_neighbors_regressor": "seqkern.solvers.classic.neighbors:KernelNeighborsRegressor",
+        "kernel_pca": "seqkern.solvers.least_squares.kernel_pca:KernelPCA",
+        "label_propagation": "seqkern.solvers.few_labels:LabelPropagation",
+        "linear_discriminant": "seqkern.solvers.classic.discriminants:LinearDiscriminant",
+        "linear_svc": "seqkern.solvers.svm.linear:LinearSVC",
+        "lp_machine": "seqkern.solvers.classic.lp_machine:LPMachine",
+        "lssvc": "seqkern.solvers.least_squares.least_squares:LSSVC",
+        "lssvr": "seqkern.solvers.least_squares.least_squares:LSSVR",
+        "lvq1": "seqkern.solvers.prototypes.gram_prototypes:LVQ1",
+        "minover": "seqkern.solvers.classic.perceptrons:MinOver",
+        "nearest_prototype": "seqkern.solvers.prototypes.gram_prototypes:NearestPrototype",
+        "network": "seqkern.solvers.classic.residue_methods:Network",
+        "nusvc": "seqkern.solvers.svm.one_class:NuSVC",
+        "nusvr": "seqkern.solvers.svm.svr:NuSVR",
+        "one_against_rest": "seqkern.solvers.multiclass.multiclass:OneAgainstRest",
+        "one_class_svm": "seqkern.solvers.svm.one_class:OneClassSVM",
+        "pairwise_voting": "seqkern.solvers.multiclass.multiclass:PairwiseVoting",
+        "perceptron": "seqkern.solvers.classic.perceptrons:Perceptron",
+        "positive_unlabelled": "seqkern.solvers.few_labels:PositiveUnlabelled",
+        "primal_svc": "seqkern.solvers.svm.primal:PrimalSVC",
+        "psvc": "seqkern.solvers.psvm.psvm:PSVC",
+        "psvr": "seqkern.solvers.psvm.psvm:PSVR",
+        "quadratic_discriminant": "seqkern.solvers.classic.discriminants:QuadraticDiscriminant",
+        "relational_glvq": "seqkern.solvers.prototypes.gram_prototypes:RelationalGLVQ",
+        "selected": "seqkern.solvers.selection.selected:SelectedClassifier",
+        "spherical_svc": "seqkern.solvers.least_squares.discriminant:SphericalSVC",
+        "svr": "seqkern.solvers.svm.svr:SVR",
+        "transductive_svc": "seqkern.solvers.few_labels:TransductiveSVC",
+        "two_stage": "seqkern.solvers.two_stage:TwoStageSVC",
+        "weighted_threshold": "seqkern.solvers.two_stage:WeightedThreshold",
+        "whitened_neighbors": "seqkern.solvers.classic.neighbors:WhitenedNeighbors",
+    },
+)
+"""The registry: ``SOLVERS.get("csvc")`` is the class `CSVC`, ``SOLVERS.names`` are all names."""
+
+
+# Free parameters: the solver parameters that the user left open, and that a search may vary and refine.
+#
+# A list of values given by the user stays as it is. A parameter that the user omitted takes the solver's default grid,
+# which is coarse, and may then be refined within the limits that the solver declares.
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The interval, above zero, within which a search refines one parameter of a solver or of a nested solver."""
+
+    path: tuple[str, ...]  # The name of the parameter; of a nested solver, after that of the parameter that holds it
+    low: float  # Both are above zero
+    high: float  # Both are above zero
+
+    def value(self, spec: Mapping[str, Any]) -> Any:
+        """Return the value of the parameter in a spec; None if the spec omits it."""
+        found: Any = spec
+        for name in self.path:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return found
+
+    def with_value(self, spec: Mapping[str, Any], value: float) -> dict[str, Any]:
+        """Return a copy of the spec with another value of the parameter."""
+        return _replaced(spec, self.path, value)
+
+
+@dataclass(frozen=True)
+class Free:
+    """Parameters and class weights that a search may vary beyond its candidates."""
+
+    limits: tuple[Limits, ...] = ()  # The parameters to refine
+    class_weight: bool = False  # Whether to use balanced class weights; for classes of unequal size none are tried too
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any] | str) -> "Free":
+        """Return the free parameters of a solver's spec, as the user gave it."""
+        spec = parse_spec(given, "solver") if isinstance(given, str) else given
+        solver = SOLVERS.get(spec["solver"])
+        weights = "class_weight" in solver.parameter_names() and "class_weight" not in spec
+        return cls(tuple(_limits(spec)), weights)
+
+
+def ends_domain(spec: Mapping[str, Any], path: Sequence[str], value: float) -> bool:
+    """Return whether a value is the smallest or the largest that its parameter allows.
+
+    >>> spec = {"solver": "relational_glvq", "n_prototypes": 1}
+    >>> ends_domain(spec, ("n_prototypes",), 1), ends_domain(spec, ("n_prototypes",), 3)
+    (True, False)
+    """
+    for name in path[:-1]:
+        spec = spec.get(name, {})
+    if spec.get("solver") not in SOLVERS.names:
+        return False
+    declared = SOLVERS.get(spec["solver"]).declarations().get(path[-1])
+    return isinstance(declared, Number) and value in (declared.low, declared.high)
+
+
+def _limits(spec: Mapping[str, Any]) -> list[Limits]:
+    """Return the limits of the parameters that a spec omits, followed by those of nested solvers."""
+    solver = SOLVERS.get(spec["solver"])
+    spec = normal_values(solver, {name: value for name, value in spec.items() if name != "solver"}, grid=True)
+    own = [Limits((name,), *ends) for name, ends in solver.search_limits().items() if name not in spec]
+    for name in solver.nested_solvers():
+        part = spec.get(name)
+        if isinstance(part, Mapping) and "solver" in part:
+            own += [Limits((name, *limits.path), limits.low, limits.high) for limits in _limits(part)]
+    return own
+
+
+def _replaced(spec: Mapping[str, Any], path: tuple[str, ...], value: float) -> dict[str, Any]:
+    """Return a copy of nested mappings with one value replaced."""
+    name, *inner = path
+    return {**spec, name: _replaced(spec[name], tuple(inner), value) if inner else value}
+
+
+# Ranges of solver parameters, and random draws from them.
+#
+# A range is written ``0.01..100``, in a config and on the command line. Values are drawn uniformly on a logarithmic
+# scale where both ends are positive, else uniformly; ends without a decimal point give integers (Bergstra & Bengio
+# 2012, J. Mach. Learn. Res. 13:281-305).
+
+_RANGE = re.compile(rf"({DECIMAL})\.\.({DECIMAL})")
+SIGNIFICANT = 6
+"""Drawn numbers are rounded to this many digits."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """A range of numbers from `low` to `high`, both included; if both are int, only integers are drawn."""
+
+    low: float  # If both are int, only integers are drawn
+    high: float  # If both are int, only integers are drawn
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ParameterError(
+                f"the range {self} is empty", remedy="write the smaller number first, such as 0.01..100"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.low}..{self.high}"
+
+    @property
+    def ends(self) -> list[float]:
+        """The two ends as a list."""
+        return [self.low, self.high]
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Return one random value, using one number from `rng`."""
+        low, high, logarithmic = self.low, self.high, self.low > 0
+        whole = isinstance(low, int) and isinstance(high, int)
+        if whole:
+            # each integer has an equal cell, so that the ends are as likely as the others
+            low, high = low - 0.5, high + 0.5
+        value = rng.uniform(*((math.log(low), math.log(high)) if logarithmic else (low, high)))
+        value = math.exp(value) if logarithmic else value
+        if whole:
+            return min(max(round(value), self.low), self.high)
+        return float(f"{value:.{SIGNIFICANT}g}")
+
+
+def as_range(word: str) -> "Range | None":
+    """Return the Range written in a text such as ``0.01..100``, or None.
+
+    >>> from seqkern.solvers.solver_specs import as_range
+    >>> as_range("1..5"), as_range("scale")
+    (Range(low=1, high=5), None)
+    """
+    found = _RANGE.fullmatch(word.strip())
+    ends = [parse_value(end) for end in found.groups()] if found else []
+    return Range(*ends) if ends and str not in map(type, ends) else None
+
+
+# Construction of solvers and grids from a configuration or the command line, and of solvers from a model file.
 
 Spec = Mapping[str, Any] | str
 """A solver in a configuration or on the command line; a list gives values to choose from."""
@@ -115,22 +359,12 @@ def expand_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list
 
 
 def build_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list[tuple[dict[str, Any], "Solver"]]:
-    """Return the specs of a grid, each with its solver.
-
-    Parameters
-    ----------
-    spec, search, ends
-        As in `expand_grid`.
-
-    Returns
-    -------
-    list of (dict, Solver)
-    """
+    """Return the specs of a grid, each with its solver."""
     return [(plain(point), build_solver(point)) for point in _points(spec, search, ends)]
 
 
 def _points(spec: Spec, search: bool, ends: bool) -> list[dict[str, Any]]:
-    """Return the specs of a grid, none of them built."""
+    """Return the specs of a grid without building any solver."""
     name, params = _searched(spec, search)
     choices = [_choices(name, key, value, search, ends) for key, value in params.items()]
     return [{"solver": name, **dict(zip(params, values, strict=True))} for values in itertools.product(*choices)]
@@ -204,19 +438,8 @@ def has_range(spec: Spec) -> bool:
 
 
 def spec_text(spec: dict[str, Any]) -> str:
-    """Return a specification as text that parses to the same one; as JSON if necessary.
+    """Return a specification as text that parses back to it, as JSON if necessary.
 
-    Parameters
-    ----------
-    spec : dict
-        With a name: that of a solver, or of a selector.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> from seqkern.solvers.solver_specs import spec_text
     >>> spec_text({"solver": "one_against_rest", "binary": {"solver": "csvc", "C": 10}})
     'one_against_rest:binary=(csvc:C=10)'
@@ -231,20 +454,8 @@ def spec_text(spec: dict[str, Any]) -> str:
 
 
 def value_text(value: Any) -> Any:
-    """Return the value of a parameter as it stands in `spec_text`, without parentheses around a specification.
+    """Return a parameter value as written in `spec_text`, without parentheses around a specification.
 
-    Parameters
-    ----------
-    value : object
-        Of a spec.
-
-    Returns
-    -------
-    object
-        The text of a specification or a list; anything else as it is.
-
-    Examples
-    --------
     >>> from seqkern.solvers.solver_specs import value_text
     >>> value_text({"solver": "csvc", "C": 10}), value_text([0.1, None]), value_text(3)
     ('csvc:C=10', '[0.1,none]', 3)
@@ -399,7 +610,7 @@ def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
 
 
 def _split_spec(spec: Any) -> tuple[str, dict[str, Any]]:
-    """Return a spec's solver name and a dict of its parameters."""
+    """Return the solver name and the parameter dict of a spec."""
     spec = parse_spec(spec, "solver") if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping) or not isinstance(spec.get("solver"), str):
         raise ParameterError(f"{spec!r} does not name a solver", remedy="write it as {solver: csvc, C: 1} or csvc:C=1")
@@ -411,7 +622,7 @@ def _split_spec(spec: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _ranged(value: Any, item: Parameter | None) -> Any:
-    """Return the value of a parameter with texts that are ranges of numbers made some."""
+    """Return a parameter value with the texts of number ranges converted to Range objects."""
     if not isinstance(item, Number | None):
         return value
     if isinstance(value, list):
@@ -420,7 +631,10 @@ def _ranged(value: Any, item: Parameter | None) -> Any:
 
 
 def _searched(spec: Spec, search: bool) -> tuple[str, dict[str, Any]]:
-    """Return a spec's solver name and its parameters in the order of the constructor, default grids among them."""
+    """Return the solver name of a spec, and its parameters in constructor order.
+
+    A search adds the default grids.
+    """
     name, params = _split_spec(spec)
     cls = SOLVERS.get(name)
     if search:
@@ -459,12 +673,12 @@ def _choices(name: str, key: str, value: Any, search: bool, ends: bool) -> list[
 
 
 def _is_one_value(name: str, key: str) -> bool:
-    """Return whether the value of a parameter is not a grid, whatever it is."""
+    """Return whether a parameter takes lists as values, so that a list is not a grid."""
     return key in SOLVERS.get(name).list_parameters()
 
 
 def _is_grid_of_solvers(name: str, key: str, value: Any) -> bool:
-    """Return whether a value of a parameter is a spec of a solver whose values are to be drawn, too."""
+    """Return whether a parameter value is a solver spec whose own values are also to be drawn."""
     return isinstance(value, dict) and "solver" in value and not _is_one_value(name, key)
 
 

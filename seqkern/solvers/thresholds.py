@@ -1,10 +1,10 @@
 """The decision threshold of the positive class, chosen by the costs of errors.
 
-A rule is one of ``balanced_accuracy``, ``accuracy`` and ``mcc`` (the score is largest), ``sensitivity=0.95`` (at least
-so many of the positives are found, with as few false positives as that allows), ``specificity=0.99`` (at least so many
-of the negatives are left, with as many positives found as that allows), and ``cost=1:5`` (a false positive costs 1, a
-false negative 5; the sum is least). It is fitted to decisions about samples that were not trained on: what it reaches
-on new samples differs by chance. The rule ``none`` is the decision 0.
+A rule is one of ``balanced_accuracy``, ``accuracy`` and ``mcc`` (the score is maximised), ``sensitivity=0.95`` (at
+least this share of the positives, with as few false positives as possible), ``specificity=0.99`` (at least this share
+of the negatives, with as many true positives as possible), and ``cost=1:5`` (a false positive costs 1, a false
+negative 5; the sum is minimised). It is fitted to decisions on samples not used for training, and its performance on
+new samples varies by chance. The rule ``none`` is the threshold 0.
 """
 
 import math
@@ -15,8 +15,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.declarations import check_number
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.core.values import check_number
 
 _RULE = re.compile(r"(sensitivity|specificity)=([0-9.eE+-]+)|cost=([0-9.eE+-]+):([0-9.eE+-]+)")
 SCORES = ("balanced_accuracy", "accuracy", "mcc")
@@ -33,38 +33,16 @@ FORMS = (
 class Threshold:
     """A threshold, and its performance on the decisions that it was fitted to.
 
-    Attributes
-    ----------
-    rule : str
-        As given by the user.
-    value : float
-        Decisions above it mean the positive class.
-    sensitivity, specificity : float
-        Shares of the n_positive positives above it, and of the n_negative negatives not above it.
-    n_positive, n_negative : int
-        How many there were.
-
-    Examples
-    --------
-    Finding all positives costs one false positive:
-
-    >>> import numpy as np
-    >>> from seqkern.solvers.thresholds import Threshold
-    >>> decisions = np.array([-1.0, -0.5, 0.25, 0.75, 1.0])
-    >>> positive = np.array([False, True, False, True, True])
-    >>> found = Threshold.fit(decisions, positive, "sensitivity=1")
-    >>> found.value, found.sensitivity, found.specificity
-    (-0.75, 1.0, 0.5)
-    >>> Threshold.fit(decisions, positive, "cost=5:1").value
-    0.5
+    Decisions above `value` mean the positive class; `sensitivity` and `specificity` are shares of the `n_positive`
+    positives above it and of the `n_negative` negatives not above it.
     """
 
-    rule: str
-    value: float
-    sensitivity: float
-    specificity: float
-    n_positive: int
-    n_negative: int
+    rule: str  # As given by the user
+    value: float  # Decisions above it mean the positive class
+    sensitivity: float  # Shares of the n_positive positives above it, and of the n_negative negatives not above it
+    specificity: float  # Shares of the n_positive positives above it, and of the n_negative negatives not above it
+    n_positive: int  # How many there were
+    n_negative: int  # How many there were
 
     def __post_init__(self) -> None:
         if not isinstance(self.value, (int, float)) or not math.isfinite(self.value):
@@ -72,28 +50,7 @@ class Threshold:
 
     @classmethod
     def fit(cls, decisions: npt.ArrayLike, positive: npt.ArrayLike, rule: str) -> Self:
-        """Return the threshold that follows a rule on some decisions.
-
-        Parameters
-        ----------
-        decisions : array_like of float64, shape (n,)
-            Of a solver, about samples that it did not learn from.
-        positive : array_like of bool, shape (n,)
-            Which of the samples are positives.
-        rule : str
-            Such as ``balanced_accuracy``, ``sensitivity=0.95`` or ``cost=1:5``; not ``none``.
-
-        Returns
-        -------
-        Threshold
-
-        Raises
-        ------
-        ParameterError
-            For an invalid rule.
-        LabelError
-            If a class has no samples.
-        """
+        """Return the threshold chosen by a rule (not ``none``) from decisions on samples not used for training."""
         kind, *numbers = parse_rule(rule)
         values, are_positive = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=bool)
         n_positive, n_negative = int(np.count_nonzero(are_positive)), int(np.count_nonzero(~are_positive))
@@ -122,30 +79,15 @@ class Threshold:
         return cls(rule, float(places[best]), *reached, n_positive, n_negative)
 
     def record(self) -> dict[str, Any]:
-        """Return a JSON dict for the model, the arguments of this class."""
+        """Return a JSON dict for the model file: the arguments of this class."""
         return asdict(self)
 
 
 def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
     """Return the kind of a rule and its numbers.
 
-    Parameters
-    ----------
-    rule : str
-        As given by the user.
+    These are ``"sensitivity"`` or ``"specificity"`` and a share, ``"cost"`` and two costs, or one of `SCORES` alone.
 
-    Returns
-    -------
-    tuple
-        ``"sensitivity"`` or ``"specificity"`` and a share, ``"cost"`` and two costs, or one of `SCORES` alone.
-
-    Raises
-    ------
-    ParameterError
-        For an invalid rule.
-
-    Examples
-    --------
     >>> from seqkern.solvers.thresholds import parse_rule
     >>> parse_rule("specificity=0.99"), parse_rule("cost=1:5")
     (('specificity', 0.99), ('cost', 1.0, 5.0))
@@ -174,7 +116,7 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
 def _score(
     kind: str, found: npt.NDArray[np.int64], wrong: npt.NDArray[np.int64], n_positive: int, n_negative: int
 ) -> npt.NDArray[np.float64]:
-    """Return one of `SCORES` for counts of positives found and of false positives."""
+    """Return the score `kind` (of `SCORES`) for counts of true positives and false positives."""
     tp, fp = found.astype(np.float64), wrong.astype(np.float64)
     fn, tn = n_positive - tp, n_negative - fp
     if kind == "balanced_accuracy":
@@ -186,7 +128,7 @@ def _score(
 
 
 def _places(decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return thresholds that divide decisions in every way: between neighbours, below the lowest, at the highest."""
+    """Return thresholds that split the decisions in every way: below the lowest, between neighbours, at the highest."""
     values = np.unique(decisions)
     between = values[:-1] / 2 + values[1:] / 2  # a difference may overflow
     return np.concatenate([[np.nextafter(values[0], -np.inf)], between, values[-1:]])

@@ -1,4 +1,4 @@
-"""Models applied to many files: the configuration as typed objects, and the jobs that it is divided into."""
+"""The configuration for applying models to many files: typed objects, and the jobs it is divided into."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 
 from seqkern.core.memory import parse_bytes
 from seqkern.core.text_files import OPENERS
-from seqkern.datasets.data_entry import check_file_name
-from seqkern.study.places import Files, Places, files_of
-from seqkern.study.schema import check_schema, read_schema, with_defaults
+from seqkern.study.data_entry import check_file_name
+from seqkern.study.schema import Files, Places, check_schema, files_of, read_schema, with_defaults
 
 KINDS = {"fasta": "records", "regions": "records", "scan": "bases", "variants": "lines"}
 """What a model is applied to, and the key of `divide` that counts it."""
@@ -35,38 +34,22 @@ PROGRAM, PER_MODEL = 700, 4
 
 @dataclass(frozen=True)
 class Application:
-    """One model applied to one file.
+    """The application of one model to one file.
 
-    Attributes
-    ----------
-    entry, model : str
-        Their names.
-    kind : {"fasta", "regions", "scan", "variants"}
-        What the file is.
-    model_file, file : str
-        As configured.
-    genome : str or None
-        Of regions or variants.
-    name : str
-        Of the output file.
-    words : tuple of str
-        The command, without output and part.
-    by_strand : bool
-        Whether the output is a file for each strand.
-    amount : int
-        How much a job gets: records, bases or lines.
+    `words` is the command without output and part, `by_strand` means one output file for each strand, and `amount` is
+    the number of records, bases or lines for each job.
     """
 
-    entry: str
-    model: str
-    kind: str
-    model_file: str
-    file: str
-    genome: str | None
-    name: str
-    words: tuple[str, ...]
-    by_strand: bool
-    amount: int
+    entry: str  # Their names
+    model: str  # Their names
+    kind: str  # What the file is
+    model_file: str  # As configured
+    file: str  # As configured
+    genome: str | None  # Of regions or variants
+    name: str  # Of the output file
+    words: tuple[str, ...]  # The command, without output and part
+    by_strand: bool  # Whether the output is a file for each strand
+    amount: int  # How much a job gets: records, bases or lines
 
     @property
     def outputs(self) -> list[str]:
@@ -85,56 +68,24 @@ class Application:
         return list(dict.fromkeys([*given, *named]))
 
     def parts(self) -> int:
-        """Return into how many jobs it is divided, by the size of the file and by its first megabyte."""
+        """Return the number of jobs, estimated from the size of the file and its first megabyte."""
         return -(-int(estimate(self.file, self.kind)) // self.amount) or 1
 
     def megabytes(self) -> int:
-        """Return about how much memory a job needs."""
+        """Return the approximate memory of a job in MB."""
         return PROGRAM + PER_MODEL * (Path(self.model_file).stat().st_size >> 20)
 
 
 @dataclass(frozen=True)
 class Applications:
-    """The configuration of `apply`.
+    """The configuration of `apply`; `jobs` maps (entry, model, output file) to an Application."""
 
-    Attributes
-    ----------
-    name : str
-        Of the study.
-    jobs : dict of (str, str, str) to Application
-        By entry, model and output file.
-
-    Examples
-    --------
-    >>> config = {"study": "scores", "models": {"ctcf": "ctcf.seqkern"}, "apply": {"new": {"fasta": "data/a.fa.gz"}}}
-    >>> found = Applications.parse(config)
-    >>> list(found.jobs), found.jobs["new", "ctcf", "a.tsv"].words
-    ([('new', 'ctcf', 'a.tsv')], ('predict', 'ctcf.seqkern', 'data/a.fa.gz'))
-    """
-
-    name: str
-    jobs: dict[tuple[str, str, str], Application]
+    name: str  # Of the study
+    jobs: dict[tuple[str, str, str], Application]  # By entry, model and output file
 
     @classmethod
     def parse(cls, config: Mapping[str, Any], *, file: Files = None) -> Applications:
-        """Return what a configuration describes, checked.
-
-        Parameters
-        ----------
-        config : mapping
-            Not changed.
-        file : path-like, or a sequence of them, optional
-            Where it was read from, for messages.
-
-        Returns
-        -------
-        Applications
-
-        Raises
-        ------
-        ConfigError
-            For an invalid key or value.
-        """
+        """Return the checked applications described by a configuration; `file` is its source, for messages."""
         places = Places(config, files_of(file))
         schema = read_schema("apply")
         check_schema(config, schema, places)
@@ -162,13 +113,7 @@ class Applications:
         return cls(config["study"], jobs)
 
     def check_files(self, *, file: Files = None) -> None:
-        """Raise ConfigError for a file that is missing.
-
-        Parameters
-        ----------
-        file : path-like, or a sequence of them, optional
-            Where the configuration was read from, for messages.
-        """
+        """Raise ConfigError for a file that is missing."""
         places = Places({}, files_of(file))
         for job in self.jobs.values():
             for path in job.inputs:
@@ -179,7 +124,7 @@ class Applications:
 
 
 def _kind(given: Mapping[str, Any], entry: str, places: Places) -> str:
-    """Return what an entry applies models to; ConfigError if its keys do not fit together."""
+    """Return the kind of file in an entry; raise ConfigError if its keys do not fit together."""
     kinds = [kind for kind in KINDS if kind in given]
     where = ("apply", entry)
     if len(kinds) != 1:
@@ -197,7 +142,7 @@ def _kind(given: Mapping[str, Any], entry: str, places: Places) -> str:
 
 
 def _words(options: str) -> list[str]:
-    """Return the words of options; the workflow gives output, part and threads itself."""
+    """Return the options split into words; output, part and threads are set by the workflow."""
     # imported here for fast start-up
     from seqkern.core.errors import ParameterError
 
@@ -212,7 +157,7 @@ def _words(options: str) -> list[str]:
 
 
 def _names(files: str | list[str], ending: str) -> list[tuple[str, str]]:
-    """Return each file with the name of its output; of files of one name, the later ones get a number."""
+    """Return each file with the name of its output; duplicate names get a number."""
     out: dict[str, str] = {}
     for path in [files] if isinstance(files, str) else files:
         stem = NOT_IN_NAMES.sub("_", ENDINGS.sub("", Path(path).name)).lstrip(".-") or "file"
@@ -225,7 +170,7 @@ def _names(files: str | list[str], ending: str) -> list[tuple[str, str]]:
 
 
 def _application(given: Mapping[str, Any], kind: str, options: list[str], path: str, model: str) -> dict[str, Any]:
-    """Return the attributes of an Application that follow from its entry."""
+    """Return the attributes of an Application derived from its entry."""
     verb = "variants" if kind == "variants" else "predict"
     genome = given.get("genome")
     more = (["--genome", genome] if genome else []) + (["--scan", given["site"]] if kind == "scan" else [])
@@ -245,20 +190,7 @@ def _application(given: Mapping[str, Any], kind: str, options: list[str], path: 
 
 
 def estimate(path: str, kind: str) -> float:
-    """Return about how many records, bases or lines a file has.
-
-    Parameters
-    ----------
-    path : str
-        Plain or compressed.
-    kind : {"fasta", "regions", "scan", "variants"}
-        What the file is.
-
-    Returns
-    -------
-    float
-        By its size, and by its first megabyte.
-    """
+    """Return the approximate number of records, bases or lines of a file, from its size and first megabyte."""
     size = Path(path).stat().st_size
     with open(path, "rb") as file:
         magic = file.read(6)

@@ -5,12 +5,107 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqkern.core.errors import ConfigError, unknown_name
-from seqkern.datasets.data_entry import DataEntry, check_file
-from seqkern.folds.methods import options_of
-from seqkern.solvers.psvm.significance_test import SignificanceTest
-from seqkern.study.model_entries import MotifSearch, VariantEffects
-from seqkern.study.places import Places
-from seqkern.study.simulated_genome import FILES, SimulatedGenome
+from seqkern.evaluation.fold_methods import options_of
+from seqkern.simulate import parameters
+from seqkern.solvers.psvm.path import SignificanceTest
+from seqkern.study.data_entry import SOURCES, DataEntry, check_file
+from seqkern.study.schema import Places
+
+# Data sets from a simulated genome with peaks: files are generated first, and then read like any others.
+
+KIND = "peaks"
+FASTA, PEAKS, VARIANTS, MOTIFS = "genome.fa", "peaks.narrowPeak", "variants.vcf", "motifs.meme"
+FILES = (FASTA, PEAKS, "sites.bed", VARIANTS, MOTIFS)
+TRUTH = "EFFECT"
+POSITIVE = "peak"
+
+
+@dataclass(frozen=True)
+class SimulatedGenome:
+    """A genome simulated for a data set by `seqkern simulate peaks`, with its files in `folder`."""
+
+    options: Mapping[str, Any]  # Parameters of `seqkern.simulate.peaks.peak_genome`, perhaps with ``seed``
+    folder: str  # Where its files are
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any], folder: str) -> "SimulatedGenome | None":
+        """Return the simulated genome of an entry, or None if it has none."""
+        others = [key for key in (*SOURCES, "genome") if key in given and key != "simulate"]
+        if given.get("simulate", {}).get("kind") != KIND or others:
+            return None
+        return cls({key: value for key, value in given["simulate"].items() if key != "kind"}, folder)
+
+    def check(self) -> None:
+        """Raise ParameterError for an unknown parameter, suggesting the nearest name."""
+        known = [*parameters(KIND), "seed"]
+        for name in self.options:
+            if name not in known:
+                raise unknown_name(f"parameter of {KIND!r}", name, known)
+
+    def file(self, name: str) -> str:
+        """Return the path of one of the `FILES` by name."""
+        return f"{self.folder}/{name}"
+
+    def resolved(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the entry with the files of the genome in place of its simulation.
+
+        Keys of the entry override the files; by default there are as many background regions as peaks.
+        """
+        entry: dict[str, Any] = {"fasta": {POSITIVE: self.file(PEAKS)}, "genome": self.file(FASTA), "background": 1}
+        entry |= {key: value for key, value in given.items() if key != "simulate"}
+        if "variants" in given:
+            own = {"file": self.file(VARIANTS), "genome": self.file(FASTA), "truth": TRUTH}
+            entry["variants"] = own | dict(given["variants"])
+        if "motifs" in given:
+            entry["motifs"] = {"known": self.file(MOTIFS), **given["motifs"]}
+        return entry
+
+    def words(self, seed: int) -> list[str]:
+        """Return the command-line options for ``seqkern simulate``; `seed` is used unless the entry has one."""
+        options = {"seed": seed, **self.options}
+        return sorted(f"--{key.replace('_', '-')}={value}" for key, value in options.items())
+
+
+# Methods that a study trains for one purpose: scoring variants or finding motifs.
+
+
+@dataclass(frozen=True)
+class VariantEffects:
+    """A method trained on each training set, to show variant effects on held-out chromosomes.
+
+    `file` is a VCF, `truth` the INFO field with known effects, and effects above ± `threshold` count as true.
+    """
+
+    kernel: str  # Names in the study
+    solver: str  # Names in the study
+    file: str  # The variants: VCF
+    genome: str  # Their genome
+    truth: str | None = None  # Field of INFO with the known effects
+    threshold: float = 0.0  # True are known effects above ± this
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any], genome: str | None) -> "VariantEffects":
+        """Return the settings of a ``variants`` entry; `genome` is the data set's, the default."""
+        settings = {"genome": genome, **given}
+        if "file" not in settings:
+            raise ConfigError("has no file", remedy="add file: variants.vcf")
+        if settings["genome"] is None:
+            raise ConfigError("has no genome", remedy="add genome: FASTA, to the data set or here")
+        return cls(**settings)
+
+    def words(self) -> list[str]:
+        """Return the options for the command line."""
+        return [] if self.truth is None else [f"--truth={self.truth}", f"--threshold={self.threshold:g}"]
+
+
+@dataclass(frozen=True)
+class MotifSearch:
+    """A method trained on all samples, to show its learned motifs; `known` is a file of known motifs to compare."""
+
+    kernel: str  # Names in the study
+    solver: str  # Names in the study
+    known: str | None = None  # A file of known motifs to compare with
+
 
 NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "variants", "motifs", "selection_bias", "significance", "track")
 """Keys about methods and reporting: a change of these does not cause a data set to be read again."""
@@ -23,7 +118,7 @@ class FoldSettings:
     Attributes
     ----------
     method : str
-        One of `seqkern.folds.methods`.
+        One of `seqkern.evaluation.fold_methods`.
     options : mapping
         Options of the method.
 
@@ -237,7 +332,7 @@ class DatasetEntry:
 
     @property
     def kind(self) -> str:
-        """Kind of data, one of `seqkern.datasets.KINDS`; empty if unknown."""
+        """Kind of data, one of `seqkern.study.KINDS`; empty if unknown."""
         return self.data.kind
 
     @property
@@ -266,13 +361,7 @@ class DatasetEntry:
         return {key: value for key, value in self.given.items() if key not in NOT_OF_THE_DATA}
 
     def check_files(self, places: Places) -> None:
-        """Raise ConfigError unless all local files of the entry exist.
-
-        Parameters
-        ----------
-        places : Places
-            Of the study, for the message.
-        """
+        """Raise ConfigError unless all local files of the entry exist."""
         made = [] if self.simulated is None else [self.simulated.file(name) for name in FILES]
         self.data.check_files(lambda *keys: places.within("datasets", self.name, *keys), made)
         wanted = {"variants": ("file", "genome"), "motifs": ("known",)}
@@ -296,7 +385,7 @@ def _simulated(given: Mapping[str, Any], name: str, study: Any) -> SimulatedGeno
 
 
 def _choices(given: Mapping[str, Any], data: DataEntry) -> dict[str, Any]:
-    """Return the part of the entry about methods."""
+    """Return the attributes of a data set entry that concern methods."""
     wanted, variants, motifs = (given.get(key) for key in ("importance", "variants", "motifs"))
     genome = None if data.genome is None else data.genome.reading.genome
     return {

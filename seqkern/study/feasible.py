@@ -1,7 +1,7 @@
-"""Check that solvers can learn the labels of every training set, before any kernel is computed.
+"""Checks that solvers can learn the labels of every training set, before any kernel is computed.
 
-A solver for other labels, such as a regression solver for classes, would stop a study at its first fold; a ν that is
-too large for the smaller class of one training set would stop it after hours of kernels. Both can be found from labels,
+A solver for other labels, such as a regression solver for classes, would stop a study at its first fold; a ν too
+large for the smaller class of one training set would stop it after hours of kernels. Both are found from labels,
 folds and parameters only (`Solver.targets`, `Solver.check_labels`).
 """
 
@@ -11,41 +11,24 @@ from typing import Any
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.datasets import Dataset
 from seqkern.evaluation import selection
-from seqkern.layers import Layers
-from seqkern.sequences.labels import Labels
-from seqkern.sequences.written_numbers import refuse_numbers_as_classes
-from seqkern.solvers import make_solver
-from seqkern.solvers.base import Solver
+from seqkern.sequences.labels import Labels, refuse_numbers_as_classes
+from seqkern.solvers.contract import Solver
+from seqkern.solvers.layers.chain import Layers
+from seqkern.solvers.solver_specs import make_solver
+from seqkern.study.dataset import Dataset
 
 Spec = Mapping[str, Any] | str | Solver
 
 
 def check_labels_kind(labels: Labels, specs: Iterable[Spec]) -> None:
-    """Raise ParameterError if a solver cannot learn such labels, or does not know their classes.
-
-    Parameters
-    ----------
-    labels : Labels
-        Labels of a task.
-    specs : list of dict or Solver
-        Specs of the solvers.
-    """
+    """Raise ParameterError if a solver cannot learn the labels of a task, or does not know their classes."""
     for spec in specs:
         make_solver(spec, labels.kind, labels.classes)
 
 
 def check_layers(layers: Layers, dataset: Dataset) -> None:
-    """Raise ParameterError unless layers can follow a solver on a data set.
-
-    Parameters
-    ----------
-    layers : Layers
-        Layers after a solver.
-    dataset : Dataset
-        With sequences, tables or residues as samples.
-    """
+    """Raise ParameterError unless the layers after a solver suit a data set."""
     if layers.needs_chains() and dataset.residues is None:
         raise ParameterError(
             f"the samples of data set {dataset.name!r} are not residues of chains, so they have no neighbours",

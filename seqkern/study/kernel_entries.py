@@ -1,23 +1,27 @@
 """The kernels of a study: each entry built once, with the transforms of its matrix and its solvers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from seqkern.core.errors import ConfigError, SeqkernError
+from seqkern.core.cost import parse_duration
+from seqkern.core.declarations import spec_alternatives
+from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.public_files import is_public
-from seqkern.gram.transforms import build_transform, of_features, repair_transforms
+from seqkern.evaluation.auto import members_for
 from seqkern.gram.transforms.gram_transform import GramTransform
-from seqkern.kernels import build_kernel, parse_spec
-from seqkern.kernels.feature_transforms import build_feature_transform
+from seqkern.gram.transforms.transform_specs import build_transform, of_features, repair_transforms
+from seqkern.kernels.feature_transforms.feature_transform_specs import build_feature_transform
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel, kernel_text, parse_spec
 from seqkern.kernels.solver_input import gives
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import Data
 from seqkern.sequences.tracks import PROFILE_TRACKS
 
 if TYPE_CHECKING:
-    from seqkern.datasets import DataEntry
+    from seqkern.study.data_entry import DataEntry
+
 
 NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
 
@@ -73,7 +77,7 @@ class KernelEntry:
         *,
         transforms: Sequence[Any] = (),
         repair: Any = None,
-    ) -> KernelEntry:
+    ) -> "KernelEntry":
         """Return the entry with its kernel and transforms built.
 
         Parameters
@@ -118,7 +122,7 @@ class KernelEntry:
         )
 
     @classmethod
-    def unknown(cls, given: Mapping[str, Any], name: str, problem: SeqkernError) -> KernelEntry:
+    def unknown(cls, given: Mapping[str, Any], name: str, problem: SeqkernError) -> "KernelEntry":
         """Return the entry of a kernel that cannot be built by this version.
 
         Parameters
@@ -149,7 +153,7 @@ class KernelEntry:
         return self.built is not None
 
     @property
-    def candidates(self) -> tuple[KernelEntry, ...]:
+    def candidates(self) -> "tuple[KernelEntry, ...]":
         """The entry itself: there is only one candidate."""
         return (self,)
 
@@ -178,7 +182,7 @@ class KernelEntry:
         Parameters
         ----------
         kind : str
-            One of `seqkern.datasets.KINDS`, or ``""``.
+            One of `seqkern.study.KINDS`, or ``""``.
 
         Returns
         -------
@@ -220,7 +224,7 @@ class KernelEntry:
         """Whether samples must have several sequences."""
         return self.built is not None and self.built.of_several
 
-    def has_views(self, data: DataEntry) -> bool:
+    def has_views(self, data: "DataEntry") -> bool:
         """Return whether a data set has what the kernel reads: its views, and several sequences if it needs them.
 
         Parameters
@@ -280,11 +284,11 @@ class KernelChoice:
 
     name: str
     given: Mapping[str, Any]
-    candidates: tuple[KernelEntry, ...]
+    candidates: "tuple[KernelEntry, ...]"
     solvers: tuple[str, ...] | None = None
 
     @classmethod
-    def parse(cls, given: Mapping[str, Any], name: str, kernels: Mapping[str, KernelEntry]) -> KernelChoice:
+    def parse(cls, given: Mapping[str, Any], name: str, kernels: "Mapping[str, KernelEntry]") -> "KernelChoice":
         """Return the choice described by an entry.
 
         Parameters
@@ -362,7 +366,7 @@ class KernelChoice:
         """Those among them that are sequences."""
         return tuple(dict.fromkeys(view for entry in self.candidates for view in entry.sequence_views))
 
-    def has_views(self, data: DataEntry) -> bool:
+    def has_views(self, data: "DataEntry") -> bool:
         """Return whether a data set has what all candidates read.
 
         Parameters
@@ -396,31 +400,249 @@ class KernelChoice:
 
 
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
-    """Return the local files that kernels use, each once.
-
-    Parameters
-    ----------
-    kernels : iterable of Kernel
-        Kernels whose parameters may name files.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the distinct local files used by kernels."""
     named = [str(path) for kernel in kernels for path in kernel.files()]
     return [path for path in dict.fromkeys(named) if not is_public(path)]
 
 
 def own_solvers(given: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the solvers of an entry, or None.
+    """Return the solvers listed in a kernel entry, or None."""
+    return tuple(given["solvers"]) if "solvers" in given else None
+
+
+# The kernel ``auto``: the portfolio kernels suited to a data set, of which the inner loop chooses one.
+
+AUTO = "auto"
+TIME = "10m"
+"""Default of the predicted CPU time of all choices: those of the outer folds, and that of the final model."""
+KEYS = ("kernel", "time", "solvers")
+
+
+@dataclass(frozen=True, eq=False)
+class AutoKernel:
+    """The kernels of the portfolio; which ones depends on the data set.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the study.
+    given : mapping
+        The entry as configured.
+    seconds : float
+        Predicted CPU seconds for choosing, over all training sets of a task.
+    solvers : tuple of str, optional
+        The only solvers to run with it.
+
+    Examples
+    --------
+    >>> entry = AutoKernel.parse({"kernel": "auto", "time": "2m"}, "best")
+    >>> entry.seconds, entry.gives("implicit")
+    (120.0, True)
+    """
+
+    name: str
+    given: Mapping[str, Any]
+    seconds: float
+    solvers: tuple[str, ...] | None = None
+
+    candidates = ()
+    """None known before the data are."""
+    views = ()
+    sequence_views = ()
+    learns = True
+    reads_profiles = False
+    searches = False
+
+    @classmethod
+    def parse(cls, given: str | Mapping[str, Any], name: str = AUTO) -> "AutoKernel":
+        """Return the entry.
+
+        Parameters
+        ----------
+        given : str or mapping
+            ``auto`` or ``{"kernel": "auto", "time": "10m"}``.
+        name : str
+            Its name in the study.
+
+        Returns
+        -------
+        AutoKernel
+
+        Raises
+        ------
+        ParameterError
+            For another key, or a time that is not a duration.
+        """
+        entry = {"kernel": given} if isinstance(given, str) else given
+        unknown = [key for key in entry if key not in KEYS]
+        if unknown:
+            raise ParameterError(
+                f"kernel auto has no parameter {unknown[0]!r}", remedy="remove it, or name a kernel instead of auto"
+            )
+        return cls(name, entry, parse_duration(entry.get("time", TIME)), own_solvers(entry))
+
+    def allows(self, solver: str) -> bool:
+        """Return whether the entry allows a solver.
+
+        Parameters
+        ----------
+        solver : str
+            Its name in the study.
+
+        Returns
+        -------
+        bool
+        """
+        return self.solvers is None or solver in self.solvers
+
+    def takes(self, kind: str) -> bool:
+        """Return whether the portfolio has kernels for a kind of data; True if the kind is unknown.
+
+        Parameters
+        ----------
+        kind : str
+            One of `seqkern.study.KINDS`, or ``""``.
+
+        Returns
+        -------
+        bool
+        """
+        return kind in ("", "sequences")
+
+    def has_views(self, data: "DataEntry") -> bool:
+        """Return True: the portfolio depends on the views of the data.
+
+        Parameters
+        ----------
+        data : DataEntry
+            Of a study.
+
+        Returns
+        -------
+        bool
+        """
+        return True
+
+    def gives(self, wanted: str, accepts_operator: bool = False) -> bool:
+        """Return whether the portfolio has kernels that provide the input of a solver.
+
+        Parameters
+        ----------
+        wanted : {"gram", "features", "implicit"}
+            Kernel input of a solver.
+        accepts_operator : bool
+            Whether the solver also accepts products with the kernel matrix.
+
+        Returns
+        -------
+        bool
+        """
+        return wanted in ("gram", "implicit") or accepts_operator
+
+    def files(self) -> list[str]:
+        """Return the local files that the kernels use: none."""
+        return []
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry without its solvers, for a job."""
+        return {key: value for key, value in self.given.items() if key != "solvers"}
+
+    def resolve(
+        self, X: Data, wanted: str, real: bool = False, accepts_operator: bool = False
+    ) -> "tuple[KernelEntry, ...]":
+        """Return the kernels of the portfolio for some sequences.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Their labels are not looked at.
+        wanted : {"gram", "implicit"}
+            Kernel input of the solver.
+        real : bool
+            Whether the labels are numbers.
+        accepts_operator : bool
+            Whether the solver also accepts products with the kernel matrix.
+
+        Returns
+        -------
+        tuple of KernelEntry
+
+        Raises
+        ------
+        ParameterError
+            If the data are not sequences, or no kernel of the portfolio suits.
+        """
+        if not isinstance(X, SequenceSet):
+            raise ParameterError("kernel auto takes sequences only", remedy="give a kernel of vectors, such as rbf")
+        members = members_for(X, wanted != "gram", real, accepts_operator)
+        return tuple(KernelEntry.parse(member.spec, member.name) for member in members)
+
+
+def is_auto(given: str | Mapping[str, Any]) -> bool:
+    """Return whether a kernel is given as ``auto``.
+
+    >>> is_auto("auto"), is_auto({"kernel": "auto"}), is_auto("spectrum:k=3")
+    (True, True, False)
+    """
+    name = given.get("kernel") if isinstance(given, Mapping) else given.strip()
+    if isinstance(name, str) and name.partition(":")[0] == AUTO and name != AUTO:
+        raise ParameterError(
+            f"kernel auto has no parameters in {name!r}", remedy="write auto, and give its time with --time"
+        )
+    return name == AUTO
+
+
+# A kernel entry as given to a job or on the command line.
+
+AnyKernel = KernelEntry | KernelChoice | AutoKernel
+
+
+def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
+    """Return the kernel entry, or choice of several, given to a job or on the command line.
 
     Parameters
     ----------
-    given : mapping
-        The entry as configured.
+    given : str or mapping
+        ``{"kernel": "spectrum", "k": 3}`` or ``{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, …]}``, as
+        JSON or as text; text with alternatives, ``spectrum:k=3|4``, is a choice; or ``auto``.
 
     Returns
     -------
-    tuple of str or None
+    KernelEntry, KernelChoice or AutoKernel
+
+    Raises
+    ------
+    ConfigError
+        If a candidate has no unique name.
+    ParameterError
+        As for `KernelEntry.parse`.
+
+    Examples
+    --------
+    >>> read_kernel('{"choose": [{"name": "a", "kernel": "spectrum", "k": 1}]}').candidates[0].name
+    'a'
+    >>> [entry.name for entry in read_kernel("mismatch:k=4|5,m=1").candidates]
+    ['mismatch:k=4,m=1', 'mismatch:k=5,m=1']
     """
-    return tuple(given["solvers"]) if "solvers" in given else None
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        given = parse_spec(given)
+    if is_auto(given):
+        return AutoKernel.parse(given)
+    several = spec_alternatives(given)
+    if len(several) > 1:
+        entries = [KernelEntry.parse(one) for one in several]
+        named = [replace(entry, name=kernel_text(entry.kernel)) for entry in entries]
+        return KernelChoice("choose", {"choose": [entry.given for entry in named]}, tuple(named))
+    given = parse_spec(given) if isinstance(given, str) else given
+    if "choose" not in given:
+        return KernelEntry.parse(given)
+    found: dict[str, KernelEntry] = {}
+    for item in given["choose"] if isinstance(given["choose"], list) and given["choose"] else [None]:
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(item, dict) or not isinstance(name, str) or name in found:
+            raise ConfigError(
+                f"choose={given['choose']!r} is not a list of named kernels",
+                remedy="give a list of kernels, each with a name",
+            )
+        found[name] = KernelEntry.parse({key: value for key, value in item.items() if key != "name"}, name)
+    return KernelChoice("choose", given, tuple(found.values()))

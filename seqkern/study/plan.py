@@ -1,13 +1,11 @@
-"""What the jobs of a data set are predicted to cost: the content of ``plan.json``.
+"""The predicted costs of the jobs of a data set: the content of ``plan.json``.
 
-The workflow reads it to divide long jobs into shares, and to ask for memory and time. Results never depend on it.
+The workflow reads it to divide long jobs into shares, and to request memory and time. Results never depend on it.
 """
-
-from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -20,87 +18,55 @@ NAME = "plan.json"
 
 @dataclass(frozen=True)
 class Cost:
-    """What a job is predicted to cost.
+    """The predicted cost of a job: CPU seconds, and peak memory in bytes."""
 
-    Attributes
-    ----------
-    seconds : float
-        CPU time.
-    bytes : int
-        Peak memory of the process.
-    """
-
-    seconds: float
-    bytes: int
+    seconds: float  # CPU time
+    bytes: int  # Peak memory of the process
 
 
 @dataclass(frozen=True)
 class MethodCost:
-    """What the evaluation of a method is predicted to cost.
+    """The predicted cost of evaluating a method.
 
-    Attributes
-    ----------
-    bytes : int
-        Peak memory of the process, for any of its folds.
-    folds : list of float
-        CPU seconds of each fold, in the order of tasks and their splits.
-    once : float
-        CPU seconds that each job spends besides, however few folds it computes: imports, features of all samples.
-    inner : list of float
-        CPU seconds of the inner loop of each fold, where jobs before make one choice for several tasks; these are not
-        part of `folds`.
+    `bytes` is the peak memory for any fold, `folds` the CPU seconds of each fold (in the order of tasks and their
+    splits), and `once` the CPU seconds that each job adds: imports, features of all samples. `inner` is the CPU seconds
+    of the inner loop of each fold if earlier jobs make one choice for several tasks; these are not part of `folds`.
 
-    Examples
-    --------
     >>> MethodCost(10**8, [20.0, 40.0], once=2.0).seconds
     62.0
     """
 
-    bytes: int
-    folds: Sequence[float]
+    bytes: int  # Peak memory of the process, for any of its folds
+    folds: Sequence[float]  # CPU seconds of each fold, in the order of tasks and their splits
+    # CPU seconds that each job spends besides, however few folds it computes: imports, features of all samples
     once: float = 0.0
+    # CPU seconds of the inner loop of each fold, where jobs before make one choice for several tasks; these are not
+    # part of `folds`
     inner: Sequence[float] = ()
 
     @property
     def seconds(self) -> float:
-        """CPU seconds of one job for all folds."""
+        """The CPU seconds of a single job for all folds."""
         return self.once + sum(self.folds)
 
 
 @dataclass(frozen=True)
 class DatasetPlan:
-    """Predicted costs of the jobs of one data set.
+    """The predicted costs of the jobs of one data set.
 
-    Attributes
-    ----------
-    grams : dict of str to Cost
-        Of each stored Gram matrix, by its name.
-    methods : dict of str to dict of str to MethodCost
-        By the names of kernel and solver.
+    `grams` has the cost of each stored Gram matrix, `methods` the costs by kernel and solver name.
 
-    Examples
-    --------
     >>> plan = DatasetPlan({"three": Cost(2.0, 10**8)}, {"three": {"svm": MethodCost(10**8, [20.0, 40.0])}})
     >>> DatasetPlan.parse(json.loads(plan.to_json())).methods["three"]["svm"].seconds
     60.0
     """
 
-    grams: dict[str, Cost] = field(default_factory=dict)
-    methods: dict[str, dict[str, MethodCost]] = field(default_factory=dict)
+    grams: "dict[str, Cost]" = field(default_factory=dict)  # Of each stored Gram matrix, by its name
+    methods: "dict[str, dict[str, MethodCost]]" = field(default_factory=dict)  # By the names of kernel and solver
 
     @classmethod
-    def parse(cls, read: Any) -> DatasetPlan:
-        """Return the plan in the JSON of `to_json`.
-
-        Parameters
-        ----------
-        read : object
-            JSON.
-
-        Returns
-        -------
-        DatasetPlan
-        """
+    def parse(cls, read: Any) -> "DatasetPlan":
+        """Return the plan from the JSON object of `to_json`."""
         costs = [cost for solvers in read["methods"].values() for cost in solvers.values()]
         for value in (value for cost in [*read["grams"].values(), *costs] for value in cost.values()):
             for number in value if isinstance(value, list) else [value]:
@@ -119,23 +85,8 @@ class DatasetPlan:
         return cls(grams, methods)
 
     @classmethod
-    def load(cls, path: PathLike) -> DatasetPlan:
-        """Read a file that `write` wrote.
-
-        Parameters
-        ----------
-        path : path-like
-            The file.
-
-        Returns
-        -------
-        DatasetPlan
-
-        Raises
-        ------
-        FileError
-            If it cannot be read, or is damaged.
-        """
+    def load(cls, path: PathLike) -> "DatasetPlan":
+        """Read a plan written by `write`."""
         read = PLAN.load_json(path)
         with PLAN.damaged(path):
             return cls.parse(read)
@@ -145,25 +96,39 @@ class DatasetPlan:
         return json.dumps(PLAN.stamp() | asdict(self), indent=1, sort_keys=True) + "\n"
 
     def write(self, path: PathLike) -> None:
-        """Write the plan.
-
-        Parameters
-        ----------
-        path : path-like
-            The file.
-
-        Raises
-        ------
-        FileError
-            If it cannot be written.
-        """
+        """Write the plan."""
         with atomic_write(path, "w") as file:
             file.write(self.to_json())
 
 
-def _check_numbers(cost: Cost | MethodCost) -> None:
-    """Raise ValueError or TypeError unless a cost read from a file consists of finite numbers, where lists of them."""
+def _check_numbers(cost: "Cost | MethodCost") -> None:
+    """Raise ValueError or TypeError unless a cost read from a file has finite numbers, and lists where needed."""
     for name, value in asdict(cost).items():
         numbers = list(value) if name in ("folds", "inner") else [value]
         if not all(math.isfinite(number) and number >= 0 for number in numbers):
             raise ValueError("not a cost")
+
+
+# The division of the evaluations of a kernel on a data set into jobs.
+
+SHORTEST = 30.0
+"""CPU seconds: starting a job costs some of them."""
+
+
+def count_shares(costs: Collection[MethodCost], limit: float, *, inner: bool = False) -> int:
+    """Return the number of jobs among which the folds of several methods are divided.
+
+    `limit` is the CPU seconds of a job, which a single fold may exceed. If `inner`, only the inner loops are computed,
+    for one choice over several tasks.
+
+    >>> svm = MethodCost(10**8, [100.0] * 10)
+    >>> count_shares([svm, svm], limit=600), count_shares([svm, svm], limit=3600), count_shares([svm], limit=0.1)
+    (4, 1, 10)
+    """
+    folds = [seconds for cost in costs for seconds in (cost.inner if inner else cost.folds)]
+    work, once = sum(folds), sum(cost.once for cost in costs)
+    if work + once <= limit:
+        return 1
+    # each job spends `once` as well
+    wanted = math.ceil(work / max(limit - once, min(limit, SHORTEST)))
+    return max(1, min(wanted, int(work / min(limit, SHORTEST)), len(folds)))

@@ -1,16 +1,266 @@
 """The schema of a study: it validates a configuration and provides its defaults."""
 
+import contextlib
 import difflib
+import math
+import re
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import jsonschema
+import yaml
 
-from seqkern.core.errors import ConfigError
+from seqkern.core.damaged import unreadable
+from seqkern.core.declarations import read_number
+from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.resource_files import open_resource
-from seqkern.study.places import Places, parse_yaml
+
+# A YAML reader that keeps the lines of configuration keys for messages.
+
+File = str | PathLike[str]
+Files = File | Sequence[File] | None
+Keys = tuple[str | int, ...]
+MISSING = object()
+ODD_NUMBER = re.compile(r"[0-9]_|[0-9.][eE][-+]?[0-9]{3}")
+LONGEST = 1_000_000
+"""Characters of a configuration."""
+MOST_VALUES = 50_000
+"""Keys and values of a configuration, each alias counted as what it stands for."""
+
+
+class Places:
+    """The files of a configuration (in reading order), and the lines of its keys.
+
+    >>> places = Places({"seed": -1}, ["study.yaml"])
+    >>> print(places.error(("seed",), "-1 is less than the minimum of 0"))
+    study.yaml: seed: -1 is less than the minimum of 0
+    """
+
+    def __init__(self, config: Mapping[str, Any], files: Sequence[File] = ()) -> None:
+        self.config = config
+        self.files = list(files)
+
+    def error(
+        self, keys: Keys, problem: str, *, remedy: str | None = None, at: Keys | None = None, joint: str = ": "
+    ) -> ConfigError:
+        """Return a ConfigError about one key; `at` is the key whose line to report, if it differs."""
+        file, line = self.find(keys if at is None else at)
+        text = f"{'.'.join(map(str, keys))}{joint}{problem}" if keys else problem
+        return ConfigError(text, file=file, line=line, remedy=remedy)
+
+    @contextlib.contextmanager
+    def within(self, *keys: str | int) -> Iterator[None]:
+        """Convert errors that a user can correct to ConfigErrors about one key."""
+        try:
+            yield
+        except SeqkernError as error:
+            raise self.error(keys, error.problem, remedy=error.remedy) from error
+
+    def check_numbers(self) -> None:
+        """Raise ConfigError for numbers such as ``1_000`` and ``1.0e+400``, which YAML reads as 1000 and infinity."""
+        for file in self.files:
+            for node in _odd_numbers(file):
+                problem = f"{node.value} is not a finite number of digits only"
+                line = node.start_mark.line + 1
+                raise ConfigError(problem, file=file, line=line, remedy="write it in digits, or a text in quotes")
+
+    def find(self, keys: Keys) -> tuple[File | None, int | None]:
+        """Return the file and line (from 1) of a key; the last file and None if it is in no file.
+
+        A key also given on the command line is in no file. For a missing key, the place where it belongs is returned.
+        """
+        for file in reversed(self.files):
+            line = _line(file, self.config, keys)
+            if line is not None:
+                return file, line
+        return (self.files[-1] if self.files else None), None
+
+
+def files_of(file: Files) -> list[File]:
+    """Return the given files as a list."""
+    if file is None:
+        return []
+    return [file] if isinstance(file, str | PathLike) else list(file)
+
+
+class _Loader(yaml.SafeLoader):
+    """A YAML loader that rejects repeated keys and oversized configurations."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.count = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Return the next node and count it."""
+        self.count += 1
+        _check_count(self.count)
+        return super().compose_node(parent, index)
+
+    def check(self, node: yaml.Node, sizes: dict[int, int]) -> int:
+        """Return the number of values in a node, with aliases expanded, and check its keys."""
+        if id(node) not in sizes:
+            sizes[id(node)] = MOST_VALUES  # while its values are counted: an alias of itself has no end
+            parts: list[Any] = node.value if isinstance(node, yaml.CollectionNode) else []
+            if isinstance(node, yaml.MappingNode):
+                _check_keys([key for key, _ in parts])
+                parts = [part for pair in parts for part in pair]
+            sizes[id(node)] = 1 + sum(self.check(part, sizes) for part in parts)
+            _check_count(sizes[id(node)])
+        return sizes[id(node)]
+
+
+def _check_keys(keys: Sequence[yaml.Node]) -> None:
+    """Raise ConfigError for a repeated key; YAML would silently take the last one."""
+    lines: dict[object, int] = {}
+    for node in keys:
+        line = node.start_mark.line + 1
+        key = (node.tag, node.value) if isinstance(node, yaml.ScalarNode) else id(node)
+        if key in lines:
+            problem = f"repeats the key {node.value!r} (lines {lines[key]} and {line})"
+            raise ConfigError(problem, remedy="remove or rename one of them")
+        lines[key] = line
+
+
+def _check_count(count: int) -> None:
+    """Raise ConfigError for more values than a configuration can have."""
+    if count > MOST_VALUES:
+        problem = f"has more than {MOST_VALUES:,} values, aliases (*name) counted as what they stand for"
+        raise ConfigError(problem, remedy="divide it, or remove aliases")
+
+
+def parse_yaml(text: str) -> tuple[yaml.Node | None, Any]:
+    r"""Return the root node (with line numbers) and the content of a YAML text; the node of an empty text is None.
+
+    >>> parse_yaml("seed: 1\nseed: 2")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ConfigError: repeats the key 'seed' (lines 1 and 2); remove or rename one of them
+    """
+    if len(text) > LONGEST:
+        raise ConfigError(f"has more than {LONGEST:,} characters", remedy="divide it")
+    loader = _Loader(text)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return None, None
+        loader.check(root, {})
+        return root, loader.construct_document(root)
+    finally:
+        loader.dispose()
+
+
+def read_config(path: File) -> Any:
+    """Return the unchecked content of a YAML configuration."""
+    try:
+        return _read(path)[1]
+    except OSError as error:
+        raise unreadable(path, error, kind=ConfigError) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"is not YAML: {error}", file=path, remedy="correct the given line") from error
+
+
+def check_written(files: Files) -> None:
+    """Raise ConfigError for a file that repeats a key or is too large.
+
+    Snakemake reads configurations itself, and takes the last of repeated keys. Files that are not YAML pass.
+    """
+    for file in files_of(files):
+        _parsed(file)
+
+
+def _read(file: File) -> tuple[yaml.Node | None, Any]:
+    """Return the root node and the content of a YAML file."""
+    try:
+        return parse_yaml(Path(file).read_text(encoding="utf-8"))
+    except ConfigError as error:
+        error.file = file
+        raise
+
+
+def _parsed(file: File) -> tuple[yaml.Node | None, Any]:
+    """Return the root node and the content of a file, None and None where it is not YAML."""
+    try:
+        return _read(file)
+    except ConfigError:
+        raise
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return None, None
+
+
+def _line(file: File, config: Mapping[str, Any], keys: Keys) -> int | None:
+    """Return the line of a key in one file; None if the key is not there."""
+    root, data = _parsed(file)
+    if root is None:
+        return None
+    written = _value(data, keys)
+    if written is not MISSING and written != _value(config, keys):
+        return None
+    line, node = None, root
+    for key in keys:
+        found = _child(node, key)
+        if found is None:
+            break
+        mark, node = found
+        line = mark + 1
+    return line
+
+
+def _odd_numbers(file: File) -> Iterator[yaml.Node]:
+    """Yield the number nodes of a file that have underscores or overflow."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+        nodes = [yaml.compose(text, Loader=yaml.SafeLoader)] if ODD_NUMBER.search(text) else []
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return
+    seen: set[int] = set()
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            nodes += [part for pair in reversed(node.value) for part in reversed(pair)]
+        elif isinstance(node, yaml.SequenceNode):
+            nodes += reversed(node.value)
+        elif (
+            node is not None
+            and node.tag.endswith((":int", ":float"))
+            and ODD_NUMBER.search(node.value)
+            and math.isnan(read_number(node.value))
+        ):
+            yield node
+
+
+def _value(data: Any, keys: Keys) -> Any:
+    """Return the value at a path of nested mappings and lists, or `MISSING`."""
+    for key in keys:
+        try:
+            data = data[key]
+        except (KeyError, IndexError, TypeError):
+            return MISSING
+    return data
+
+
+def _child(node: yaml.Node | None, key: str | int) -> tuple[int, yaml.Node] | None:
+    """Return the line (from 0) and the child node of a key; None if there is none."""
+    if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+        return node.value[key].start_mark.line, node.value[key]
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    merged: list[yaml.Node] = []
+    for name, value in node.value:
+        if name.value == str(key):
+            return name.start_mark.line, value
+        if name.tag == "tag:yaml.org,2002:merge":
+            merged += value.value if isinstance(value, yaml.SequenceNode) else [value]
+    return next((found for found in (_child(part, key) for part in merged) if found is not None), None)
+
 
 Schema = Mapping[str, Any]
 TYPES = {
@@ -27,39 +277,14 @@ TYPES = {
 
 @cache
 def read_schema(name: str = "config") -> Schema:
-    """Return the schema of a study, or of another configuration.
-
-    Parameters
-    ----------
-    name : str
-        ``"config"`` or ``"apply"``.
-
-    Returns
-    -------
-    mapping
-    """
+    """Return the JSON Schema called ``"config"`` (a study) or ``"apply"``."""
     with open_resource(f"{name}.schema.yaml", "schemas") as stream:
         schema: Schema = parse_yaml(stream.read())[1]
     return schema
 
 
 def check_schema(config: Any, schema: Schema, places: Places) -> None:
-    """Raise ConfigError unless a configuration is valid under a schema.
-
-    Parameters
-    ----------
-    config : object
-        As read from YAML or JSON.
-    schema : mapping
-        Of JSON Schema 2020-12.
-    places : Places
-        Of the configuration.
-
-    Raises
-    ------
-    ConfigError
-        For an invalid key or value, with the nearest known key.
-    """
+    """Raise ConfigError, with the nearest known key, unless a configuration is valid under a schema."""
     places.check_numbers()
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
     if error is not None:
@@ -67,7 +292,7 @@ def check_schema(config: Any, schema: Schema, places: Places) -> None:
 
 
 def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Places) -> ConfigError:
-    """Return a ConfigError for a jsonschema error, in the terms of the configuration file."""
+    """Return a ConfigError for a jsonschema error, worded in terms of the configuration file."""
     keys = tuple(error.absolute_path)
     given: Any = error.instance
     wanted: Any = error.validator_value
@@ -97,40 +322,14 @@ def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Pla
 
 
 def hint(name: object, known: Iterable[str]) -> str:
-    """Return a question suggesting the nearest known name, or an empty string.
-
-    Parameters
-    ----------
-    name : object
-        The given name.
-    known : iterable of str
-        The defined names.
-
-    Returns
-    -------
-    str
-        Empty if no name is similar.
-    """
+    """Return a question that suggests the nearest known name, or an empty string."""
     near = difflib.get_close_matches(str(name), known, n=1)
     return f"did you mean {near[0]!r}? " if near else ""
 
 
 def with_defaults(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """Return a copy of an object with the defaults of its schema's properties, level by level.
+    """Return a copy of an object, filled recursively with the defaults of its schema's properties.
 
-    Parameters
-    ----------
-    value : mapping
-        A configuration, or part of one.
-    schema : mapping
-        Of JSON Schema 2020-12.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
     >>> with_defaults({"a": 1}, {"properties": {"b": {"default": 2}}})
     {'a': 1, 'b': 2}
     """

@@ -1,17 +1,21 @@
-"""The solvers of a study: each entry's grid built once, with the layers after it."""
+"""The solvers of a study: the grid of each entry built once, with the layers that follow it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import SeqkernError
-from seqkern.datasets.data_entry import Within, anywhere
-from seqkern.evaluation.candidates import random_candidates
-from seqkern.layers import Layers
-from seqkern.solvers import common_input
-from seqkern.solvers.base import Solver
-from seqkern.solvers.ranges import as_range
-from seqkern.solvers.solver_specs import build_grid
+from seqkern.evaluation.selection import random_candidates
+from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels.kernel import Kernel
+from seqkern.solvers.contract import Solver
+from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.layers.chain import Layers
+from seqkern.solvers.solver_specs import as_range, build_grid, common_input
+from seqkern.solvers.thresholds import PLAIN
+from seqkern.study.data_entry import Within, anywhere
+from seqkern.study.kernel_entries import AnyKernel, AutoKernel
 
 Candidate = tuple[Any, dict[str, Any]]
 """The name of a kernel and the specification of a solver."""
@@ -213,19 +217,7 @@ class SolverEntry:
         return {key: value for key, value in given.items() if key != "solver"}
 
     def values(self, parameter: str, default: Any = None) -> Any:
-        """Return the value, or list of values, of a parameter in the entry.
-
-        Parameters
-        ----------
-        parameter : str
-            Its name in the entry.
-        default : object, optional
-            Returned if the entry has none.
-
-        Returns
-        -------
-        object
-        """
+        """Return the value, or list of values, of a parameter in the entry."""
         return self.parameters().get(parameter, default)
 
     def searched(self) -> dict[str, list[Any]]:
@@ -241,20 +233,312 @@ class SolverEntry:
 
 
 def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | str, Sequence[Any]]:
-    """Return the solver specification of an entry, and those of its layers.
-
-    Parameters
-    ----------
-    given : str or mapping
-        A text has no layers.
-
-    Returns
-    -------
-    solver : mapping or str
-        Without the layers.
-    layers : sequence
-        Empty without layers.
-    """
+    """Return the solver specification of an entry without its layers, and the layers (empty for a text)."""
     if not isinstance(given, Mapping):
         return given, []
     return {key: value for key, value in given.items() if key != "layers"}, given.get("layers") or []
+
+
+# The settings of a study for the inner loop and the leakage check.
+
+
+@dataclass(frozen=True)
+class InnerSettings:
+    """The inner loop within each training set, which chooses hyperparameters.
+
+    Attributes
+    ----------
+    folds : int
+        Number of inner folds.
+    metric : str
+        The metric to maximise.
+    search : {"grid", "random"}
+        Whether all candidates are tried, or some drawn at random.
+    draws : int
+        Number of random candidates.
+    rule : {"best", "one_standard_error"}
+        The rule of choice.
+    pooled : {"none", "tasks"}
+        Whether each task has its own choice, or one choice is made by the mean rank over all tasks.
+    clusters : int or "auto", optional
+        Number of clusters of similar positive samples that are held out in place of folds.
+    calibration : {"platt", "isotonic"}, optional
+        The method of calibration.
+    threshold : str, optional
+        The rule for the decision threshold of the positive class; by default one is set after a search, and
+        for classes of unequal size.
+
+    Examples
+    --------
+    >>> inner = InnerSettings.parse({"folds": 5, "search": "random", "draws": 8})
+    >>> inner.folds, inner.drawn, inner.rule
+    (5, 8, 'best')
+    """
+
+    folds: int = 3
+    metric: str = "auto"
+    search: str = "grid"
+    draws: int = 20
+    rule: str = "best"
+    pooled: str = "none"
+    clusters: int | str | None = None
+    calibration: str | None = None
+    threshold: str | None = None
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> "InnerSettings":
+        """Return the settings of a configuration.
+
+        Parameters
+        ----------
+        given : mapping
+            The value of ``inner``; unknown keys are ignored.
+
+        Returns
+        -------
+        InnerSettings
+        """
+        return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
+
+    @property
+    def random(self) -> bool:
+        """Whether candidates are drawn at random, so that solvers may have ranges of values."""
+        return self.search == "random"
+
+    @property
+    def drawn(self) -> int | None:
+        """The number of random candidates; None if all are tried."""
+        return self.draws if self.random else None
+
+    @property
+    def pools(self) -> bool:
+        """Whether one choice is made for all tasks."""
+        return self.pooled == "tasks"
+
+    @property
+    def afterwards(self) -> dict[str, str]:
+        """What is given of calibration and threshold, by name."""
+        both = {"calibration": self.calibration, "threshold": self.threshold}
+        return {name: value for name, value in both.items() if value is not None}
+
+    @property
+    def held_out(self) -> list[str]:
+        """The names of what is to be fitted to held-out decision values."""
+        return [name for name, value in self.afterwards.items() if value != PLAIN]
+
+
+@dataclass(frozen=True)
+class LeakageSettings:
+    """Settings of the leakage check.
+
+    Attributes
+    ----------
+    contained : bool
+        Whether to report test sequences contained in training sequences, and vice versa.
+    identity : float or "auto", optional
+        Share of identical residues from which pairs across folds are reported; ``"auto"``: those that chance does not
+        explain; None: only identical and contained ones.
+    reverse_complement : bool
+        Whether to include the reverse strand.
+    keep_together : bool or "auto"
+        Whether random folds keep the reported pairs together; ``"auto"``: as far as balanced folds allow.
+    allow_similar : bool
+        Whether similar samples may be in different folds, in place of `keep_together`.
+
+    Examples
+    --------
+    >>> settings = LeakageSettings.parse({"identity": 0.9})
+    >>> settings.identity, settings.together
+    (0.9, 'auto')
+    """
+
+    contained: bool = True
+    identity: float | str | None = "auto"
+    reverse_complement: bool = False
+    keep_together: bool | str = "auto"
+    allow_similar: bool = False
+
+    @property
+    def together(self) -> bool | str:
+        """Whether similar samples are kept together: True, False or ``"auto"``."""
+        return False if self.allow_similar else self.keep_together
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> "LeakageSettings":
+        """Return the settings of a configuration.
+
+        Parameters
+        ----------
+        given : mapping
+            The value of ``leakage``; unknown keys are ignored.
+
+        Returns
+        -------
+        LeakageSettings
+        """
+        return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings in configuration form."""
+        return asdict(self)
+
+
+# A method of a study: a kernel with transforms, a solver and layers.
+
+
+@dataclass(frozen=True, eq=False)
+class MethodEntry:
+    """A kernel, or a choice of several, with a solver.
+
+    Attributes
+    ----------
+    kernel : KernelEntry, KernelChoice or AutoKernel
+        Its entry in the study.
+    solver : SolverEntry
+        With the layers after it.
+    search : InnerSettings
+        How the inner loop chooses, and what is fitted to held-out decision values.
+    seed : int
+        Seed of the inner folds.
+
+    Examples
+    --------
+    >>> from seqkern.study.kernel_entries import KernelEntry
+    >>> svm = SolverEntry.parse("csvc:C=[1,10]", "svm")
+    >>> method = MethodEntry(KernelEntry.parse("spectrum:k=3", "three"), svm, InnerSettings(), seed=1)
+    >>> method.names, len(method.candidates()), method.chooses
+    (('three', 'svm'), 2, True)
+    """
+
+    kernel: AnyKernel
+    solver: SolverEntry
+    search: InnerSettings
+    seed: int = 1
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of kernel and solver."""
+        return self.kernel.name, self.solver.name
+
+    @property
+    def kernels(self) -> dict[str, Kernel]:
+        """The kernels to choose among, by name."""
+        return {entry.name: entry.kernel for entry in self.kernel.candidates}
+
+    @property
+    def transforms(self) -> dict[str, tuple[GramTransform, ...]]:
+        """The transforms of the matrix of each kernel, by its name."""
+        return {entry.name: entry.transforms for entry in self.kernel.candidates}
+
+    @property
+    def layers(self) -> Layers:
+        """The layers after the solver."""
+        return self.solver.layers
+
+    @property
+    def calibration(self) -> str | None:
+        """The method of calibration; None with layers."""
+        return None if self.solver.has_layers else self.search.calibration
+
+    @property
+    def threshold(self) -> str | None:
+        """The rule for the threshold; None with layers."""
+        return None if self.solver.has_layers else self.search.threshold
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the inner loop has several candidates, counting the ends of a range of values."""
+        return isinstance(self.kernel, AutoKernel) or len(self.kernel.candidates) * len(self.solver.specs) > 1
+
+    @property
+    def needs_gram(self) -> bool:
+        """Whether the solver takes a Gram matrix."""
+        return self.solver.needs_gram
+
+    def candidates(self) -> list[Candidate]:
+        """Return the candidates of the inner loop: names of kernels with specifications of solvers."""
+        return self.solver.candidates(list(self.kernels), self.search.drawn, self.seed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the method in the form for a job."""
+        return {"kernel": self.kernel.to_dict(), "solver": self.solver.spec, "layers": list(self.solver.layer_specs)}
+
+
+# Solvers to be checked against the labels of every training set before any Gram matrix is computed.
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedSolver:
+    """A solver to check against the labels of training sets.
+
+    Attributes
+    ----------
+    solver : SolverEntry
+        With the layers after it.
+    inner_folds : int
+        Folds of the training set; zero without inner folds.
+    seed : int
+        Of the inner folds.
+    metric : str
+        Of the inner loop: a bound of the leave-one-out error suits some solvers and labels only.
+
+    Examples
+    --------
+    >>> checked = CheckedSolver.parse({"solver": "nusvc:nu=[0.1,0.2]", "inner_folds": 5}, "nu")
+    >>> len(checked.solver.grid), checked.inner_folds, checked.seed
+    (2, 5, 1)
+    """
+
+    solver: SolverEntry
+    inner_folds: int = 3
+    seed: int = 1
+    metric: str = "auto"
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any], name: str) -> "CheckedSolver":
+        """Return the solver described by JSON.
+
+        Parameters
+        ----------
+        given : mapping
+            ``solver``, ``layers``, ``inner_folds``, ``seed`` and ``metric``.
+        name : str
+            Its name in the study.
+
+        Returns
+        -------
+        CheckedSolver
+
+        Raises
+        ------
+        ParameterError
+            As for `SolverEntry.parse`, and for a number outside its domain.
+        """
+        numbers = {key: given[key] for key in ("inner_folds", "seed") if key in given}
+        for key, value in numbers.items():
+            check_integer(key, value, 0)
+        entry = SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True)
+        return cls(entry, **numbers, metric=str(given.get("metric", "auto")))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the input of `parse`."""
+        layers = list(self.solver.layer_specs)
+        found = {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
+        return found | ({"metric": self.metric} if self.metric in BOUNDS else {})
+
+
+def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
+    """Return the solvers of the methods on one data set by name, to be checked against its labels.
+
+    They have zero inner folds if these choose or fit nothing, or the solver accepts all labels of its kind.
+    """
+    found: dict[str, CheckedSolver] = {}
+    for method in methods:
+        solver, search = method.solver, method.search
+        before = solver.name in found and found[solver.name].inner_folds > 0
+        inner = before or method.chooses or bool(search.held_out) or solver.has_layers
+        by_bound = search.metric in BOUNDS and not solver.has_layers
+        folds = search.folds if solver.refuses_labels and inner and not by_bound else 0
+        bound = search.metric if by_bound and method.chooses else "auto"
+        found[solver.name] = CheckedSolver(solver, folds, method.seed, bound)
+    return found

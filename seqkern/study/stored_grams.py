@@ -1,4 +1,4 @@
-"""The stored Gram matrices of a study: one for all kernels that differ only in transforms and repair."""
+"""The stored Gram matrices of a study, shared by kernels that differ only in transforms and repair."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -7,10 +7,9 @@ from typing import Any
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import PathLike
-from seqkern.datasets import Dataset
 from seqkern.kernels.kernel import Kernel
-from seqkern.study.kernel_entries import KernelEntry, local_files
-from seqkern.study.reading import AnyKernel
+from seqkern.study.dataset import Dataset
+from seqkern.study.kernel_entries import AnyKernel, KernelEntry, local_files
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,23 +42,12 @@ class GramHome:
 
 
 def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
-    """Return the stored Gram matrix of each kernel of a study that has one.
+    """Return for each entry name the stored Gram matrices that it needs (see `StoredForm.kernels`).
 
-    Parameters
-    ----------
-    kernels : mapping of str to KernelEntry or KernelChoice
-        Of a study.
+    Entries may share a matrix. Its name is that of the first entry that is this kernel itself, preferably without
+    transforms; else of the first entry that needs no other matrix, else of the first that needs it, with ``.part`` and
+    a number. Unknown kernels have none.
 
-    Returns
-    -------
-    dict of str to list of GramHome
-        For each entry name, the matrices that it needs (see `StoredForm.kernels`). Several entries may share a
-        matrix; it gets the name of the first entry that is this kernel itself, preferably without transforms;
-        else of the first that needs no other matrix, else of the first that needs it, with ``.part`` and a
-        number. Unknown kernels have none.
-
-    Examples
-    --------
     >>> plain, map_of_it = KernelEntry.parse("spectrum:k=3"), KernelEntry.parse("pairwise:base=(spectrum:k=3)")
     >>> homes = gram_homes({"map": map_of_it, "plain": plain})
     >>> [home.name for home in homes["map"]]
@@ -84,14 +72,9 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
 
 
 def check_stored(dataset: Dataset, file: PathLike) -> None:
-    """Raise ParameterError if the samples of a data set are residues, which have no common Gram matrix.
+    """Raise ParameterError if the samples of a data set are residues.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        With sequences, tables or residues as samples.
-    file : path-like
-        Used in the message.
+    Residues have no common Gram matrix; `file` is named in the message.
     """
     if dataset.residues is not None:
         count = len(dataset.residues)
@@ -104,7 +87,7 @@ def check_stored(dataset: Dataset, file: PathLike) -> None:
 
 
 def _free(name: str, taken: Container[str]) -> str:
-    """Return an unused name: the name itself, or followed by underscores."""
+    """Return an unused name: the given name, with underscores appended if necessary."""
     while name in taken:
         name += "_"
     return name

@@ -4,36 +4,214 @@ import contextlib
 import copy
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.memory import parse_bytes
-from seqkern.datasets.data_entry import check_file_name
 from seqkern.evaluation.held_out import check_afterwards
-from seqkern.evaluation.leave_one_out import check_bound_kernels
-from seqkern.solvers.bound_names import BOUNDS
-from seqkern.study.auto_kernel import AutoKernel, is_auto
-from seqkern.study.checked_solvers import CheckedSolver, checked_solvers
-from seqkern.study.checks import (
-    check_choices,
-    check_defined,
-    check_methods,
-    check_models,
-    check_significance,
-    check_views,
-)
+from seqkern.evaluation.selection import check_bound_kernels
+from seqkern.kernels.kernel_specs import check_kind
+from seqkern.kernels.solver_input import gives
+from seqkern.solvers.capabilities import check_solver
+from seqkern.solvers.costs import BOUNDS
+from seqkern.study.data_entry import check_file_name
 from seqkern.study.dataset_entries import DatasetEntry
-from seqkern.study.kernel_entries import KernelChoice, KernelEntry
-from seqkern.study.methods import MethodEntry
-from seqkern.study.places import File, Files, Places, files_of, read_config
-from seqkern.study.reading import AnyKernel
-from seqkern.study.schema import check_schema, read_schema, with_defaults
-from seqkern.study.settings import InnerSettings, LeakageSettings
-from seqkern.study.solver_entries import SolverEntry
+from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelChoice, KernelEntry, is_auto
+from seqkern.study.schema import (
+    File,
+    Files,
+    Keys,
+    Places,
+    check_schema,
+    files_of,
+    hint,
+    read_config,
+    read_schema,
+    with_defaults,
+)
+from seqkern.study.solver_entries import (
+    CheckedSolver,
+    InnerSettings,
+    LeakageSettings,
+    MethodEntry,
+    SolverEntry,
+    checked_solvers,
+)
 from seqkern.study.stored_grams import GramHome, gram_homes
+
+# Consistency checks between the entries of a study, before any work.
+
+Kernels = Mapping[str, AnyKernel]
+Solvers = Mapping[str, SolverEntry]
+Names = Sequence[tuple[str, str]]
+"""Names of the kernels and solvers that run on a data set."""
+
+
+def check_defined(keys: Keys, names: Iterable[str] | None, known: Iterable[str], places: Places) -> None:
+    """Raise ConfigError if `names`, listed under `keys`, contains an undefined name."""
+    for number, name in enumerate(names or ()):
+        if name not in known:
+            raise not_defined(keys, name, known, places, at=(*keys, number))
+
+
+def not_defined(keys: Keys, name: str, known: Iterable[str], places: Places, at: Keys | None = None) -> ConfigError:
+    """Return a ConfigError for an undefined name; `at` is the key whose line to report, if it differs."""
+    remedy = f"{hint(name, known)}choose from: {', '.join(known)}"
+    return places.error(keys, f"{name!r} is not defined", remedy=remedy, at=at)
+
+
+def check_choices(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError unless a data set names known kernels and solvers that accept its kind of data."""
+    place = ("datasets", dataset.name)
+    check_defined((*place, "kernels"), dataset.kernels, kernels, places)
+    check_defined((*place, "solvers"), dataset.solvers, solvers, places)
+    for choice in dataset.kernels or ():
+        for entry in kernels[choice].candidates:
+            with places.within(*place, "kernels", choice):
+                check_kind(entry.kernel, dataset.kind)
+    if not any(entry.takes(dataset.kind) for entry in kernels.values()):
+        problem = f"no kernel accepts {dataset.kind}"
+        raise places.error(place, problem, remedy="add a suitable one; seqkern kernels lists the input of each")
+    _check_layers(dataset, solvers, places)
+
+
+def check_views(datasets: Collection[DatasetEntry], kernels: Kernels, places: Places) -> None:
+    """Raise ConfigError if a kernel reads a view that is missing.
+
+    The view must exist in some data set, and in every data set that lists the kernel.
+    """
+    sequences = list(dict.fromkeys(view for dataset in datasets for view in dataset.data.sequence_views))
+    vectors = list(dict.fromkeys(view for dataset in datasets for view in dataset.data.vector_views))
+    for name, kernel in kernels.items():
+        for view in kernel.views:
+            of_sequences = view in kernel.sequence_views
+            known, others = (sequences, vectors) if of_sequences else (vectors, sequences)
+            if view in others and view not in known:
+                what = (
+                    "compares sequences, and the view {!r} holds vectors"
+                    if of_sequences
+                    else ("compares vectors, and the view {!r} holds sequences")
+                )
+                remedy = "choose another kernel, or another view"
+                raise places.error(("kernels", name), f"kernel {name!r} {what.format(view)}", remedy=remedy)
+            if view not in known:
+                problem = f"no data set has the view {view!r}"
+                where = "a table with this column of sequences" if of_sequences else f"views: {{{view}: FILE}}"
+                raise places.error(("kernels", name), problem, remedy=f"{hint(view, known)}add {where} to a data set")
+    for dataset in datasets:
+        own = {*dataset.data.sequence_views, *dataset.data.vector_views}
+        for name in dataset.kernels or ():
+            missing = [view for view in (kernels[name].views if name in kernels else ()) if view not in own]
+            if missing:
+                problem = f"kernel {name!r} needs the view {missing[0]!r}"
+                remedy = f"add views: {{{missing[0]}: FILE}}, or remove the kernel from the data set's kernels"
+                raise places.error(("datasets", dataset.name), problem, remedy=remedy)
+            if name in kernels and not kernels[name].has_views(dataset.data):
+                problem = f"kernel {name!r} needs samples with several sequences"
+                remedy = "give a table or views of sequences, or remove the kernel from the data set's kernels"
+                raise places.error(("datasets", dataset.name), problem, remedy=remedy)
+
+
+def check_methods(dataset: DatasetEntry, methods: Names, kernels: Kernels, places: Places) -> None:
+    """Raise ConfigError if a kernel or solver of a data set would never run, or lacks its input."""
+    running = dict.fromkeys(kernel for kernel, _ in methods), {solver for _, solver in methods}
+    for kernel in running[0]:
+        _check_profiles(dataset, kernel, kernels, places)
+    idle = [kernel for kernel in dataset.kernels or () if kernel not in running[0]]
+    idle += [solver for solver in dataset.solvers or () if solver not in running[1]]
+    if idle or not methods:
+        raise places.error(
+            ("datasets", dataset.name),
+            f"{idle[0] if idle else 'any kernel'} would never run: a kernel runs only with the solvers that it "
+            "lists, and a solver without a Gram matrix only on kernels with suitable output, without transforms",
+            remedy="add a solver such as csvc, or a kernel such as spectrum",
+        )
+
+
+def _check_layers(dataset: DatasetEntry, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError if a data set without residues uses a solver with layers for residues."""
+    for number, solver in enumerate(dataset.solvers or ()):
+        if solvers[solver].needs_residues and not dataset.of_residues:
+            place = ("datasets", dataset.name, "solvers")
+            raise places.error(
+                place,
+                f"{solver!r} has layers that use neighbouring residues, but the samples are not residues",
+                remedy="use a solver without layers, or add residues: {window: 15} to the data set",
+                at=(*place, number),
+            )
+
+
+def _check_profiles(dataset: DatasetEntry, kernel: str, kernels: Kernels, places: Places) -> None:
+    """Raise ConfigError if a kernel needs profiles and the data set has none.
+
+    For residues the data set must provide them, because windows are too short for a search.
+    """
+    entry = kernels[kernel]
+    if entry.searches and dataset.of_residues:
+        problem = f"kernel {kernel!r} would search with windows around residues, not with chains"
+        remedy = "remove search: training, and add profiles: to the data set"
+    elif dataset.data.profiles is None and entry.reads_profiles:
+        problem = f"kernel {kernel!r} needs profiles"
+        remedy = "add profiles: to the data set, search: training to the kernel, or list the data set's kernels"
+        if dataset.of_residues:
+            remedy = "add profiles: to the data set, or list the data set's kernels"
+    else:
+        return
+    raise places.error(("datasets", dataset.name), problem, remedy=remedy)
+
+
+def check_models(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError unless the methods for importance, motifs and variants are known and suitable."""
+    place = ("datasets", dataset.name)
+    for key, wanted in (("importance", dataset.importance), ("motifs", dataset.motifs), ("variants", dataset.variants)):
+        if wanted is not None:
+            _check_model(dataset, (*place, key), (wanted.kernel, wanted.solver), kernels, solvers, places)
+    with places.within(*place, "importance", "section"):
+        dataset.check_section()
+
+
+def check_significance(dataset: DatasetEntry, methods: Names, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError unless the significance test of features is valid and covers at least one P-SVM."""
+    test = dataset.significance
+    if test is None:
+        return
+    suitable = [solvers[name] for name in dict.fromkeys(name for _, name in methods) if test.suits(solvers[name].specs)]
+    with places.within("datasets", dataset.name, "significance"):
+        if not suitable:
+            raise ConfigError(
+                "no solver of the data set is a P-SVM on features",
+                remedy="add a solver {solver: psvc, kernel: features}, or remove significance",
+            )
+        for solver in suitable:
+            test.check(solver.specs)
+
+
+def _check_model(
+    dataset: DatasetEntry, place: Keys, method: tuple[str, str], kernels: Kernels, solvers: Solvers, places: Places
+) -> None:
+    """Raise ConfigError unless a method can be trained on a data set; explanations need kernel values."""
+    for part, name, known in (("kernel", method[0], kernels), ("solver", method[1], solvers)):
+        if name not in known:
+            raise not_defined((*place, part), name, known, places)
+    entry = kernels[method[0]]
+    if not isinstance(entry, KernelEntry):
+        names = ", ".join(one.name for one in entry.candidates)
+        remedy = f"choose one of {names}" if names else "name a kernel"
+        raise places.error((*place, "kernel"), f"{method[0]!r} stands for several kernels", remedy=remedy)
+    if dataset.kind != "sequences" or dataset.data.tasks is not None:
+        raise places.error(place, "needs sequences with a single task", remedy="remove it")
+    with places.within(*place, "kernel"):
+        check_kind(entry.kernel, dataset.kind)
+    with places.within(*place, "solver"):
+        for solver in solvers[method[1]].grid:
+            if place[-1] != "variants":
+                check_solver(solver)
+            if not gives(entry.kernel, solver.input, solver.accepts_operator):
+                entry.kernel.check_implicit()
+
 
 Pairs = list[tuple[AnyKernel, SolverEntry]]
 DIVISION = ("tiles", "share_seconds")
@@ -246,7 +424,7 @@ class Study:
         return [(kernel.name, solver.name) for kernel, solver in self._pairs(dataset, kind)[1]]
 
     def _pairs(self, dataset: str, kind: str | None) -> tuple[Pairs, Pairs]:
-        """Return the kernels and solvers to combine on a data set: those that run, and those of `unsuitable`."""
+        """Return the (kernel, solver) pairs to run on a data set, and the pairs of `unsuitable`."""
         entry = self.datasets[dataset]
         kind = entry.kind if kind is None else kind
         taking = [name for name, one in self.kernels.items() if one.takes(kind) and one.has_views(entry.data)]
@@ -356,13 +534,6 @@ class Study:
         """Raise ConfigError unless all local files of the data sets exist, and Snakemake takes no name for a pattern.
 
         Snakemake itself would not report a missing file if results made from another one already exist.
-
-        Parameters
-        ----------
-        *names : str
-            Names of data sets; default: all.
-        file : path-like, or a sequence of them, optional
-            As for `parse`.
         """
         places = Places(self.config, files_of(file))
         for name in names or self.datasets:
@@ -415,7 +586,7 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
 
 
 def _general(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a study that are not objects of their own."""
+    """Return the attributes of a study that are not objects of their own."""
     keys = ("description", "seed", "data_dir", "memory_limit", "dtype", *DIVISION)
     return {
         "name": str(config["study"]),
@@ -426,7 +597,7 @@ def _general(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _inner(given: Mapping[str, Any], places: Places) -> InnerSettings:
-    """Return the settings of the inner loop; ConfigError for settings that contradict one another."""
+    """Return the settings of the inner loop; raise ConfigError for contradictory settings."""
     inner = InnerSettings.parse(given)
     with places.within("inner"):
         check_afterwards(inner.calibration, inner.threshold)
@@ -441,7 +612,7 @@ def _inner(given: Mapping[str, Any], places: Places) -> InnerSettings:
 
 
 def _check_clusters(inner: InnerSettings, solvers: Mapping[str, SolverEntry], places: Places) -> None:
-    """Raise ConfigError for clusters of the inner loop if a solver has no Gram matrix to make them from."""
+    """Raise ConfigError for clusters in the inner loop if a solver has no Gram matrix to derive them from."""
     without = [solver.name for solver in solvers.values() if not solver.needs_gram]
     if inner.clusters is not None and without:
         problem = f"clusters are made from a Gram matrix, which the solver {without[0]!r} does not take"
@@ -451,7 +622,10 @@ def _check_clusters(inner: InnerSettings, solvers: Mapping[str, SolverEntry], pl
 def _check_bounds(
     inner: InnerSettings, kernels: Mapping[str, AnyKernel], solvers: Mapping[str, SolverEntry], places: Places
 ) -> None:
-    """Raise ConfigError if the inner metric is a bound that a kernel or solver does not allow, or other keys."""
+    """Raise ConfigError if the inner metric is a bound and something else rules that out.
+
+    That is a kernel, a solver or other keys of the inner loop.
+    """
     if inner.metric not in BOUNDS:
         return
     if inner.clusters is not None or inner.rule != "best":
@@ -473,7 +647,7 @@ def _check_bounds(
 
 
 def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
-    """Return the kernels of a study, each built once: wrong names and values are found before any work."""
+    """Return the kernels of a study, each built once, so that invalid names and values are found before any work."""
     plain: dict[str, KernelEntry] = {}
     for name, entry in config["kernels"].items():
         if "choose" not in entry and not is_auto(entry):
@@ -491,7 +665,10 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
 
 @contextlib.contextmanager
 def _no_grid(entry: Mapping[str, Any]) -> Iterator[None]:
-    """Tell how alternatives are given where a parameter of a kernel has a list of values, as those of solvers may."""
+    """Add advice to errors about lists of values for a kernel parameter.
+
+    Unlike solvers, kernels have no grids; alternatives are separate kernels under ``choose``.
+    """
     try:
         yield
     except ParameterError as error:
@@ -504,7 +681,7 @@ def _no_grid(entry: Mapping[str, Any]) -> Iterator[None]:
 def _plain_or_choice(
     entry: Mapping[str, Any], name: str, plain: Mapping[str, KernelEntry]
 ) -> KernelEntry | KernelChoice:
-    """Return the entry of one kernel, or that of a choice."""
+    """Return the entry of one kernel or of a choice between kernels."""
     return plain[name] if name in plain else KernelChoice.parse(entry, name, plain)
 
 
@@ -518,7 +695,7 @@ def _solvers(config: Mapping[str, Any], inner: InnerSettings, places: Places) ->
 
 
 def _check_auto(kernels: Mapping[str, AnyKernel], inner: InnerSettings, places: Places) -> None:
-    """Raise ConfigError for kernel auto with an inner loop that needs the same candidates, or folds, everywhere."""
+    """Raise ConfigError for kernel auto with an inner loop that is pooled or uses clusters."""
     for name, entry in kernels.items():
         if isinstance(entry, AutoKernel) and (inner.pools or inner.clusters is not None):
             key = "pooled" if inner.pools else "clusters"
@@ -527,13 +704,13 @@ def _check_auto(kernels: Mapping[str, AnyKernel], inner: InnerSettings, places: 
 
 
 def _entries(config: Mapping[str, Any], part: str) -> dict[str, Mapping[str, Any]]:
-    """Return the entries of a section of a configuration, each a mapping, empty for other types."""
+    """Return the entries of a configuration section as mappings, empty for other types."""
     given = config.get(part) or {}
     return {str(key): entry if isinstance(entry, Mapping) else {} for key, entry in given.items()}
 
 
 def _kernel_of_results(name: str, given: Mapping[str, Any]) -> KernelEntry | AutoKernel:
-    """Return the entry of a kernel, possibly unknown to this version."""
+    """Return the entry of a kernel that may be unknown to this version."""
     try:
         if is_auto(given):
             return AutoKernel.parse(given, name)
@@ -543,7 +720,7 @@ def _kernel_of_results(name: str, given: Mapping[str, Any]) -> KernelEntry | Aut
 
 
 def _choice_of_results(name: str, given: Mapping[str, Any], kernels: Mapping[str, KernelEntry]) -> KernelChoice:
-    """Return the choice of an entry; missing kernels become unknown ones."""
+    """Return the kernel choice of an entry; missing kernels become unknown ones."""
     missing = ConfigError("is not defined in the study")
     candidates = [kernels.get(choice) or KernelEntry.unknown({}, choice, missing) for choice in given["choose"]]
     return KernelChoice(name, given, tuple(candidates), tuple(given["solvers"]) if "solvers" in given else None)

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from seqkern.audit import audit, chosen, find_relations, make_parts, run, scoring
-from seqkern.audit.chosen import choose_rows
 from seqkern.core.errors import TooLargeError
 from seqkern.evaluation.ranking import roc_auc
+from seqkern.report import audit, audit_overlaps, audit_run, find_relations, make_parts
+from seqkern.report.audit_overlaps import choose_rows
 
 
 def unlearnable(copied, seed=1, n=120, n_test=60):
@@ -95,8 +95,8 @@ def test_several_classes():
 
 
 def test_large_parts_keep_relatives_and_do_not_depend_on_order(monkeypatch):
-    monkeypatch.setattr(chosen, "MOST", 60)
-    monkeypatch.setattr(chosen, "MOST_TEST", 20)
+    monkeypatch.setattr(audit_overlaps, "MOST", 60)
+    monkeypatch.setattr(audit_overlaps, "MOST_TEST", 20)
     parts = unlearnable(0.5)
     relations = find_relations(parts, n_threads=1)
     rows = choose_rows(parts, relations)
@@ -108,7 +108,7 @@ def test_large_parts_keep_relatives_and_do_not_depend_on_order(monkeypatch):
     turned = make_parts(X.take(n + order), X.take(slice(0, n)), np.array(parts.names[n:])[order], parts.names[:n])
     again = choose_rows(turned, find_relations(turned, n_threads=1))
     assert {turned.X.ids[row] for row in again.train} == {X.ids[row] for row in rows.train}
-    found = scoring.score_parts(parts, relations, n_threads=1)
+    found = audit_run.score_parts(parts, relations, n_threads=1)
     assert any("scores are of 40 of the 120 training sequences" in remark for remark in found.remarks)
 
 
@@ -128,4 +128,4 @@ def test_scores_are_those_of_the_decisions():
 
 def test_too_little_memory_is_refused_before_any_search():
     with pytest.raises(TooLargeError, match=r"the audit needs .* more than the limit of 1 MB"):
-        run.audit(unlearnable(0), memory_limit="1MB")
+        audit_run.audit(unlearnable(0), memory_limit="1MB")

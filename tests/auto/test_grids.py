@@ -2,8 +2,7 @@
 
 import pytest
 
-from seqkern.auto.grids import GRIDS, kernel_grid
-from seqkern.auto.traits import Traits
+from seqkern.evaluation.auto import GRIDS, Traits, kernel_grid
 from seqkern.kernels import build_kernel
 
 DNA = Traits("dna", n=40, shortest=60, median=60, longest=60, total=2400)

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from seqkern import SequenceSet
-from seqkern.auto.choosing import LARGEST_GRAM, default_solver, members_for
-from seqkern.auto.portfolio import portfolio
-from seqkern.auto.traits import traits_of
 from seqkern.core.errors import ParameterError
+from seqkern.evaluation.auto import LARGEST_GRAM, default_solver, members_for, portfolio, traits_of
 from seqkern.sequences.joining import join_views
 
 

@@ -9,16 +9,13 @@ from report_sample import Shape, family_shape, write_study
 from test_report import Page
 
 from seqkern.cli.main import main
-from seqkern.core.markup import text_of
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation import delong_test, holm
 from seqkern.report import build_report
-from seqkern.report.compared import COLUMNS
-from seqkern.report.comparisons import ranked_order
-from seqkern.report.dataset_results import Method
-from seqkern.report.decision_tables import read_paired_decisions
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.verdicts import standing
+from seqkern.report.compared import COLUMNS, ranked_order, read_paired_decisions
+from seqkern.report.dataset_results import Method, StudyResults
+from seqkern.report.markup import text_of
+from seqkern.report.sections.tests import standing
 from seqkern.report.sentences import metric
 from seqkern.report.tables import Ranking
 from seqkern.report.view import View

@@ -12,8 +12,8 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.cli.outer_folds import METHODS
-from seqkern.models.cross_validation import OUTER_METHODS
-from seqkern.models.loading import load_model
+from seqkern.methods.crossval import OUTER_METHODS
+from seqkern.methods.loading import load_model
 
 METHOD = ["--kernel", "spectrum:k=3", "--solver", "csvc:C=1"]
 

@@ -7,7 +7,7 @@ import pytest
 from test_cli_predict import TRAIN, fails, records, write
 
 from seqkern.cli.main import main
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.sequences.fasta import read_fasta
 
 

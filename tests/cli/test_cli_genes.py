@@ -5,8 +5,8 @@ import contextlib
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.genes import training
-from seqkern.genome.annotation import read_annotation
+from seqkern.formats.annotation import read_annotation
+from seqkern.genomics import gene_learning
 
 SIMPLE = ("--kernel", "weighted_degree:degree=3", "--threads", "1")
 
@@ -15,7 +15,7 @@ SIMPLE = ("--kernel", "weighted_degree:degree=3", "--threads", "1")
 def one_cost():
     """Try a single C, to be fast."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "COSTS", (0.1,))
+        patch.setattr(gene_learning, "COSTS", (0.1,))
         yield
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.gram import open_gram, tile_costs, tiles
+from seqkern.gram import compute, open_gram, tiles
 from seqkern.kernels import build_kernel
 from seqkern.sequences.fasta import read_fasta
 
@@ -213,8 +213,8 @@ def test_costs_of_tiles_made_elsewhere_are_counted(tmp_path, fasta, monkeypatch,
         now += 10.0
         return now
 
-    monkeypatch.setattr(tile_costs.time, "process_time", process_time)
-    write = tile_costs.TileCosts.write
+    monkeypatch.setattr(compute.time, "process_time", process_time)
+    write = compute.TileCosts.write
     gram, cost = tmp_path / "gram.npy", tmp_path / "cost.json"
     command = ["gram", fasta, "--kernel", "spectrum:k=2", "--threads", "1", "-o", str(gram)]
     assert main([*command, "--tile", "1/3"]) == 0
@@ -223,10 +223,10 @@ def test_costs_of_tiles_made_elsewhere_are_counted(tmp_path, fasta, monkeypatch,
         write(self)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tile_costs.TileCosts, "write", killed)
+    monkeypatch.setattr(compute.TileCosts, "write", killed)
     assert main([*command, "--tile", "2/3"]) == 130
     assert capsys.readouterr().err.endswith("repeat the command to resume\n")
-    monkeypatch.setattr(tile_costs.TileCosts, "write", write)
+    monkeypatch.setattr(compute.TileCosts, "write", write)
     left = [json.loads(path.read_text()) for path in tmp_path.glob("gram.npy.tiles/*/cost-*.json")]
     assert len(left) == 2
     assert main([*command, "--cost", str(cost)]) == 0

@@ -7,7 +7,7 @@ import pytest
 from test_cli_predict import fails
 
 from seqkern.cli.main import main
-from seqkern.kernels.motifs.sets import MotifSet
+from seqkern.kernels.models.motif_files import MotifSet
 
 MOTIF = "TGACTCAGC"
 KNOWN = (

@@ -12,8 +12,8 @@ from test_cli_predict import fails, records, write
 from seqkern.cli import explain
 from seqkern.cli.main import main
 from seqkern.core.tsv import CONTROLS, FORMULA, read_tsv, spreadsheet_safe, table_text, write_tsv
-from seqkern.datasets import load_dataset
-from seqkern.folds import read_folds
+from seqkern.evaluation import read_folds
+from seqkern.study import load_dataset
 
 METHOD = ["--kernel", "spectrum:k=2", "--solver", "csvc:C=1"]
 

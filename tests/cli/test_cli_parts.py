@@ -14,10 +14,10 @@ from small_genome import write_genome
 from test_cli_variants import HEADER
 
 from seqkern.cli.main import main
-from seqkern.genome.bgzip import BgzipWriter
+from seqkern.formats.bgzip import BgzipWriter
 from seqkern.kernels import build_kernel
-from seqkern.models import scan_part
-from seqkern.models.training import train_model
+from seqkern.methods import scan
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.windows import Window
@@ -157,17 +157,17 @@ def test_scan_to_tracks(folder, capsys, tmp_path, ending, form):
 
 
 def test_candidates_of_a_part_do_not_depend_on_how_much_is_read(folder):
-    from seqkern.core.part import Part
-    from seqkern.genome.reference import Genome
-    from seqkern.models.loading import load_model
-    from seqkern.models.scan import Scanner
+    from seqkern.core.parts import Part
+    from seqkern.formats.reference import Genome
+    from seqkern.methods.loading import load_model
+    from seqkern.methods.scan import Scanner
 
     scanner = Scanner(load_model(folder / "sites"), "AG")
     whole = list(scanner.scan(folder / "few.fa"))
     counts = scanner.counts.copy()
     with Genome(folder / "few.fa") as genome:
         for block in (1, 13, 200):
-            found = list(scan_part.scan_part(scanner, genome, Part(1, 1), block=block))
+            found = list(scan.scan_part(scanner, genome, Part(1, 1), block=block))
             assert scanner.counts == counts
             for what in ("positions", "reverse", "decisions"):
                 joined = [np.concatenate([getattr(one, what) for one in some]) for some in (found, whole)]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.sequences import fasta as fasta_module
 from seqkern.sequences.fasta import read_fasta
 

@@ -8,7 +8,7 @@ from small_genome import write_genome
 
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.sequences.fasta import read_fasta
 
 METHOD = ["--kernel", "spectrum:k=6,reverse_complement=true", "--solver", "csvc:C=1", "--threads", "1"]

@@ -14,7 +14,7 @@ from seqkern.core.tsv import read_tsv
 from seqkern.evaluation.fold_tables import choice_rows
 from seqkern.evaluation.selection import Choice
 from seqkern.kernels.kernel_specs import parse_spec
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.solvers import build_solver, make_solver
 from seqkern.solvers.solver_specs import spec_text, value_text
 

@@ -8,7 +8,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
 from seqkern.kernels import build_kernel
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.sequences.joining import join_views
 from seqkern.simulate import simulate, write_simulated
 

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqkern.cli.evaluation import Evaluation
+from seqkern.cli.evaluate import Evaluation, assigned
 from seqkern.cli.main import main
-from seqkern.cli.shares import assigned
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.models import crossval
+from seqkern.methods import crossval
 from seqkern.study.plan import DatasetPlan, MethodCost
 
 ENTRY = {
@@ -107,7 +106,7 @@ def test_a_share_that_comes_after_the_tables_computes_nothing(folder, monkeypatc
 
 COUNTED = """
 import sys, time
-from seqkern.cli.evaluation import Evaluation
+from seqkern.cli.evaluate import Evaluation
 from seqkern.cli.main import main
 
 computed, log = Evaluation._compute, sys.argv[1]

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from seqkern.cli.label_notes import why_left_out
 from seqkern.cli.main import main
-from seqkern.models.loading import load_model
+from seqkern.cli.training_input import why_left_out
+from seqkern.methods.loading import load_model
 
 MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
 

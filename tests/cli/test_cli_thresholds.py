@@ -7,7 +7,7 @@ from test_cli_explain import read_table
 from test_cli_predict import fails, records, write
 
 from seqkern.cli.main import main
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 
 TRAIN = ["--kernel", "spectrum:k=2", "--solver", "csvc:C=1"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
+from seqkern.genomics import variant_run as run_module
+from seqkern.genomics.variants import single_kmer_weights
 from seqkern.kernels import build_kernel
-from seqkern.models.training import train_model
-from seqkern.models.variants import run as run_module
-from seqkern.models.variants.scorer import single_kmer_weights
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 
@@ -184,7 +184,7 @@ def test_pairs_of_sequences(folder, capsys):
 
 
 def test_weights_of_kmers_give_the_same_as_their_model(folder):
-    from seqkern.models.loading import load_model
+    from seqkern.methods.loading import load_model
 
     weights = single_kmer_weights(load_model(folder / "ap1.seqkern")).tables[6]
     kmers = ["".join("ACGT"[code >> 2 * (5 - i) & 3] for i in range(6)) for code in range(4**6)]

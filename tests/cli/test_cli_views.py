@@ -8,10 +8,10 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import load_dataset
 from seqkern.kernels import MismatchKernel, RBFKernel
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.sequences.fasta import read_fasta
+from seqkern.study import load_dataset
 from seqkern.study.study import Study
 
 BOTH = "spectrum:k=2+rbf:view=esm"

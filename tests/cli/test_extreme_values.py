@@ -8,7 +8,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError, FoldError
-from seqkern.folds import read_folds
+from seqkern.evaluation import read_folds
 from seqkern.gram.spectrum import read_spectrum
 from seqkern.kernels import GenericStringKernel
 from seqkern.sequences.labels import natural_key

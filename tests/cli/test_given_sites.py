@@ -5,7 +5,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 
 WINDOW = "-10:+12"
 

@@ -12,12 +12,12 @@ import pytest
 
 from seqkern.cli import predict
 from seqkern.cli.main import main
-from seqkern.cli.resuming import identity_of_prediction
-from seqkern.core import checkpoint, part_file
-from seqkern.evaluation.trials import Trials
-from seqkern.models import cross_validation
-from seqkern.models.model import Model
-from seqkern.models.scan import Scanner
+from seqkern.cli.output import identity_of_prediction
+from seqkern.core import checkpoint, parts
+from seqkern.evaluation.selection import Trials
+from seqkern.methods import crossval
+from seqkern.methods.model import Model
+from seqkern.methods.scan import Scanner
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes canno
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Make blocks small, and record each."""
-    monkeypatch.setattr(part_file, "INTERVAL", 0)
+    monkeypatch.setattr(parts, "INTERVAL", 0)
     monkeypatch.setattr(predict, "BLOCK", 20)
     monkeypatch.setitem(Scanner.scan.__kwdefaults__, "block", 500)
 
@@ -50,7 +50,7 @@ def _run(command, after, said, signal_number):
             os.kill(os.getpid(), signal_number)
             time.sleep(60)
 
-    for module in (checkpoint, part_file):
+    for module in (checkpoint, parts):
         module.note_kept = stopping
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with said.open("w") as file:
@@ -155,8 +155,8 @@ def test_a_killed_cross_validation_goes_on_to_the_same_tables(donors, tmp_path, 
     assert killed([*command, output], 2, said) == -signal.SIGKILL  # in the folds
     assert not (output / "metrics.tsv").exists()
     assert killed([*command, output], 5, said, signal.SIGINT) == 130  # 3 folds and 2 permutations more
-    folds, evaluate = [], cross_validation.evaluate_fold
-    monkeypatch.setattr(cross_validation, "evaluate_fold", lambda *of, **how: folds.append(1) or evaluate(*of, **how))
+    folds, evaluate = [], crossval.evaluate_fold
+    monkeypatch.setattr(crossval, "evaluate_fold", lambda *of, **how: folds.append(1) or evaluate(*of, **how))
     assert main([*map(str, command), str(output)]) == 0
     assert len(folds) == 4 * 5  # of six permutations
     assert capsys.readouterr().out == told.replace("whole", "cv")
@@ -180,7 +180,7 @@ def test_a_block_whose_writing_is_interrupted_is_written_again(tmp_path, monkeyp
     output = tmp_path / "out.tsv"
 
     def written(stop):
-        with part_file.resumable_write(output, lambda: "job") as part:
+        with parts.resumable_write(output, lambda: "job") as part:
             for number in range(part.complete, 3):
                 part.write(f"block {number}\n")
                 if stop == number:

@@ -2,13 +2,12 @@
 
 import pytest
 
-from seqkern.core.alternatives import alternatives, spec_alternatives
-from seqkern.core.duration import parse_duration
+from seqkern.core.cost import parse_duration
+from seqkern.core.declarations import alternatives, spec_alternatives
 from seqkern.core.errors import ParameterError
 from seqkern.kernels import build_kernel
 from seqkern.solvers import expand_grid
-from seqkern.study.kernel_entries import KernelChoice
-from seqkern.study.reading import read_kernel
+from seqkern.study.kernel_entries import KernelChoice, read_kernel
 
 
 def test_every_combination_once_and_in_order():

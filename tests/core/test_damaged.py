@@ -10,8 +10,7 @@ import zlib
 import numpy as np
 import pytest
 
-from seqkern.core.archive import load_archive, save_archive
-from seqkern.core.archive_entries import check_npy, read_entries
+from seqkern.core.archive import check_npy, load_archive, read_entries, save_archive
 from seqkern.core.damaged import damaged
 from seqkern.core.errors import FileError, ModelError, SequenceError
 from seqkern.core.file_kinds import ANY

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from seqkern.core import control_groups, memory, memory_limits, slurm, threads
+from seqkern.core import memory, threads
 
 MB = 1 << 20
 MOUNT = "31 23 0:29 {root} {folder} rw,nosuid,nodev,noexec,relatime shared:9 - {kind} {kind} rw{options}\n"
@@ -17,7 +17,7 @@ NOT_SLURM = ("SLURM_JOB_ID", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU", "SLURM_C
 def set_limits(monkeypatch, soft):
     """Set what ulimit says: a soft limit of each kind, of others none."""
     no = resource.RLIM_INFINITY
-    monkeypatch.setattr(memory_limits.limits_of_process, "getrlimit", lambda kind: (soft.get(kind, no), no))
+    monkeypatch.setattr(memory.limits_of_process, "getrlimit", lambda kind: (soft.get(kind, no), no))
 
 
 @pytest.fixture(autouse=True)
@@ -25,16 +25,16 @@ def computer(tmp_path, monkeypatch):
     """A computer with 64 GB of free memory, 64 cores and no limits; this process takes nothing yet."""
     (tmp_path / "proc").mkdir()
     (tmp_path / "meminfo").write_text("MemTotal: 131072000 kB\nMemAvailable:   65536000 kB\nHuge: 0\n")
-    monkeypatch.setattr(control_groups, "PROCESS", tmp_path / "proc")
-    monkeypatch.setattr(memory_limits, "PROCESS", tmp_path / "proc")
-    monkeypatch.setattr(memory_limits, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "PROCESS", tmp_path / "proc")
+    monkeypatch.setattr(memory, "PROCESS", tmp_path / "proc")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
     pages = {"SC_PHYS_PAGES": 32_768_000, "SC_PAGE_SIZE": 4096}
-    monkeypatch.setattr(memory_limits.os, "sysconf", pages.__getitem__)
+    monkeypatch.setattr(memory.os, "sysconf", pages.__getitem__)
     set_limits(monkeypatch, {})
     monkeypatch.setattr(threads.os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
     for name in NOT_SLURM:
         monkeypatch.delenv(name, raising=False)
-    caches = control_groups.control_groups, threads.quotas
+    caches = memory.control_groups, threads.quotas
     for one in caches:
         one.cache_clear()
     yield tmp_path
@@ -66,7 +66,7 @@ V2 = [("/", "cg", "cgroup2", "")]
 
 def test_free_memory_of_the_computer():
     assert memory.available_memory() == 65_536_000 * 1024
-    assert memory_limits.memory_left().place == "on this computer"
+    assert memory.memory_left().place == "on this computer"
 
 
 def test_slurm_step_version_2(groups):
@@ -76,7 +76,7 @@ def test_slurm_step_version_2(groups):
     files |= {f"cg/{job}/step_0/memory.current": 300 * MB, f"cg/{job}/memory.max": 4000 * MB}
     files[f"cg/{job}/step_0/memory.stat"] = f"anon 1\ninactive_file {150 * MB}\nactive_file {50 * MB}\nodd line here\n"
     groups(f"0::/{job}/step_0/user/task_0\n", V2, files)
-    assert memory_limits.memory_left()[:2] == (900 * MB, "to the SLURM job")
+    assert memory.memory_left()[:2] == (900 * MB, "to the SLURM job")
 
 
 def test_slurm_version_1(groups):
@@ -97,7 +97,7 @@ def test_slurm_version_1(groups):
         "cg/memory/slurm/uid_0/job_7/step_0/task_0/memory.limit_in_bytes": none,
     }
     groups(own, mounts, files)
-    assert memory_limits.memory_left() == (920 * MB, "to the SLURM job", "ask SLURM for more memory (--mem)")
+    assert memory.memory_left() == (920 * MB, "to the SLURM job", "ask SLURM for more memory (--mem)")
 
 
 def test_docker_version_1_mounts_its_own_part(groups):
@@ -107,14 +107,14 @@ def test_docker_version_1_mounts_its_own_part(groups):
     files = {"cg/memory/memory.limit_in_bytes": 512 * MB, "cg/memory/memory.usage_in_bytes": 12 * MB}
     files |= {"cg/cpu/cpu.cfs_quota_us": 150_000, "cg/cpu/cpu.cfs_period_us": 100_000}
     groups(own, mounts, files)
-    assert memory_limits.memory_left()[:2] == (500 * MB, "to control group /docker/ab12")
+    assert memory.memory_left()[:2] == (500 * MB, "to control group /docker/ab12")
     assert threads.available_threads() == 2
 
 
 def test_container_version_2_sees_itself_as_the_root(groups):
     files = {"cg/memory.max": 512 * MB, "cg/memory.current": 12 * MB, "cg/cpu.max": "300000 100000"}
     groups("0::/\n", V2, files)
-    assert memory_limits.memory_left() == (500 * MB, "to the container", "give the container more memory")
+    assert memory.memory_left() == (500 * MB, "to the container", "give the container more memory")
     assert threads.available_threads() == 3
 
 
@@ -124,8 +124,8 @@ def test_kubernetes_limits_of_pod_and_container(groups):
     files = {f"cg/{pod}/memory.max": 300 * MB, f"cg{own}/memory.max": 700 * MB, f"cg/{pod}/cpu.max": "50000 100000"}
     files[f"cg/{pod}/memory.current"] = 0
     groups(f"0::{own}\n", V2, files)
-    assert memory_limits.memory_left().size == 300 * MB
-    assert memory_limits.memory_left().place.startswith("to control group …")
+    assert memory.memory_left().size == 300 * MB
+    assert memory.memory_left().place.startswith("to control group …")
     assert threads.available_threads() == 1
 
 
@@ -139,7 +139,7 @@ def test_memory_high_counts(groups):
 def test_user_slice_without_limit(groups):
     own = "/user.slice/user-1000.slice/session-2.scope"
     groups(f"0::{own}\n", V2, {f"cg{own}/memory.max": "max", f"cg{own}/cpu.max": "max 100000"})
-    assert memory_limits.memory_left().place == "on this computer"
+    assert memory.memory_left().place == "on this computer"
     assert threads.available_threads() == 64
 
 
@@ -171,9 +171,9 @@ def test_systems_without_proc_sysconf_and_resource(computer, monkeypatch):
     """As on macOS and Windows."""
     (computer / "meminfo").unlink()
     assert memory.available_memory() == 32_768_000 * 4096
-    monkeypatch.delattr(memory_limits.os, "sysconf")
-    monkeypatch.setattr(memory_limits, "limits_of_process", None)
-    assert memory.available_memory() == memory_limits.ASSUMED
+    monkeypatch.delattr(memory.os, "sysconf")
+    monkeypatch.setattr(memory, "limits_of_process", None)
+    assert memory.available_memory() == memory.ASSUMED
     monkeypatch.delattr(threads.os, "sched_getaffinity")
     assert threads.available_threads() >= 1
 
@@ -185,11 +185,11 @@ def set_all(monkeypatch, **variables):
 
 def test_slurm_variables(computer, monkeypatch):
     set_all(monkeypatch, SLURM_MEM_PER_NODE="1000", SLURM_CPUS_PER_TASK="3")
-    assert memory_limits.memory_left().place == "on this computer", "outside of a job they are wishes for srun"
+    assert memory.memory_left().place == "on this computer", "outside of a job they are wishes for srun"
     assert threads.available_threads() == 64
     set_all(monkeypatch, SLURM_JOB_ID="7")
     (computer / "proc" / "status").write_text("VmSize:\t 900000 kB\nRssAnon:\t  102400 kB\n")
-    assert memory_limits.memory_left()[:2] == (900 * MB, "to the SLURM job")
+    assert memory.memory_left()[:2] == (900 * MB, "to the SLURM job")
     assert threads.available_threads() == 3
     set_all(monkeypatch, SLURM_MEM_PER_NODE="0", SLURM_MEM_PER_CPU="200", SLURM_CPUS_ON_NODE="4")
     assert memory.available_memory() == 700 * MB
@@ -202,15 +202,15 @@ def test_slurm_variables(computer, monkeypatch):
 )
 def test_cores_of_each_node(monkeypatch, text, node, cores):
     set_all(monkeypatch, SLURM_JOB_ID="7", SLURM_JOB_CPUS_PER_NODE=text, SLURM_NODEID=node)
-    assert slurm.slurm_cores() == cores
+    assert memory.slurm_cores() == cores
 
 
 @pytest.mark.parametrize(("kind", "option", "left"), [("RLIMIT_AS", "-v", 800), ("RLIMIT_DATA", "-d", 950)])
 def test_ulimit(computer, monkeypatch, kind, option, left):
     (computer / "proc" / "status").write_text("VmSize:\t 204800 kB\nVmData:\t  51200 kB\n")
     set_limits(monkeypatch, {getattr(resource, kind): 1000 * MB})
-    assert memory_limits.memory_left()[:2] == (left * MB, f"by ulimit {option}")
-    assert memory_limits.free_addresses() == (left * MB if option == "-v" else None)
+    assert memory.memory_left()[:2] == (left * MB, f"by ulimit {option}")
+    assert memory.free_addresses() == (left * MB if option == "-v" else None)
 
 
 def limited(folder, megabytes, *command):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from seqkern.core import litter
+from seqkern.core import exclusive_files
 from seqkern.core.archive import atomic_write, check_writable
 
 WRITER = """
@@ -23,7 +23,7 @@ with atomic_write(sys.argv[1], "w") as file:
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch):
-    monkeypatch.setattr(litter, "_listed", {})
+    monkeypatch.setattr(exclusive_files, "_listed", {})
 
 
 def write(path, text="x"):
@@ -72,14 +72,14 @@ def test_files_of_others_stay(tmp_path):
 
 
 def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(litter, "fcntl", None)
+    monkeypatch.setattr(exclusive_files, "fcntl", None)
     (tmp_path / ".p.tsv.abcdefgh.tmp").write_text("")
     write(tmp_path / "p.tsv")
     assert temporary(tmp_path) == [".p.tsv.abcdefgh.tmp"]
 
 
 def test_a_temporary_file_that_was_removed_before_it_was_locked_is_made_anew(tmp_path, monkeypatch):
-    made, lock = [], litter._lock
+    made, lock = [], exclusive_files._lock
 
     def removed_first(handle):
         if not made:
@@ -87,7 +87,7 @@ def test_a_temporary_file_that_was_removed_before_it_was_locked_is_made_anew(tmp
             made[0].unlink()
         return lock(handle)
 
-    monkeypatch.setattr(litter, "_lock", removed_first)
+    monkeypatch.setattr(exclusive_files, "_lock", removed_first)
     write(tmp_path / "p.tsv", "whole")
     assert (tmp_path / "p.tsv").read_text() == "whole"
     assert len(made) == 1

@@ -12,7 +12,7 @@ import pytest
 from seqkern.core.archive import atomic_write
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import FileError
-from seqkern.core.locks import LOCK, FolderLock, alone_in
+from seqkern.core.exclusive_files import LOCK, FolderLock, alone_in
 
 
 def test_a_folder_in_use_is_not_alone(tmp_path):

@@ -4,10 +4,9 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.checkpoint import Checkpoint
+from seqkern.core.declarations import parse_value
 from seqkern.core.errors import LONGEST, FileError, SequenceError
-from seqkern.core.values import parse_value
-from seqkern.sequences.labels import natural_key
-from seqkern.sequences.written_numbers import by_value
+from seqkern.sequences.labels import by_value, natural_key
 
 
 def test_control_characters_are_escaped():

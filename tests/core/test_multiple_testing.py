@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from seqkern.core.multiple_testing import benjamini_hochberg, holm
+from seqkern.core.statistics import benjamini_hochberg, holm
 
 
 def test_holm_by_hand():

@@ -13,8 +13,8 @@ from seqkern.core.specs import build_spec, parse_spec, plain
 from seqkern.gram.transforms import TRANSFORMS, build_transform, repair_transforms
 from seqkern.kernels import KERNELS, build_kernel
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
-from seqkern.layers import LAYERS, build_layer
 from seqkern.solvers import SOLVERS, build_solver, expand_grid
+from seqkern.solvers.layers import LAYERS, build_layer
 from seqkern.solvers.selection.selectors import SELECTORS, build_scaler, build_selector
 
 jsonschema = pytest.importorskip("jsonschema")

@@ -27,8 +27,8 @@ from seqkern.core.parametrized import Parameters
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
-from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
+from seqkern.solvers.layers import LAYERS
 from seqkern.solvers.selection.selectors import SELECTORS, ExpressionScaler
 
 REGISTRIES = (KERNELS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS, SOLVERS, SELECTORS)

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from seqkern.core import progress, progress_log
-from seqkern.core.progress_log import ProgressLog, Task
+from seqkern.core import progress
+from seqkern.core.progress import ProgressLog, Task
 
 
 class Clock:
@@ -26,7 +26,7 @@ class Clock:
 @pytest.fixture
 def lines(monkeypatch, capsys):
     """Report every hundredth of a second, and return what was written."""
-    monkeypatch.setattr(progress_log, "INTERVAL", 0.01)
+    monkeypatch.setattr(progress, "INTERVAL", 0.01)
     return lambda: sys.stderr.getvalue().splitlines()
 
 
@@ -129,8 +129,8 @@ def test_a_verb_reports_and_its_output_stays(tmp_path):
     fasta = tmp_path / "a.fasta"
     fasta.write_text("".join(f">r{i}\n{'ACGT' * 5}{'ACGT'[i % 4] * i}\n" for i in range(40)))
     command = ["gram", str(fasta), "--kernel", "spectrum:k=3", "--spectrum"]
-    code = "import sys; from seqkern.core import progress_log; progress_log.INTERVAL = {}; from seqkern.cli.main import"
-    code += " main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from seqkern.core import progress; progress.INTERVAL = {}; from seqkern.cli.main import main"
+    code += "; sys.exit(main(sys.argv[1:]))"
     done = [
         subprocess.run([sys.executable, "-c", code.format(seconds), *command], capture_output=True, text=True)
         for seconds in (0.01, 30)

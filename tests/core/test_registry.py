@@ -12,13 +12,12 @@ import seqkern
 import seqkern.kernels
 import seqkern.solvers
 from seqkern.core.errors import ParameterError
-from seqkern.core.kinds import HOMES, KINDS, kind_of
-from seqkern.core.registry import Registry
+from seqkern.core.registry import HOMES, KINDS, Registry, kind_of
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
-from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
+from seqkern.solvers.layers import LAYERS
 from seqkern.solvers.selection.selectors import SELECTORS
 
 TABLES = KERNELS, SOLVERS, SELECTORS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from seqkern.core.errors import FileError, SequenceError
-from seqkern.core.table_cells import is_excel, read_cells
+from seqkern.core.tsv import is_excel, read_cells
 
 ROWS = [["id", "label", "note"], ["a1", "1", "x, y"], ["007", "NA", ""], ["b", "0.5", "z; w"]]
 

@@ -7,11 +7,10 @@ import io
 import numpy as np
 import pytest
 
-from seqkern.core import text_spans
+from seqkern.core import parts as text_spans
 from seqkern.core.errors import FileError, ParameterError
-from seqkern.core.part import Part
-from seqkern.core.text_spans import count_before, open_span
-from seqkern.genome import bgzip
+from seqkern.core.parts import Part, count_before, open_span
+from seqkern.formats import bgzip
 
 
 def packed(text):

@@ -7,9 +7,9 @@ import pytest
 from damage import damage
 
 from seqkern.core.errors import FileError, SeqkernError
-from seqkern.datasets import load_dataset, make_dataset, save_dataset
-from seqkern.datasets.dataset import summary
-from seqkern.folds import make_folds
+from seqkern.evaluation import make_folds
+from seqkern.study import load_dataset, make_dataset, save_dataset
+from seqkern.study.dataset import summary
 
 TRIES = int(os.environ.get("SEQKERN_DAMAGED", "30"))
 """Damaged copies of each data set; thousands by hand."""

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import SequenceError
-from seqkern.datasets import Task
-from seqkern.datasets.adapters import tables_of_parts
-from seqkern.folds import make_folds
+from seqkern.evaluation import make_folds
 from seqkern.sequences.labels import make_labels
+from seqkern.study import Task
+from seqkern.study.adapters import tables_of_parts
 
 ROWS = {
     "train": [("ACGTACGT", 1), ("TTGACCNA", 0), ("ACGTTTTT", 1), ("GGGGACCA", 0)],

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import SequenceError
-from seqkern.datasets import DataEntry
-from seqkern.datasets.adapters import LOOPS, receptors
 from seqkern.kernels import build_kernel
+from seqkern.study import DataEntry
+from seqkern.study.adapters import LOOPS, receptors
 
 HEADER = "\t".join(["epitope", "part", "label", *LOOPS])
 ROWS = [

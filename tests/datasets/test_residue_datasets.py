@@ -9,14 +9,14 @@ from test_profile_files import pssm_text
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError
-from seqkern.datasets import load_dataset, make_dataset, save_dataset
-from seqkern.datasets.residue_adapters import cb513, jpred4, qian_sejnowski, rs126
-from seqkern.folds import FoldSet, Split, make_folds, read_folds
-from seqkern.folds.chains import chain_folds, chain_labels
-from seqkern.folds.leakage import find_links, leakage_rows
-from seqkern.profiles.profile import check_tracks
+from seqkern.evaluation import FoldSet, Split, make_folds, read_folds
+from seqkern.evaluation.folds import chain_folds, chain_labels
+from seqkern.evaluation.leakage import find_links, leakage_rows
+from seqkern.formats.profiles import check_tracks
 from seqkern.sequences.labels import UNLABELLED, Labels
 from seqkern.simulate import simulate, write_simulated
+from seqkern.study import load_dataset, make_dataset, save_dataset
+from seqkern.study.adapters import cb513, jpred4, qian_sejnowski, rs126
 from seqkern.study.study import Study, check_dataset_entry
 
 CHAINS = {"one": "MKVLAAGW", "two": "ARNDCQEGH", "three": "MKV", "four": "WWYYAC"}

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import SeqkernError
-from seqkern.datasets import load_dataset, make_dataset, save_dataset
-from seqkern.datasets.dataset import summary
-from seqkern.datasets.views import holds_sequences
 from seqkern.sequences.views import sequence_views
+from seqkern.study import load_dataset, make_dataset, save_dataset
+from seqkern.study.dataset import summary
+from seqkern.study.vectors import holds_sequences
 
 ROWS = [
     ("r1", "CAVRD", "CASSL", "yes"),

@@ -3,7 +3,7 @@
 import pytest
 
 from seqkern.core.errors import ConfigError, LabelError, ParameterError
-from seqkern.datasets import DataEntry, load_dataset, make_dataset, save_dataset
+from seqkern.study import DataEntry, load_dataset, make_dataset, save_dataset
 
 HEADER = "id\ttask\trole\n"
 ROLES = ("positive-train", "negative-train", "positive-test", "negative-test")

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError, SeqkernError, SequenceError
-from seqkern.datasets.vector_files import open_vectors
-from seqkern.datasets.views import View, ViewOptions
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.vectors import View, ViewOptions, open_vectors
 
 IDS = ["b", "a", "c"]
 VALUES = np.array([[1, 2], [3, 4.5], [5, 6]], dtype=np.float32)

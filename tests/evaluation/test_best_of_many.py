@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from seqkern.evaluation.best_of_many import corrected_choice, corrected_mean, corrected_ranking
 from seqkern.evaluation.bootstrap import Sample
+from seqkern.evaluation.many_task_tests import corrected_choice, corrected_mean, corrected_ranking
 from seqkern.evaluation.ranking import roc_auc
 
 

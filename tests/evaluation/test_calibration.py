@@ -22,8 +22,8 @@ from seqkern.evaluation.calibration import (
 from seqkern.evaluation.held_out import fit_afterwards, held_out_decisions
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.loading import load_model
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import expand_grid, make_solver

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ConfigError, ParameterError
-from seqkern.evaluation.candidates import grid_candidates, random_candidates
-from seqkern.evaluation.selection import select, standard_error
+from seqkern.evaluation.selection import grid_candidates, random_candidates, select, standard_error
 from seqkern.sequences.labels import Labels
 from seqkern.solvers import build_solver, draw_spec, expand_grid, has_range
-from seqkern.solvers.ranges import Range, as_range
+from seqkern.solvers.solver_specs import Range, as_range
 from seqkern.study.study import Study
 
 

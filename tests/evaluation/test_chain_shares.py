@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seqkern.evaluation.chain_shares import ChainShares, share_interval
-from seqkern.evaluation.paired_decisions import PairedDecisions
+from seqkern.evaluation.residue_results import ChainShares, share_interval
+from seqkern.evaluation.single_task_tests import PairedDecisions
 
 
 def test_of_chains_of_one_length_the_interval_is_that_of_the_mean_share():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from seqkern.core.multiple_testing import holm
+from seqkern.core.statistics import holm
 from seqkern.evaluation.chance import (
     Permuted,
     chance_test,

@@ -6,10 +6,10 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from seqkern.core.errors import ParameterError
-from seqkern.evaluation.clusters import cluster, cluster_groups, kernel_distances
+from seqkern.evaluation.pooled import cluster, cluster_groups, kernel_distances
 from seqkern.kernels import SpectrumKernel
-from seqkern.models.method import Method
-from seqkern.models.search import Search
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 

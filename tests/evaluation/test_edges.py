@@ -9,16 +9,13 @@ from scipy import stats
 from sklearn import metrics
 
 from seqkern.core.errors import ParameterError
-from seqkern.evaluation.delong import delong_covariance
-from seqkern.evaluation.friedman import friedman
-from seqkern.evaluation.halving import _divisible
-from seqkern.evaluation.hedging import _error
+from seqkern.evaluation.distributions import wilson_interval
+from seqkern.evaluation.halving import _divisible, _error
+from seqkern.evaluation.intervals import accuracy_ends, hanley_mcneil_variance, quantile, share_ends
+from seqkern.evaluation.many_task_tests import friedman
 from seqkern.evaluation.metrics import balanced_accuracy
-from seqkern.evaluation.permutation_test import exchange_test
-from seqkern.evaluation.simultaneous import accuracy_ends, quantile, share_ends
-from seqkern.evaluation.small_samples import hanley_mcneil_variance
-from seqkern.evaluation.trials import pair_resolution
-from seqkern.evaluation.wilson import wilson_interval
+from seqkern.evaluation.selection import pair_resolution
+from seqkern.evaluation.single_task_tests import delong_covariance, exchange_test
 from seqkern.sequences.labels import make_labels
 
 

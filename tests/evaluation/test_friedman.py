@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare, rankdata
 
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.evaluation.friedman import (
+from seqkern.evaluation.many_task_tests import (
     cliques,
     compare_to_control,
     critical_difference,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from seqkern.evaluation.gene_accuracy import NOTHING, LevelAccuracy, gene_accuracy
+from seqkern.genomics.genes import NOTHING, LevelAccuracy, gene_accuracy
 
 
 def random_structures(rng, count):

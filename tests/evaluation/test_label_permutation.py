@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqkern.evaluation.label_permutation import permutation_test, permuted
+from seqkern.evaluation.chance import permutation_test, permuted
 from seqkern.sequences.labels import make_labels
 
 IDS = list("abcdefghij")

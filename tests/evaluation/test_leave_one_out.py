@@ -7,17 +7,17 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError
+from seqkern.evaluation import Split
 from seqkern.evaluation.selection import select
-from seqkern.folds import Split
 from seqkern.kernels import SalzbergKernel, SpectrumKernel
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.method import Method
-from seqkern.models.search import Search
+from seqkern.methods.crossval import evaluate_fold
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.solvers import CSVC, make_solver
-from seqkern.solvers.bound_names import BOUNDS
-from seqkern.study.checked_solvers import CheckedSolver
+from seqkern.solvers.costs import BOUNDS
+from seqkern.study.solver_entries import CheckedSolver
 from seqkern.study.study import Study
 
 CANDIDATES = [("linear", {"solver": "csvc", "C": C}) for C in (0.01, 1.0, 100.0)]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from seqkern.evaluation.mcc_interval import mcc_interval
+from seqkern.evaluation.intervals import mcc_interval
 from seqkern.evaluation.metrics import matthews_correlation
 
 

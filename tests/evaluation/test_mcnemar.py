@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
 
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.evaluation.mcnemar import mcnemar, mcnemar_counts
+from seqkern.evaluation.single_task_tests import mcnemar, mcnemar_counts
 
 
 @given(st.integers(0, 40), st.integers(0, 40))

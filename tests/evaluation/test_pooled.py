@@ -6,16 +6,22 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError
-from seqkern.datasets.families import liao_noble
-from seqkern.evaluation import roc_auc
-from seqkern.evaluation.pooled import InnerLoop, candidate_ranks, pooled_choice, pooled_ranks
-from seqkern.evaluation.pooled_files import read_inner_loops, stored_loop, write_inner_loops
+from seqkern.evaluation import Split, roc_auc
+from seqkern.evaluation.pooled import (
+    InnerLoop,
+    candidate_ranks,
+    pooled_choice,
+    pooled_ranks,
+    read_inner_loops,
+    stored_loop,
+    write_inner_loops,
+)
 from seqkern.evaluation.selection import Choice, select
-from seqkern.folds import Split
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import CSVC, make_solver
+from seqkern.study.tables import liao_noble
 
 CANDIDATES = [("k", {"solver": "csvc", "C": C}) for C in (0.1, 1, 10)]
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 from sklearn import metrics
 
-from seqkern.evaluation.predictive import interval_coverage, log_loss, negative_log_density
+from seqkern.evaluation.metrics import interval_coverage, log_loss, negative_log_density
 
 
 def test_log_loss_is_that_of_scikit_learn():

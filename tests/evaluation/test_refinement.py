@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 
-from seqkern.evaluation.balance import unequal, with_class_weights
-from seqkern.evaluation.refinement import ends, neighbours, step
-from seqkern.evaluation.selection import select
+from seqkern.evaluation.selection import ends, neighbours, select, step, unequal, with_class_weights
 from seqkern.sequences.labels import Labels
-from seqkern.solvers.free_parameters import Free, Limits
-from seqkern.solvers.solver_table import SOLVERS
+from seqkern.solvers.solver_specs import SOLVERS, Free, Limits
 
 COST = Limits(("C",), 1e-4, 1e4)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from seqkern.evaluation.calibration import reliability
+from seqkern.evaluation.distributions import wilson_interval
 from seqkern.evaluation.metrics import brier
-from seqkern.evaluation.reliability import reliability
-from seqkern.evaluation.wilson import wilson_interval
 
 
 @pytest.mark.parametrize("n", [1, 5, 10, 37, 200])

@@ -10,19 +10,13 @@ from naive_states import naive_sov
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import load_dataset
 from seqkern.evaluation.fold_tables import FoldResult
-from seqkern.evaluation.residue_results import (
-    read_states,
-    residue_scores,
-    state_letters,
-    write_residue_results,
-)
+from seqkern.evaluation.residue_results import read_states, residue_scores, state_letters, write_residue_results
 from seqkern.evaluation.states import state_scores
-from seqkern.residues.confidence import confidence, digits
-from seqkern.residues.residues import Residues
+from seqkern.formats.residues import Residues, confidence, digits
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import load_dataset
 
 CLASSES = ("E", "H")
 CHAINS = ("MKVLAW", "GGPA")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seqkern.evaluation.delong import delong_interval
+from seqkern.evaluation.distributions import wilson_interval
+from seqkern.evaluation.intervals import accuracy_ends, auc_variance, error_ends, share_ends, task_ends
 from seqkern.evaluation.metrics import macro_auc
-from seqkern.evaluation.simultaneous import accuracy_ends, auc_variance, error_ends, share_ends, task_ends
-from seqkern.evaluation.wilson import wilson_interval
+from seqkern.evaluation.single_task_tests import delong_interval
 
 
 def test_one_test_part_and_one_method_is_delong():

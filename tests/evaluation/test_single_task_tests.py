@@ -10,11 +10,8 @@ from scipy.stats import binomtest
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation import delong_interval, delong_test, holm, signed_rank_test
 from seqkern.evaluation.bootstrap import bootstrap_interval, bootstrap_test
-from seqkern.evaluation.five_by_two import five_by_two_f
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval, wilson
-from seqkern.evaluation.mcnemar import mcnemar
-from seqkern.evaluation.paired_decisions import PairedDecisions
-from seqkern.evaluation.single_task_tests import metrics_with_test, pair_tests
+from seqkern.evaluation.single_task_tests import PairedDecisions, five_by_two_f, mcnemar, metrics_with_test, pair_tests
 
 HALVES = [f"{repeat}.{half}" for repeat in range(1, 6) for half in (1, 2)]
 

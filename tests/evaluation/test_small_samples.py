@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from seqkern.evaluation.intervals import auc_ends, hanley_mcneil_variance, independent_counts, too_few
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.evaluation.small_samples import auc_ends, hanley_mcneil_variance, independent_counts, too_few
 from seqkern.sequences.labels import make_labels
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ParameterError
-from seqkern.evaluation.top import top_precision
+from seqkern.evaluation.metrics import top_precision
 
 
 def test_ties_count_as_the_mean_over_all_orders():

@@ -11,7 +11,7 @@ from scipy.stats import rankdata, wilcoxon
 
 from seqkern.core.errors import LabelError
 from seqkern.evaluation import compare_all, holm, signed_rank_test
-from seqkern.evaluation.wilcoxon import MOST_EXACT, least_p
+from seqkern.evaluation.many_task_tests import MOST_EXACT, least_p
 
 # Demšar 2006, table 2: AUC of C4.5 and of C4.5 with m tuned, on 14 data sets
 PLAIN = [0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.000, 0.940, 0.619, 0.972, 0.957]

@@ -13,21 +13,20 @@ from test_additive import OF_SEQUENCES, wordless
 from test_kernel_contract import EXAMPLES, random_sequences
 
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.explain import Explainer, explain
-from seqkern.explain import explanation as explanation_module
-from seqkern.explain import kmer_table as words_module
-from seqkern.explain.files import _summary as summary_of
-from seqkern.explain.files import write_explanation
-from seqkern.explain.kmer_table import KmerTable
-from seqkern.explain.page import render_page
-from seqkern.figures.profile import MOST_LETTERS, profile
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, blocks, build_kernel
-from seqkern.kernels.additive import kmer_weights
+from seqkern.kernels.decisions import kmer_weights
 from seqkern.kernels.occurrences import KmerWeights
-from seqkern.kernels.pieces import PartKernel
-from seqkern.models.loading import load_model
-from seqkern.models.training import train_model
+from seqkern.kernels.view_kernels import PartKernel
+from seqkern.methods import Explainer, explain
+from seqkern.methods import explanation as explanation_module
+from seqkern.methods import explanation as words_module
+from seqkern.methods.explanation import KmerTable
+from seqkern.methods.loading import load_model
+from seqkern.methods.training import train_model
+from seqkern.report.explanation_page import _summary as summary_of
+from seqkern.report.explanation_page import render_page, write_explanation
+from seqkern.report.profile_pictures import MOST_LETTERS, profile
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable

@@ -12,9 +12,8 @@ from test_explain import read_table
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
-from seqkern.explain.poim import Importance
-from seqkern.explain.positions import Positions
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.poim import Importance, Positions
 from seqkern.report import build_report
 from seqkern.sequences.alphabets import DNA
 from seqkern.study import dataset_entries

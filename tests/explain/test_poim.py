@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ParameterError
-from seqkern.explain.poim import LetterMeans, has_poim, letter_chances, poim
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import (
     CombinationKernel,
@@ -15,11 +14,12 @@ from seqkern.kernels import (
     WeightedDegreeKernel,
     build_kernel,
 )
-from seqkern.kernels.additive import matrix as kernel_matrix
 from seqkern.kernels.algebra import SumKernel
-from seqkern.kernels.pieces import PartKernel
-from seqkern.models.affine import AffineForm, affine_form
-from seqkern.models.training import train_model
+from seqkern.kernels.decisions import matrix as kernel_matrix
+from seqkern.kernels.view_kernels import PartKernel
+from seqkern.methods.model import AffineForm, affine_form
+from seqkern.methods.poim import LetterMeans, has_poim, letter_chances, poim
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 

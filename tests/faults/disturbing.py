@@ -26,7 +26,7 @@ from kinds import CHANGES, COSTS, FAULTS, READ, STOPPED, UNCLEAN
 from trees import Tree, state_of, tree
 from verbs import COMMANDS, FILES, INPUTS, Command
 
-from seqkern.cli.result_folder import MARK
+from seqkern.cli.output import MARK
 
 Arm = tuple[int, int, int, int, int]
 

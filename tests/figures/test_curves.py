@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from seqkern.figures.curves import pr_points
+from seqkern.report.curves import pr_points
 
 
 @pytest.mark.parametrize("levels", [3, 12, 10_000])

@@ -14,13 +14,20 @@ from test_explain import Text, donors, read_table, train, write
 
 from seqkern.core.archive import save_archive
 from seqkern.core.errors import FileError, ParameterError
-from seqkern.explain.poim import Importance, LetterMeans
-from seqkern.explain.position_files import PICTURES, write_positions
-from seqkern.explain.positions import Positions, load_positions, positions_of
-from seqkern.explain.positions_page import pictures, positions_content
-from seqkern.figures.heatmap import colours, heat_map, top_words
-from seqkern.figures.letters import drawn_outline, outline
-from seqkern.figures.logo import LEFT, NUCLEOTIDES, information, letter_colour, logo_figure
+from seqkern.methods.poim import Importance, LetterMeans, Positions, load_positions, positions_of
+from seqkern.report.logo import (
+    LEFT,
+    NUCLEOTIDES,
+    colours,
+    drawn_outline,
+    heat_map,
+    information,
+    letter_colour,
+    logo_figure,
+    outline,
+    top_words,
+)
+from seqkern.report.positions_page import PICTURES, pictures, positions_content, write_positions
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from seqkern.core.errors import SequenceError
-from seqkern.figures.track_picture import Track, shape_of, track_page, track_svg, track_text
+from seqkern.report.profile_pictures import Track, shape_of, track_page, track_svg, track_text
 
 LETTERS = "MKVLAWGGPASTRQ"
 TRUE = "HHHHH?CCEEEEEC"

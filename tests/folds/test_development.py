@@ -8,23 +8,21 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FoldError, ParameterError
-from seqkern.datasets import make_dataset
+from seqkern.evaluation import FoldSet, Split, composition_rows, make_folds, read_folds, write_composition, write_folds
 from seqkern.evaluation.halving import halve
 from seqkern.evaluation.metrics import matthews_correlation
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.selection import inner_folds, select
-from seqkern.folds import FoldSet, Split, composition_rows, make_folds, read_folds, write_composition, write_folds
 from seqkern.kernels import LinearKernel
-from seqkern.models.cross_validation import OuterFolds, cross_validate
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.method import Method
-from seqkern.models.search import Search
+from seqkern.methods.crossval import OuterFolds, cross_validate, evaluate_fold
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
 from seqkern.report.dataset_results import DatasetResults
-from seqkern.report.sections.search_settings import search_sentences
+from seqkern.report.sections.fitting import search_sentences
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import make_solver
-from seqkern.study import Study
+from seqkern.study import Study, make_dataset
 
 PARTS = np.repeat(["train", "dev", "test"], [60, 20, 20])
 

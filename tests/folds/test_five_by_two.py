@@ -10,11 +10,11 @@ from scipy import stats
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FoldError, LabelError
-from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.evaluation.five_by_two import five_by_two_f, five_by_two_t
-from seqkern.folds import make_folds, read_folds
+from seqkern.evaluation import make_folds, read_folds
+from seqkern.evaluation.single_task_tests import five_by_two_f, five_by_two_t
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import Dataset, Task, save_dataset
 
 
 def binary(y, **columns):

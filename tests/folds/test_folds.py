@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError
-from seqkern.datasets import Dataset, Task, liao_noble, save_dataset
-from seqkern.folds import composition_rows, make_folds, read_folds, write_folds
-from seqkern.folds.splitters import deal, locus_blocks, merge_groups
+from seqkern.evaluation import composition_rows, make_folds, read_folds, write_folds
 from seqkern.sequences.labels import Labels, make_labels, natural_key
+from seqkern.sequences.sampling import deal, locus_blocks, merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import Dataset, Task, liao_noble, save_dataset
 
 
 def binary(y, **columns):

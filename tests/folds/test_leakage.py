@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqkern.core.errors import ParameterError
-from seqkern.folds import FoldSet, Split, make_folds, overlaps
-from seqkern.folds.leakage import HEADER, find_links, leakage_rows, write_leakage
-from seqkern.folds.overlaps import contained_pairs
+from seqkern.evaluation import FoldSet, Split, leakage, make_folds
+from seqkern.evaluation.leakage import HEADER, contained_pairs, find_links, leakage_rows, write_leakage
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.similarity import chance_length
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
-from seqkern.similarity.chance import chance_length
 
 
 def encoded(strings, alphabet="dna"):
@@ -82,7 +81,7 @@ def test_contained_pairs_agree_with_plain_search(short, long, min_length):
 
 @pytest.mark.parametrize("chunk", [1, 50, 1 << 21])
 def test_contained_pairs_in_chunks_of_any_size(monkeypatch, chunk):
-    monkeypatch.setattr(overlaps, "CHUNK", chunk)
+    monkeypatch.setattr(leakage, "CHUNK", chunk)
     long = random_strings(60, 30, 90)
     rng = np.random.default_rng(1)
     short = list(dict.fromkeys(s[a : a + rng.integers(8, 25)] for s in long for a in rng.integers(0, 20, 3)))
@@ -93,7 +92,7 @@ def test_contained_pairs_in_chunks_of_any_size(monkeypatch, chunk):
 
 def test_contained_pairs_survive_a_useless_hash(monkeypatch):
     # every letter hashes alike: all places are candidates, the letters decide
-    monkeypatch.setattr(overlaps._Rolling, "values", np.ones(256, dtype=np.uint64))
+    monkeypatch.setattr(leakage._Rolling, "values", np.ones(256, dtype=np.uint64))
     short, long = random_strings(15, 3, 6, seed=2), random_strings(10, 5, 30, seed=3)
     short = list(dict.fromkeys(short))
     assert contained_pairs(encoded(short), encoded(long), 3) == naive_contained(short, long, 3)

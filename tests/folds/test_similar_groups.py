@@ -6,20 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqkern.core.errors import FoldError
-from seqkern.folds import make_folds
-from seqkern.folds.chains import chain_labels
-from seqkern.folds.leakage import find_links
-from seqkern.folds.methods import fewer_folds
-from seqkern.folds.relaxed import relaxed_groups
-from seqkern.folds.samples import Samples
-from seqkern.folds.similar import groups_of, kept_groups, kept_where, told
-from seqkern.folds.split import Split
-from seqkern.folds.train_size import with_train_size
-from seqkern.folds.whole_chains import groups_of_chains
-from seqkern.residues import STATES, Residues
+from seqkern.evaluation import make_folds
+from seqkern.evaluation.fold_methods import Samples, fewer_folds, with_train_size
+from seqkern.evaluation.folds import Split, chain_labels, groups_of_chains, relaxed_groups
+from seqkern.evaluation.leakage import find_links, groups_of, kept_groups, kept_where, told
+from seqkern.formats import STATES, Residues
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.similarity.groups import SimilarGroups
+from seqkern.sequences.similarity import SimilarGroups
 
 
 def labels_of(y):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FoldError
-from seqkern.folds.methods import rows_together
+from seqkern.evaluation.fold_methods import rows_together
 from seqkern.kernels import SpectrumKernel
-from seqkern.models.training import train_model
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import Window

@@ -7,16 +7,14 @@ from pathlib import Path
 from fuzz_reader import Reader
 from fuzz_sequences import EMBL, GENBANK
 
-from seqkern.cli.saturation import _of_region
-from seqkern.genome.annotation import read_annotation
-from seqkern.genome.bed import read_bed
-from seqkern.genome.features import has_features, read_features
-from seqkern.genome.libraries import pysam
-from seqkern.genome.places import place_of
-from seqkern.genome.reference import Genome
-from seqkern.genome.sequences import RegionOptions, region_sources
-from seqkern.genome.site_tables import make_site_table
-from seqkern.models.variants.held_out import read_variants
+from seqkern.cli.variants import _of_region
+from seqkern.formats.annotation import has_features, read_annotation, read_features
+from seqkern.formats.libraries import pysam
+from seqkern.formats.reference import Genome
+from seqkern.formats.region_sequences import RegionOptions, region_sources
+from seqkern.formats.regions import place_of, read_bed
+from seqkern.formats.site_tables import make_site_table
+from seqkern.genomics.effects import read_variants
 from seqkern.sequences.fasta import read_fasta
 
 GENOME = b">chr1 a\nACGTACAGGTAAGTCCTTAGGACCATCCAA\n>chr2\nGATTACAGATTACAGTAG\nGATTAGTT\n"

@@ -10,26 +10,21 @@ from fuzz_reader import Reader
 
 from seqkern import SequenceSet
 from seqkern.core.archive import load_archive
-from seqkern.datasets import load_dataset, make_dataset, save_dataset
-from seqkern.explain.poim import Importance
-from seqkern.explain.positions import Positions, load_positions
-from seqkern.genes.content import Content
-from seqkern.genes.decoding import Limits
-from seqkern.genes.grammar import CURVES, Grammar
-from seqkern.genes.model import SITES, GeneModel, load_gene_model
+from seqkern.formats import residue_samples
+from seqkern.genomics.gene_learning import SITES, GeneModel, load_gene_model
+from seqkern.genomics.genes import CURVES, Content, Grammar, Limits
+from seqkern.genomics.variants import read_scorer
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, WeightedDegreeKernel
-from seqkern.models.kmer_table import load_kmer_tables
-from seqkern.models.loading import load_model
-from seqkern.models.model import Model
-from seqkern.models.pack_file import read_pack
-from seqkern.models.packing import pack_folder
-from seqkern.models.training import train_model
-from seqkern.models.variants.scorer import read_scorer
-from seqkern.residues import residue_samples
+from seqkern.methods.kmer_table import load_kmer_tables
+from seqkern.methods.loading import load_model, pack_folder, read_pack
+from seqkern.methods.model import Model
+from seqkern.methods.poim import Importance, Positions, load_positions
+from seqkern.methods.training import train_model
 from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.sequences.labels import make_labels
+from seqkern.study import load_dataset, make_dataset, save_dataset
 
 LSGKM = (
     b"svm_type c_svc\nkernel_type gkm_esttrunc\nL 4\nk 3\nd 1\nnorc 0\nnr_class 2\ntotal_sv 2\nrho 0.1\nlabel 1 -1\n"

@@ -8,13 +8,13 @@ from pathlib import Path
 from fuzz_reader import Reader
 
 from seqkern.cli.common import naming_file
-from seqkern.kernels.alignment.scoring import read_matrix
-from seqkern.kernels.hmm.reading import read_profiles
-from seqkern.kernels.motifs.patterns import parse_pattern
-from seqkern.kernels.motifs.sets import MotifSet
-from seqkern.kernels.windows.property_scales import read_scales
-from seqkern.models.variants.motifs import MotifChanges
-from seqkern.profiles.files import ProfileFiles
+from seqkern.formats.profile_sources import ProfileFiles
+from seqkern.genomics.variant_run import MotifChanges
+from seqkern.kernels.models.motif_files import MotifSet
+from seqkern.kernels.models.patterns import parse_pattern
+from seqkern.kernels.models.profile_hmm import read_profiles
+from seqkern.kernels.substitution_scores import read_matrix
+from seqkern.kernels.vectors.property import read_scales
 from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -7,19 +7,16 @@ from pathlib import Path
 
 from fuzz_reader import Reader
 
-from seqkern.core.part import Part
-from seqkern.core.text_spans import count_before, open_span
-from seqkern.datasets.label_sources import columns_of_first_words, columns_of_headers, labels_of_columns
-from seqkern.datasets.site_windows import sites_of_headers
-from seqkern.residues.states import add_states, read_letters_and_states
+from seqkern.core.parts import Part, count_before, open_span
+from seqkern.formats.states import add_states, read_letters_and_states
 from seqkern.sequences.alphabets import DNA
-from seqkern.sequences.cutting import cut_windows
 from seqkern.sequences.fasta import read_fasta, read_records
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.sites import read_sites
 from seqkern.sequences.streaming import iter_pieces, record_lengths
 from seqkern.sequences.tracks import Track
-from seqkern.sequences.windows import as_window
+from seqkern.sequences.windows import as_window, cut_windows, read_sites
+from seqkern.study.readers import sites_of_headers
+from seqkern.study.tables import columns_of_first_words, columns_of_headers, labels_of_columns
 
 FASTA = (
     b">d1 label=1 site=4 chr_num=1, strand=+, position=4\nCAGGTAAGT\n>d2 label=-1 position=3\nAAGGTNAGT\nacgt\n",

@@ -8,22 +8,20 @@ import numpy as np
 from fuzz_reader import Reader
 
 from seqkern.cli.plan import table
-from seqkern.datasets.label_sources import columns_of_table, labels_of_columns
-from seqkern.datasets.sequence_columns import encode_columns, read_table_text
-from seqkern.datasets.table_files import read_features, read_similarities
-from seqkern.datasets.task_table import TaskTable
-from seqkern.datasets.vector_files import open_vectors
-from seqkern.evaluation.pooled_files import InnerFile, StoredLoop, write_inner_loops
+from seqkern.evaluation import read_folds
+from seqkern.evaluation.pooled import InnerFile, StoredLoop, write_inner_loops
 from seqkern.evaluation.residue_results import read_states
-from seqkern.folds import read_folds
+from seqkern.genomics.motif_tables import read_motifs, write_meme, write_table
+from seqkern.genomics.motifs import FoundMotif
 from seqkern.gram.spectrum import read_spectrum, spectrum, write_spectrum
-from seqkern.motifs.discovery import FoundMotif
-from seqkern.motifs.files import read_motifs, write_meme, write_table
-from seqkern.report.files import read_json, read_laps, read_table, rows_by
+from seqkern.report.dataset_results import read_json, read_laps, read_table, rows_by
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.study.plan import Cost, DatasetPlan, MethodCost
+from seqkern.study.several_sequences import encode_columns, read_table_text
+from seqkern.study.tables import TaskTable, columns_of_table, labels_of_columns, read_features, read_similarities
+from seqkern.study.vectors import open_vectors
 
 IDS = ["a", "b", "c", "d"]
 LABELS = make_labels(IDS, ["donor", "decoy"] * 2)

@@ -12,25 +12,25 @@ from fuzz_reader import Reader
 
 from seqkern.cli.check import _parsed as check_methods
 from seqkern.cli.datasets import _chosen
+from seqkern.cli.evaluate import parse_methods
 from seqkern.cli.folds import _parsed as parsed_options
 from seqkern.cli.main import VERBS, build_parser
 from seqkern.cli.plan import _study
-from seqkern.cli.shares import parse_methods
-from seqkern.core.duration import parse_duration
+from seqkern.core.cost import parse_duration
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import parse_bytes
-from seqkern.core.part import Part
+from seqkern.core.parts import Part
 from seqkern.gram.transforms import build_transform
 from seqkern.gram.transforms.transform_specs import repair_transforms
-from seqkern.layers import build_layers
 from seqkern.sequences.windows import as_window
+from seqkern.solvers.layers import build_layers
 from seqkern.solvers.thresholds import parse_rule
 from seqkern.study.apply_entries import Applications
-from seqkern.study.failures import read_failures
-from seqkern.study.places import read_config
-from seqkern.study.reading import read_kernel
+from seqkern.study.kernel_entries import read_kernel
+from seqkern.study.schema import read_config
 from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.study import Study
+from seqkern.study.workflow import read_failures
 
 KERNELS = (
     b"spectrum:k=3",

@@ -4,9 +4,7 @@ import copy
 import math
 from contextlib import suppress
 
-from seqkern.core.declarations import is_listed
-from seqkern.core.declared_numbers import Integer, Numbers, NumbersByName, Real
-from seqkern.core.declared_words import Choice, Flag
+from seqkern.core.declarations import Choice, Flag, Integer, Numbers, NumbersByName, Real, is_listed
 from seqkern.core.errors import ParameterError
 from seqkern.core.parametrized import Parameters
 

@@ -5,9 +5,21 @@ import pytest
 from naive_genes import EXONS, INTRONS, all_genes, best_set, is_gene, random_text, reverse_complement
 
 from seqkern.core.errors import ParameterError
-from seqkern.genes.boundaries import BEGIN, END, Gene, find_boundaries, rows_of
-from seqkern.genes.content import Content
-from seqkern.genes.decoding import Limits, Scores, as_genes, codon_places, decode, exon_types, path_score
+from seqkern.genomics.genes import (
+    BEGIN,
+    END,
+    Content,
+    Gene,
+    Limits,
+    Scores,
+    as_genes,
+    codon_places,
+    decode,
+    exon_types,
+    find_boundaries,
+    path_score,
+    rows_of,
+)
 from seqkern.sequences.alphabets import DNA
 
 LIMITS = Limits(*EXONS, *INTRONS)

@@ -7,11 +7,8 @@ import pytest
 from naive_genes import EXONS, INTRONS, all_genes, random_text
 from scipy.optimize import minimize
 
-from seqkern.genes.boundaries import Gene, find_boundaries
-from seqkern.genes.content import Content
-from seqkern.genes.decoding import Limits, decode, path_score
-from seqkern.genes.grammar import CURVES, Grammar
-from seqkern.genes.learning import BASES, Piece, augmented, learn_weights
+from seqkern.genomics.gene_learning import BASES, Piece, augmented, learn_weights
+from seqkern.genomics.genes import CURVES, Content, Gene, Grammar, Limits, decode, find_boundaries, path_score
 from seqkern.sequences.alphabets import DNA
 
 

@@ -5,16 +5,19 @@ import pytest
 
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ModelError, SequenceError
-from seqkern.evaluation.gene_accuracy import gene_accuracy
-from seqkern.genes import training
-from seqkern.genes.annotated import annotated_genes, by_chromosome, coding_gene, fault_of, true_structures
-from seqkern.genes.boundaries import Gene
-from seqkern.genes.model import load_gene_model
-from seqkern.genes.training import learn_genes
-from seqkern.genome.annotation import read_annotation
-from seqkern.genome.gtf import gtf_lines
-from seqkern.genome.site_tables import chromosomes
-from seqkern.genome.transcripts import Transcript
+from seqkern.formats.annotation import Transcript, gtf_lines, read_annotation
+from seqkern.formats.site_tables import chromosomes
+from seqkern.genomics import gene_learning
+from seqkern.genomics.gene_learning import (
+    annotated_genes,
+    by_chromosome,
+    coding_gene,
+    fault_of,
+    learn_genes,
+    load_gene_model,
+    true_structures,
+)
+from seqkern.genomics.genes import Gene, gene_accuracy
 from seqkern.sequences.alphabets import DNA
 from seqkern.simulate import simulate, write_simulated
 
@@ -33,7 +36,7 @@ def genome(tmp_path_factory):
 def one_cost():
     """Try a single C, to be fast."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "COSTS", (0.1,))
+        patch.setattr(gene_learning, "COSTS", (0.1,))
         yield
 
 
@@ -101,15 +104,15 @@ def test_held_out_candidates_do_not_depend_on_their_own_fold(genome, monkeypatch
     """Wrong labels in one fold change the weights, but neither classifiers nor content of that fold's candidates."""
     seen = []
 
-    def kept(self, places, classifiers, content, former=training._Parts.boundaries):
+    def kept(self, places, classifiers, content, former=gene_learning._Parts.boundaries):
         seen.append(former(self, places, classifiers, content))
         return seen[-1]
 
-    monkeypatch.setattr(training._Parts, "boundaries", kept)
+    monkeypatch.setattr(gene_learning._Parts, "boundaries", kept)
     fasta, gtf = genome.with_suffix(".fasta"), genome.with_suffix(".gtf")
     learn_genes(fasta, gtf, **FAST)
     first = list(seen)
-    learn = training._Parts.learn
+    learn = gene_learning._Parts.learn
 
     def poisoned(self, places, former=learn):
         # in the last fold, all sites become decoys and the other way round
@@ -125,23 +128,23 @@ def test_held_out_candidates_do_not_depend_on_their_own_fold(genome, monkeypatch
     def inside(row, spans):
         return any(name == row[0] and start < row[1] <= stop for name, start, stop in spans)
 
-    folds = training._folds
+    folds = gene_learning._folds
 
     def noted(places, name):
         found = folds(places, name)
-        training._Parts.poison = found[-1]
+        gene_learning._Parts.poison = found[-1]
         return found
 
-    init = training._Parts.__init__
+    init = gene_learning._Parts.__init__
 
     def made(self, sequences, rows, *rest):
         init(self, sequences, rows, *rest)
         self.clean = {kind: list(own) for kind, own in rows.items()}
 
-    monkeypatch.setattr(training, "_folds", noted)
-    monkeypatch.setattr(training._Parts, "poison", [], raising=False)
-    monkeypatch.setattr(training._Parts, "__init__", made)
-    monkeypatch.setattr(training._Parts, "learn", poisoned)
+    monkeypatch.setattr(gene_learning, "_folds", noted)
+    monkeypatch.setattr(gene_learning._Parts, "poison", [], raising=False)
+    monkeypatch.setattr(gene_learning._Parts, "__init__", made)
+    monkeypatch.setattr(gene_learning._Parts, "learn", poisoned)
     seen.clear()
     learn_genes(fasta, gtf, **FAST)
     for fold, (before, after) in enumerate(zip(first, seen, strict=True)):
@@ -193,7 +196,7 @@ def test_genes_left_out_are_counted_and_kept_out_of_pieces():
     found = annotated_genes(transcripts, DNA.encode(text.encode()), 100)
     assert [gene.span for gene in found.genes] == [(2, 11), (60, 69)]
     assert found.left_out == {"with a stop codon in the frame": 1}
-    pieces = training._places("c", found, len(text), 5)
+    pieces = gene_learning._places("c", found, len(text), 5)
     shown = [(place.start, place.stop, place.complete) for place in pieces]
     assert shown == [(0, 21, True), (21, 50, False), (50, 70, True)]
 
@@ -212,12 +215,12 @@ def test_written_genes_are_read_again(tmp_path):
 
 def test_folds_hold_all_pieces():
     gene = Gene(False, ((0, 9),))
-    places = [training.Place("c", i, i + 1, (gene,) * n, n > 0) for i, n in enumerate((0, 0, 1, 2, 0, 1, 1, 1, 0))]
-    folds = training._folds(places, "f")
+    places = [gene_learning.Place("c", i, i + 1, (gene,) * n, n > 0) for i, n in enumerate((0, 0, 1, 2, 0, 1, 1, 1, 0))]
+    folds = gene_learning._folds(places, "f")
     assert [place for fold in folds for place in fold] == places
     assert all(any(place.genes for place in fold) for fold in folds)
     with pytest.raises(SequenceError, match="too few genes without unknown neighbours"):
-        training._folds([training.Place("c", 0, 1, (gene,) * 6, True)], "f")
+        gene_learning._folds([gene_learning.Place("c", 0, 1, (gene,) * 6, True)], "f")
 
 
 def test_too_few_genes(tmp_path):

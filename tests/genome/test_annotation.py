@@ -10,9 +10,7 @@ from Bio.SeqFeature import CompoundLocation, SeqFeature, SimpleLocation
 from Bio.SeqRecord import SeqRecord
 
 from seqkern.core.errors import SequenceError
-from seqkern.genome.annotation import read_annotation
-from seqkern.genome.features import has_features, read_features
-from seqkern.genome.transcripts import SHORTEST_INTRON, gaps
+from seqkern.formats.annotation import SHORTEST_INTRON, gaps, has_features, read_annotation, read_features
 
 GTF = """# a comment
 chr1\tx\texon\t101\t200\t.\t-\t.\tgene_id "g; 1"; transcript_id "t1"; exon_number 2;

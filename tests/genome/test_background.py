@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import SeqkernError
-from seqkern.genome.background import BackgroundOptions, draw_background
-from seqkern.genome.composition import composition
-from seqkern.genome.match_table import ks_distance
-from seqkern.genome.reference import Genome
-from seqkern.genome.regions import make_regions, overlapping, overlapping_one_another
-from seqkern.genome.sequences import RegionOptions, region_letters, usable_regions
+from seqkern.formats.background import BackgroundOptions, composition, draw_background, ks_distance
+from seqkern.formats.reference import Genome
+from seqkern.formats.region_sequences import RegionOptions, region_letters, usable_regions
+from seqkern.formats.regions import make_regions, overlapping, overlapping_one_another
 
 
 @pytest.fixture

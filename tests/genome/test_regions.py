@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import SeqkernError
-from seqkern.genome.bed import read_bed, write_bed
-from seqkern.genome.bgzip import BgzipWriter
-from seqkern.genome.chromosomes import check_regions
-from seqkern.genome.fasta_index import fasta_index
-from seqkern.genome.loci import loci
-from seqkern.genome.reference import Genome
-from seqkern.genome.regions import make_regions, overlapping, overlapping_one_another, resized
-from seqkern.genome.sequences import RegionOptions, region_letters, region_sources, usable_regions
+from seqkern.formats.bgzip import BgzipWriter
+from seqkern.formats.reference import Genome, fasta_index
+from seqkern.formats.region_sequences import RegionOptions, loci, region_letters, region_sources, usable_regions
+from seqkern.formats.regions import (
+    check_regions,
+    make_regions,
+    overlapping,
+    overlapping_one_another,
+    read_bed,
+    resized,
+    write_bed,
+)
 from seqkern.sequences.fasta import read_fasta
 
 COMPLEMENT = str.maketrans("ACGTacgt", "TGCAtgca")
@@ -225,11 +229,11 @@ def test_a_run_that_is_killed_while_it_indexes_leaves_nothing_beside_the_genome(
     (tmp_path / "g.fa").write_text(">a\nACGT\n")
     script = (
         "import os, sys\n"
-        "from seqkern.genome import fasta_index\n"
-        "library = fasta_index.pysam()\n"
+        "from seqkern.formats import reference\n"
+        "library = reference.pysam()\n"
         "faidx = library.faidx\n"
         "library.faidx = lambda *words: (faidx(*words), os.kill(os.getpid(), 9))\n"
-        "fasta_index.fasta_index(sys.argv[1])\n"
+        "reference.fasta_index(sys.argv[1])\n"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path.parent)}
     killed = subprocess.run([sys.executable, "-c", script, str(tmp_path / "g.fa")], env=environment, check=False)

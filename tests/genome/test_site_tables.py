@@ -14,11 +14,11 @@ from Bio.SeqRecord import SeqRecord
 from seqkern.cli.main import main
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import make_dataset
-from seqkern.folds import make_folds
-from seqkern.genome.annotation import read_annotation
-from seqkern.genome.site_tables import make_site_table
+from seqkern.evaluation import make_folds
+from seqkern.formats.annotation import read_annotation
+from seqkern.formats.site_tables import make_site_table
 from seqkern.simulate import simulate, write_simulated
+from seqkern.study import make_dataset
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 MOTIFS = {"donor": {"GT"}, "acceptor": {"AG"}, "start": {"ATG"}, "stop": {"TAA", "TAG", "TGA"}}

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.genome import tracks
-from seqkern.genome.places import Place, place_of
-from seqkern.genome.tracks import Track, track_format
+from seqkern.formats import signals
+from seqkern.formats.regions import Place, place_of
+from seqkern.formats.signals import Track, track_format
 from seqkern.sequences.windows import Window
 
 
 def test_values_come_back_from_both_formats(tmp_path, monkeypatch):
     big_wig = pytest.importorskip("pyBigWig")
-    monkeypatch.setattr(tracks, "AT_ONCE", 7)
+    monkeypatch.setattr(signals, "AT_ONCE", 7)
     rng = np.random.default_rng(1)
     sums = {}
     with Track() as track:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError, SequenceError
-from seqkern.genome.bgzip import BgzipWriter
-from seqkern.genome.placed_alleles import ABSENT, BEYOND, LEFT_OUT, MISMATCH, PLACED, Placing
-from seqkern.genome.reference import Genome
-from seqkern.genome.vcf import BREAKEND, NONE, OTHER, SEQUENCE, SNV, STAR, SYMBOLIC, VcfReader, is_bcf
+from seqkern.formats.alleles import ABSENT, BEYOND, LEFT_OUT, MISMATCH, PLACED, Placing
+from seqkern.formats.bgzip import BgzipWriter
+from seqkern.formats.reference import Genome
+from seqkern.formats.vcf import BREAKEND, NONE, OTHER, SEQUENCE, SNV, STAR, SYMBOLIC, VcfReader, is_bcf
 
 pysam = pytest.importorskip("pysam")
 

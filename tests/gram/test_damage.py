@@ -7,8 +7,8 @@ import pytest
 import xxhash
 
 from seqkern.core.errors import FileError, GramError
-from seqkern.gram import assembly, compute_gram, compute_tile, digests, open_gram, tiles
-from seqkern.gram.digests import content_digest
+from seqkern.gram import compute_gram, compute_tile, open_gram, stored_matrix, tiles
+from seqkern.gram.stored_matrix import content_digest
 from seqkern.kernels import SpectrumKernel
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -24,8 +24,8 @@ def sequences(n=N, seed=1):
 def small_blocks(monkeypatch):
     """Make tiles of seven rows, and digests of five."""
     monkeypatch.setattr(tiles, "TILE_ROWS", 7)
-    monkeypatch.setattr(digests, "BLOCK_BYTES", 5 * N * 8)
-    monkeypatch.setattr(digests, "CHUNK", 200)
+    monkeypatch.setattr(stored_matrix, "BLOCK_BYTES", 5 * N * 8)
+    monkeypatch.setattr(stored_matrix, "CHUNK", 200)
 
 
 @pytest.fixture
@@ -154,12 +154,12 @@ def test_digests_are_those_of_the_rows_however_they_are_made(tmp_path, monkeypat
         compute_gram(kernel, X, path=path)
     else:
         if make == "groups":
-            monkeypatch.setattr(assembly, "ASSEMBLY_BYTES", 2 * 7 * N * 8)
+            monkeypatch.setattr(tiles, "ASSEMBLY_BYTES", 2 * 7 * N * 8)
         else:
-            monkeypatch.setattr(digests, "BLOCK_BYTES", 1 << 24)
+            monkeypatch.setattr(stored_matrix, "BLOCK_BYTES", 1 << 24)
         compute_gram(kernel, X, path=path)
     values = np.load(path)
-    step = digests.BLOCK_BYTES // values[0].nbytes
+    step = stored_matrix.BLOCK_BYTES // values[0].nbytes
     expected = [xxhash.xxh3_128_hexdigest(values[i : i + step].tobytes()) for i in range(0, len(values), step)]
     content = json.loads(path.with_suffix(".json").read_text())
     assert content["value_digests"] == expected

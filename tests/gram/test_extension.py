@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError, GramError
-from seqkern.gram import compute_gram, compute_tile, count_tiles, open_gram, tile_values, tiles
-from seqkern.gram.digests import content_digest
+from seqkern.gram import compute_gram, compute_tile, count_tiles, open_gram, tiles
+from seqkern.gram.stored_matrix import content_digest
 from seqkern.kernels import LinearKernel, RBFKernel, SpectrumKernel, build_kernel
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
@@ -28,19 +28,19 @@ def sequences(n=N, seed=1, length=None):
 def small_tiles(monkeypatch):
     """Make tiles of seven rows, and let no known record be computed."""
     monkeypatch.setattr(tiles, "TILE_ROWS", 7)
-    monkeypatch.setattr("seqkern.gram.extension.GAP", 1)
+    monkeypatch.setattr("seqkern.gram.tiles.GAP", 1)
 
 
 @pytest.fixture
 def entries(monkeypatch):
     """Return a list to which the shape of each computed part is added."""
-    shapes, original = [], tile_values.fill
+    shapes, original = [], tiles.fill
 
     def fill(kernel, rows, cols, out, **options):
         shapes.append(out.shape)
         return original(kernel, rows, cols, out, **options)
 
-    monkeypatch.setattr(tile_values, "fill", fill)
+    monkeypatch.setattr(tiles, "fill", fill)
     return shapes
 
 

@@ -14,8 +14,8 @@ from conftest import ROOT
 
 from seqkern.core.errors import FileError, GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
-from seqkern.gram import assemble, assembly, compute_gram, compute_tile, count_tiles, job, open_gram, tiles
-from seqkern.gram.job import GramJob
+from seqkern.gram import assemble, compute, compute_gram, compute_tile, count_tiles, open_gram, tiles
+from seqkern.gram.compute import GramJob
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.sequences.sequence_set import SequenceSet
@@ -121,7 +121,9 @@ def computed(monkeypatch):
     """Count the tiles that are computed."""
     counted = []
     fill = GramJob._fill
-    monkeypatch.setattr(GramJob, "_fill", lambda job, index, out: counted.append(index) or fill(job, index, out))
+    monkeypatch.setattr(
+        GramJob, "_fill", lambda compute, index, out: counted.append(index) or fill(compute, index, out)
+    )
     return counted
 
 
@@ -211,7 +213,7 @@ def test_similarities_between_the_same_units_of_another_table_are_strangers(tmp_
 def test_threads_and_groups_of_tiles_change_no_byte(tmp_path, monkeypatch):
     X = make_sequences(40)
     compute_gram(LetterKernel(normalize=True), X, path=tmp_path / "a" / "gram.npy", n_threads=1)
-    monkeypatch.setattr(assembly, "ASSEMBLY_BYTES", 2 * 40 * 8 * 10)  # two tiles at a time
+    monkeypatch.setattr(tiles, "ASSEMBLY_BYTES", 2 * 40 * 8 * 10)  # two tiles at a time
     compute_gram(LetterKernel(normalize=True), X, path=tmp_path / "b" / "gram.npy", n_threads=3)
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
@@ -269,7 +271,7 @@ def test_progress_counts_every_entry_once(tmp_path):
 SCRIPT = """
 import os, signal, sys, time
 import test_gram
-from seqkern.gram import assembly, tiles
+from seqkern.gram import tiles
 from seqkern.gram import compute_gram
 tiles.TILE_ROWS = test_gram.ROWS
 class SlowKernel(test_gram.LetterKernel):
@@ -280,13 +282,13 @@ class SlowKernel(test_gram.LetterKernel):
 compute_gram(SlowKernel(), test_gram.make_sequences(60), path=sys.argv[1], n_threads=1)
 """
 KILL_IN_ASSEMBLY = """
-group = assembly._group
-assembly.ASSEMBLY_BYTES = 2 * 60 * 8 * test_gram.ROWS
+group = tiles._group
+tiles.ASSEMBLY_BYTES = 2 * 60 * 8 * test_gram.ROWS
 def kill_later(grid, folder, first, *rest):
     if first:
         os.kill(os.getpid(), signal.SIGKILL)
     return group(grid, folder, first, *rest)
-assembly._group = kill_later
+tiles._group = kill_later
 """
 
 
@@ -338,7 +340,7 @@ def test_run_killed_while_assembling_redoes_no_tile(tmp_path, computed):
 def test_run_killed_before_the_side_file_is_unfinished(tmp_path, computed, monkeypatch):
     X, path = make_sequences(20), tmp_path / "gram.npy"
     compute_gram(LetterKernel(normalize=True), X, path=path)  # of another kernel; its side file must not stay
-    real = job.write_meta
+    real = compute.write_meta
 
     def fail(target, content):
         if target.parent == tmp_path:
@@ -346,7 +348,7 @@ def test_run_killed_before_the_side_file_is_unfinished(tmp_path, computed, monke
         real(target, content)
 
     with monkeypatch.context() as patch:
-        patch.setattr(job, "write_meta", fail)
+        patch.setattr(compute, "write_meta", fail)
         with pytest.raises(KeyboardInterrupt):
             compute_gram(LetterKernel(), X, path=path)
     with pytest.raises(GramError, match="unfinished"):
@@ -382,7 +384,7 @@ def test_tiles_of_another_matrix_are_not_reused(tmp_path, computed, monkeypatch,
     elif change == "dtype":
         dtype = "float32"
     elif change == "build":
-        monkeypatch.setattr("seqkern.gram.job.build_digest", lambda: "another build")
+        monkeypatch.setattr("seqkern.gram.compute.build_digest", lambda: "another build")
     else:
         columns = X
     gram = compute_gram(kernel, other, columns, path=path, dtype=dtype)

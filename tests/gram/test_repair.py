@@ -8,16 +8,16 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError
-from seqkern.datasets import Dataset, Task, save_dataset
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.spectrum import read_spectrum
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.loading import load_model
-from seqkern.models.sources import StoredGram
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.sources import StoredGram
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import Dataset, Task, save_dataset
 from seqkern.study.kernel_entries import KernelEntry
 from seqkern.study.study import Study
 

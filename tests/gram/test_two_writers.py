@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from seqkern.core.locks import LOCK, FolderLock
-from seqkern.gram import compute_gram, compute_tile, job, open_gram, opening, tiles
-from seqkern.gram.job import GramJob
-from seqkern.gram.paths import tiles_root
-from seqkern.gram.replacing import store_spectrum
+from seqkern.core.exclusive_files import LOCK, FolderLock
+from seqkern.gram import compute, compute_gram, compute_tile, open_gram, stored_matrix, tiles
+from seqkern.gram.compute import GramJob
 from seqkern.gram.spectrum import spectrum
+from seqkern.gram.stored_matrix import store_spectrum, tiles_root
 from seqkern.kernels import SpectrumKernel
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -111,7 +110,7 @@ def test_tiles_that_another_process_uses_are_no_litter(tmp_path):
 
 
 def test_the_matrix_changes_while_nobody_else_changes_it(tmp_path, monkeypatch):
-    path, write = tmp_path / "gram.npy", job.write_meta
+    path, write = tmp_path / "gram.npy", compute.write_meta
     alone = []
 
     def look(target, content):
@@ -119,13 +118,13 @@ def test_the_matrix_changes_while_nobody_else_changes_it(tmp_path, monkeypatch):
             alone.append(FolderLock(tiles_root(path)).try_alone())
         write(target, content)
 
-    monkeypatch.setattr(job, "write_meta", look)
+    monkeypatch.setattr(compute, "write_meta", look)
     compute_gram(SpectrumKernel(k=2), sequences(), path=path)
     assert alone == [False]
 
 
 def test_without_locks_nothing_of_others_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr("seqkern.core.locks.fcntl", None)
+    monkeypatch.setattr("seqkern.core.exclusive_files.fcntl", None)
     X, path = sequences(), tmp_path / "gram.npy"
     compute_tile(SpectrumKernel(k=3), X, None, [0], path=path)
     compute_gram(SpectrumKernel(k=2), X, path=path)
@@ -139,7 +138,7 @@ def test_opening_waits_for_no_writer_and_mixes_nothing(tmp_path, monkeypatch):
     """A side file of the new matrix with the old values, as a reader may meet it, is read again."""
     X, path = sequences(), tmp_path / "gram.npy"
     compute_gram(SpectrumKernel(k=2), X, path=path)
-    read, times = opening.read_meta, []
+    read, times = stored_matrix.read_meta, []
 
     def replaced_first(target):
         if not times:
@@ -147,7 +146,7 @@ def test_opening_waits_for_no_writer_and_mixes_nothing(tmp_path, monkeypatch):
             compute_gram(SpectrumKernel(k=3), X, path=path)
         return read(target)
 
-    monkeypatch.setattr(opening, "read_meta", replaced_first)
+    monkeypatch.setattr(stored_matrix, "read_meta", replaced_first)
     times.clear()
     gram = open_gram(path)
     np.testing.assert_array_equal(gram.values, SpectrumKernel(k=3)(X))

@@ -11,12 +11,11 @@ from test_kernel_contract import EXAMPLES, learn, random_sequences
 from seqkern.core.errors import NoKmersError, ParameterError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, build_kernel
-from seqkern.kernels.additive import attributions, fold, kmer_weights
+from seqkern.kernels.decisions import attributions, fold, kmer_weights
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.occurrences import spread
-from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
-from seqkern.kernels.products.real import RealDenseBlock, RealSparseBlock
-from seqkern.models.affine import affine_form
+from seqkern.kernels.products.product import FeatureKernel, RealDenseBlock, RealSparseBlock, Term, TermBlocks
+from seqkern.methods.model import affine_form
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import make_solver
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from seqkern.kernels import build_kernel, deferred, solver_input
-from seqkern.kernels.deferred import DeferredImplicit
-from seqkern.models.sources import ImplicitSource
-from seqkern.sequences.record_ids import RecordNumbers
+from seqkern.kernels import build_kernel, solver_input
+from seqkern.kernels import decisions as deferred
+from seqkern.kernels.decisions import DeferredImplicit
+from seqkern.methods.sources import ImplicitSource
+from seqkern.sequences.fasta import RecordNumbers
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import LinearSVC
-from seqkern.solvers.svm import working_sets
+from seqkern.solvers.svm import linear
 
 N, LENGTH = 300, 21
 KERNELS = ["weighted_degree:degree=5", "weighted_degree:degree=4,normalize=false", "spectrum:k=3", "mismatch:k=4,m=1"]
@@ -32,7 +33,7 @@ def small(monkeypatch):
     """Prepare a few records at a time, and begin with a small working set."""
     monkeypatch.setattr(deferred, "BLOCK", 64)
     monkeypatch.setattr(deferred, "MATRIX_BYTES", 8 * 1000)
-    monkeypatch.setattr(working_sets, "FIRST", (40, 20))
+    monkeypatch.setattr(linear, "FIRST", (40, 20))
 
 
 @pytest.mark.parametrize("spec", KERNELS)
@@ -74,9 +75,9 @@ def test_the_gap_is_that_of_the_whole_problem():
 
 
 def test_a_set_is_limited_but_not_the_support(monkeypatch):
-    monkeypatch.setattr(working_sets, "LARGEST_SET", 60)
+    monkeypatch.setattr(linear, "LARGEST_SET", 60)
     (X, y), kernel = windows(), build_kernel("spectrum:k=2")
-    found = working_sets.descend(DeferredImplicit(kernel, X), y, np.full(N, 0.01), 0, 1e-4, 10_000)
+    found = linear.descend(DeferredImplicit(kernel, X), y, np.full(N, 0.01), 0, 1e-4, 10_000)
     assert found.certificate.gap <= 1e-4
     assert found.largest < N
 

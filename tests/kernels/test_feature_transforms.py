@@ -19,7 +19,7 @@ from seqkern.kernels.feature_transforms import (
     PCATransform,
     build_feature_transform,
 )
-from seqkern.models.method import Method
+from seqkern.methods.method import Method
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.tables import FeatureTable

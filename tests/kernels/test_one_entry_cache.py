@@ -4,9 +4,9 @@ import numpy as np
 from naive import encode, random_strings
 
 from seqkern.kernels import build_kernel
-from seqkern.kernels.additive import attributions
+from seqkern.kernels.decisions import attributions
 from seqkern.kernels.kmer import inexact
-from seqkern.kernels.one_entry_cache import OneEntryCache
+from seqkern.kernels.prepared import OneEntryCache
 
 
 def test_the_same_set_and_key_give_the_same_result():

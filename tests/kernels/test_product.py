@@ -11,11 +11,18 @@ from hypothesis import strategies as st
 from seqkern.core.errors import SequenceError
 from seqkern.kernels import _blocks
 from seqkern.kernels.kmer.kmers import Counted, Occurrences, rank_codes
-from seqkern.kernels.products import _product, _real, sparse
-from seqkern.kernels.products.dense import DenseBlock, SignedBlock
-from seqkern.kernels.products.product import Term, TermBlocks, product
-from seqkern.kernels.products.real import RealDenseBlock, RealSparseBlock
-from seqkern.kernels.products.sparse import SparseBlock
+from seqkern.kernels.products import _product, _real
+from seqkern.kernels.products import product as sparse
+from seqkern.kernels.products.product import (
+    DenseBlock,
+    RealDenseBlock,
+    RealSparseBlock,
+    SignedBlock,
+    SparseBlock,
+    Term,
+    TermBlocks,
+    product,
+)
 
 HIGHEST = _product.level()
 VNNI = 1.5

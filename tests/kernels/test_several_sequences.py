@@ -7,7 +7,7 @@ from naive import random_strings
 from seqkern import SequenceSet
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import build_kernel, kernel_from_state
-from seqkern.kernels.additive import attributions, kmer_weights
+from seqkern.kernels.decisions import attributions, kmer_weights
 from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.sequences.joining import join_views
 

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError
-from seqkern.layers import LAYERS, Layers, as_columns, build_layer, build_layers, layer_from_state
-from seqkern.layers.multinomial import fit_multinomial, log_probabilities
-from seqkern.layers.score_windows import Landmarks, ScoreWindows, feature_blocks
-from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
-from seqkern.layers.true_segments import TrueSegments
-from seqkern.residues import Residues
+from seqkern.formats import Residues
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers.layers import LAYERS, Layers, as_columns, build_layer, build_layers, layer_from_state
+from seqkern.solvers.layers.probabilities import fit_multinomial, log_probabilities
+from seqkern.solvers.layers.segments import SegmentModel, Steps, TrueSegments, best_path, class_probabilities
+from seqkern.solvers.layers.window_layer import Landmarks, ScoreWindows, feature_blocks
 
 SMALL = {name: {"window": 5, "n_components": 40} for name in ("structure", "crf", "chain_svm")}
 

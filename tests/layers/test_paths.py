@@ -9,10 +9,8 @@ import pytest
 from test_layers import chains_of, noisy
 
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.layers import Layers, _paths, build_layer
-from seqkern.layers.path_layer import Paths, PathWeights, Runs
-from seqkern.layers.path_likelihood import PathLikelihood
-from seqkern.layers.path_margin import PathMargin
+from seqkern.solvers.layers import Layers, _paths, build_layer
+from seqkern.solvers.layers.path_layer import PathLikelihood, PathMargin, Paths, PathWeights, Runs
 
 LENGTHS = (1, 6, 2, 5)
 SIZES = [(2, 1), (3, 1), (3, 2), (2, 3), (2, 5)]

@@ -7,15 +7,14 @@ from scipy.stats import norm
 
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.kernels import RBFKernel, SpectrumKernel
-from seqkern.models import acquisition
-from seqkern.models.acquisition import next_variants
-from seqkern.models.batches import believer, draws, expected_improvement
-from seqkern.models.loading import load_model
-from seqkern.models.training import train_model
+from seqkern.methods import acquisition
+from seqkern.methods.acquisition import believer, draws, expected_improvement, next_variants
+from seqkern.methods.loading import load_model
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.solvers import GPR, InducingGPR
-from seqkern.solvers.gaussian.joint import covariances
+from seqkern.solvers.gaussian.posterior import covariances
 
 KERNEL = SpectrumKernel([1, 2], normalize=False)
 

@@ -9,13 +9,12 @@ from naive_alignment import best_by_recursion, scores_of
 
 from seqkern import SequenceSet
 from seqkern.core.errors import ParameterError
-from seqkern.datasets import Dataset, Task
-from seqkern.evaluation import roc_auc
-from seqkern.folds import make_folds
-from seqkern.models.baselines import BASELINES, BaselineData, applicable, decide, run_baselines, too_costly
-from seqkern.models.baselines import alignment as alignment_module
+from seqkern.evaluation import make_folds, roc_auc
+from seqkern.methods import baselines as alignment_module
+from seqkern.methods.baselines import BASELINES, BaselineData, applicable, decide, run_baselines, too_costly
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.tables import FeatureTable
+from seqkern.study import Dataset, Task
 
 LETTERS = {"dna": "ACGT", "rna": "ACGU", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 CONSTANTS = {"dna": (0.625, 0.41), "rna": (0.625, 0.41), "protein": (0.267, 0.041)}
@@ -105,7 +104,7 @@ def test_many_training_sequences_are_searched_in_part_whatever_the_test_set(monk
 def test_too_many_alignments_are_left_out_with_the_reason(monkeypatch):
     X, labels = sample(texts_of("protein"), ["a", "b"] * 10, "protein")
     assert "nearest" in applicable(X, labels)
-    monkeypatch.setattr("seqkern.models.baselines.scorers.MOST_PAIRS", 10)
+    monkeypatch.setattr("seqkern.methods.baselines.MOST_PAIRS", 10)
     assert applicable(X, labels) == ["majority", "composition"]
     assert too_costly(BaselineData(X), [(labels, TRAIN)]).endswith("pairs of residues to align, more than 1e+01")
     folds = {"all": make_folds(labels, k=2, seed=1)}

@@ -9,11 +9,10 @@ import pytest
 from seqkern import SequenceSet
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import Dataset, Task, make_dataset
-from seqkern.folds import make_folds
-from seqkern.models.baselines import run_baselines
-from seqkern.models.baselines.linear_models import composition_features
+from seqkern.evaluation import make_folds
+from seqkern.methods.baselines import composition_features, run_baselines
 from seqkern.sequences.labels import make_labels
+from seqkern.study import Dataset, Task, make_dataset
 
 
 def made(texts, labels, kind=None, k=3):

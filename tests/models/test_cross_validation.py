@@ -10,14 +10,13 @@ from seqkern.core.errors import ParameterError
 from seqkern.evaluation.chance import variance_of_mean
 from seqkern.evaluation.estimates import estimates
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
+from seqkern.evaluation.intervals import auc_variance, error_ends, share_ends
 from seqkern.evaluation.metrics import scores
-from seqkern.evaluation.simultaneous import auc_variance, error_ends, share_ends
 from seqkern.kernels import build_kernel
-from seqkern.models.cross_validation import OuterFolds, check_splits, cross_validate
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.method import Method
-from seqkern.models.search import Search
-from seqkern.models.training_data import training_data
+from seqkern.methods.crossval import OuterFolds, check_splits, cross_validate, evaluate_fold
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.training import training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 

@@ -13,17 +13,17 @@ from seqkern.cli.main import main
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import ParameterError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import Dataset, Task, save_dataset
+from seqkern.evaluation import make_folds, read_folds
 from seqkern.evaluation.fold_tables import write_results
-from seqkern.folds import make_folds, read_folds
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.kernel import Kernel
-from seqkern.models import crossval
-from seqkern.models.sources import FittedKernel, Source, StoredGram
+from seqkern.methods import crossval
+from seqkern.methods.sources import FittedKernel, Source, StoredGram
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import Dataset, Task, save_dataset
 
 GRID = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]
 INNER = InnerLoop(folds=2)

@@ -8,13 +8,13 @@ import pytest
 from damage import damage, read_npz, write_npz
 
 from seqkern.core.errors import ModelError, SeqkernError
-from seqkern.datasets import make_dataset
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.kernel import Kernel
-from seqkern.models.loading import load_model
-from seqkern.models.residue_model import ResidueModel
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.residue_model import ResidueModel
+from seqkern.methods.training import train_model
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import make_dataset
 
 TRIES = int(os.environ.get("SEQKERN_DAMAGED", "25"))
 """Damaged copies of each model; thousands by hand."""

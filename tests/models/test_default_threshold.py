@@ -6,14 +6,14 @@ import pytest
 from seqkern.core.errors import FoldError
 from seqkern.evaluation.calibration import METHODS
 from seqkern.kernels import SpectrumKernel
-from seqkern.models import afterwards
-from seqkern.models.loading import load_model
-from seqkern.models.method import Method
-from seqkern.models.search import Search
-from seqkern.models.training import train_model
+from seqkern.methods import fitted as afterwards
+from seqkern.methods.fitted import Search
+from seqkern.methods.loading import load_model
+from seqkern.methods.method import Method
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.solvers.free_parameters import Free
+from seqkern.solvers.solver_specs import Free
 
 SEARCH = Search(folds=4, seed=2)
 

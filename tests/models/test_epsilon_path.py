@@ -8,14 +8,14 @@ from report_sample import Shape, write_study
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.tsv import write_tsv
+from seqkern.evaluation import Split
 from seqkern.evaluation.fold_tables import PATH_COLUMNS
-from seqkern.folds import Split
 from seqkern.kernels import PairwiseKernel, SpectrumKernel
-from seqkern.models import epsilon_path
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.method import Method
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.epsilon_path import epsilon_path_section
+from seqkern.methods import crossval
+from seqkern.methods.crossval import evaluate_fold
+from seqkern.methods.method import Method
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.sections.features import epsilon_path_section
 from seqkern.report.view import View
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -50,7 +50,7 @@ def test_a_path_has_the_weights_of_single_fits(sequences, scale):
     features /= np.linalg.norm(features, axis=1)[:, None]
     rows = result.path
     shares = list(dict.fromkeys(row["epsilon"] for row in rows))
-    assert len(shares) == epsilon_path.N_EPSILONS
+    assert len(shares) == crossval.N_EPSILONS
     assert shares[0] == pytest.approx(1)
     names = SpectrumKernel(2).feature_names(X.alphabet)
     for share in shares[::6]:
@@ -77,7 +77,7 @@ def test_other_solvers_have_no_path(sequences, solver):
 
 
 def test_a_wide_matrix_has_no_path(sequences, monkeypatch):
-    monkeypatch.setattr(epsilon_path, "MOST_COLUMNS", 15)
+    monkeypatch.setattr(crossval, "MOST_COLUMNS", 15)
     assert fold(sequences, SpectrumKernel(2), "psvc:kernel=features", path=True).path == []
     assert fold(sequences, SpectrumKernel(2), "psvc:kernel=features").path == []
 

@@ -5,13 +5,13 @@ import pytest
 from report_sample import HOSTILE, Shape, write_study
 
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.evaluation import Split
 from seqkern.evaluation.fold_tables import EXEMPLAR_COLUMNS, FEATURE_COLUMNS, write_results
-from seqkern.folds import Split
 from seqkern.kernels import SpectrumKernel, WindowKernel
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.loading import load_model
-from seqkern.models.method import Method
-from seqkern.models.training import train_model
+from seqkern.methods.crossval import evaluate_fold
+from seqkern.methods.loading import load_model
+from seqkern.methods.method import Method
+from seqkern.methods.training import train_model
 from seqkern.report import build_report
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet

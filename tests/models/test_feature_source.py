@@ -14,24 +14,24 @@ from test_kernel_contract import EQUAL_LENGTH
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError, SequenceError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets.dataset import Task
+from seqkern.evaluation import Split
 from seqkern.evaluation.selection_bias import biased_scores
-from seqkern.folds import Split
 from seqkern.kernels import KERNELS, build_kernel
-from seqkern.kernels.explicit import feature_vectors, known_names, name_features
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.models import selected_features
-from seqkern.models.feature_model import FeatureModel
-from seqkern.models.feature_source import FeatureSource, feature_form
-from seqkern.models.loading import load_model
-from seqkern.models.training import train_model
+from seqkern.kernels.kernel import feature_vectors, known_names, name_features
+from seqkern.methods import feature_model
+from seqkern.methods.feature_model import FeatureModel
+from seqkern.methods.loading import load_model
+from seqkern.methods.sources import FeatureSource, feature_form
+from seqkern.methods.training import train_model
 from seqkern.sequences.joining import join_views
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import build_solver, expand_grid
 from seqkern.solvers.psvm.psvm import PSVC
-from seqkern.solvers.selection.selected_choice import inner_parts
+from seqkern.solvers.selection.selected import inner_parts
+from seqkern.study.dataset import Task
 from seqkern.study.feasible import check_training_part
 from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.study import Study
@@ -238,7 +238,7 @@ def test_groups_reach_the_inner_folds_of_a_solver(monkeypatch, several):
         assert len(given) == len(labels)
         return inner_parts(labels, folds, given)
 
-    monkeypatch.setattr("seqkern.solvers.selection.selected_choice.inner_parts", spy)
+    monkeypatch.setattr("seqkern.solvers.selection.selected.inner_parts", spy)
     monkeypatch.setattr("seqkern.solvers.selection.selected.inner_parts", spy)
     spec = {**SELECTED, "n_features": [2, 3], "folds": 2}
     specs = [spec, {**spec, "around": 0}] if several else [spec]
@@ -455,7 +455,7 @@ def test_weights_of_features_with_names_are_told_for_each_class():
 def test_features_too_many_are_not_listed(monkeypatch):
     X, labels = three_classes()
     split = Split("1", np.arange(0, 120, 2), np.arange(1, 120, 2))
-    monkeypatch.setattr(selected_features, "MOST_LISTED", 5)
+    monkeypatch.setattr(feature_model, "MOST_LISTED", 5)
     source = FeatureSource(build_kernel(WINDOW), X, blocks=True)
     result = evaluate_fold(Task("t", labels), split, {"k": source}, [{"solver": "primal_svc"}], InnerLoop(2))
     assert result.features == []

@@ -8,9 +8,9 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ModelError
 from seqkern.kernels import SpectrumKernel, WeightedDegreeKernel
-from seqkern.models.hard_negatives import Hardest, find_hard_negatives, with_negatives
-from seqkern.models.loading import load_model
-from seqkern.models.training import train_model
+from seqkern.methods.hard_negatives import Hardest, find_hard_negatives, with_negatives
+from seqkern.methods.loading import load_model
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.windows import Window
@@ -77,7 +77,7 @@ def test_pieces_of_any_size_give_the_same(monkeypatch):
 
     pieces = streaming.iter_pieces
     monkeypatch.setattr(
-        "seqkern.models.hard_negatives.iter_pieces", lambda source, alphabet: pieces(source, alphabet, block=17)
+        "seqkern.methods.hard_negatives.iter_pieces", lambda source, alphabet: pieces(source, alphabet, block=17)
     )
     again, same = find_hard_negatives(model, io.StringIO(text), X, labels, number=20)
     assert whole.strings() == again.strings()

@@ -9,12 +9,10 @@ from seqkern import SequenceSet
 from seqkern.core.errors import TooLargeError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import CombinationKernel, SpectrumKernel
-from seqkern.models import held_gram
-from seqkern.models.held_gram import HeldGram, HeldMatrices
-from seqkern.models.method import Method
-from seqkern.models.room import HeldKernel, Room
-from seqkern.models.search import Search
-from seqkern.models.sources import FittedKernel
+from seqkern.methods import sources
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.sources import FittedKernel, HeldGram, HeldKernel, HeldMatrices, Room
 from seqkern.sequences.labels import make_labels
 
 RNG = np.random.default_rng(1)
@@ -29,13 +27,13 @@ def held_matrices(limit, **options):
 
 def counting(monkeypatch):
     """Return a list to which the number of samples and k of each matrix computed as a whole will be added."""
-    found, compute = [], held_gram.compute_gram
+    found, compute = [], sources.compute_gram
 
     def counted(kernel, X, **options):
         found.append((len(X), kernel.k))
         return compute(kernel, X, **options)
 
-    monkeypatch.setattr(held_gram, "compute_gram", counted)
+    monkeypatch.setattr(sources, "compute_gram", counted)
     return found
 
 
@@ -106,7 +104,7 @@ def test_parts_of_a_combination_take_the_place_of_each_other(monkeypatch):
     one, parts = 8 * 20**2, [SpectrumKernel(k) for k in (1, 2, 3)]
     train, test, alive = np.arange(12), np.arange(12, 20), []
     held = held_matrices(one + (3 + 2) * 8 * 12 * 20 + WORK)
-    compute = held_gram.compute_gram
+    compute = sources.compute_gram
 
     def counted(kernel, X, **options):
         made = compute(kernel, X, **options)
@@ -114,7 +112,7 @@ def test_parts_of_a_combination_take_the_place_of_each_other(monkeypatch):
         alive.append(weakref.ref(made))
         return made
 
-    monkeypatch.setattr(held_gram, "compute_gram", counted)
+    monkeypatch.setattr(sources, "compute_gram", counted)
     HeldGram(CombinationKernel(parts, weights="uniform", scale="variance"), held).pair(train, test)
     assert len(alive) == 3
 

@@ -10,15 +10,15 @@ from folded import InnerLoop, evaluate_fold
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import Task
-from seqkern.folds import make_folds
+from seqkern.evaluation import make_folds
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.loading import load_model
-from seqkern.models.sources import FittedKernel, ImplicitSource
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.sources import FittedKernel, ImplicitSource
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import Task
 from seqkern.study.study import Study
 
 EXACT = "tol=1e-9,max_epochs=100000"
@@ -73,7 +73,7 @@ def test_no_gram_matrix_is_made(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("a Gram matrix was computed")
 
-    monkeypatch.setattr("seqkern.models.sources.compute_gram", forbidden)
+    monkeypatch.setattr("seqkern.methods.sources.compute_gram", forbidden)
     monkeypatch.setattr("seqkern.kernels.kmer.spectrum.SpectrumKernel._block", forbidden)
     X, labels = sequences()
     assert train_model(X, labels, build_kernel("spectrum:k=3"), "linear_svc:C=[0.1,1]").record["report"]["converged"]

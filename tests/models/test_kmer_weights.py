@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError, ModelError, ParameterError
-from seqkern.models.kmer_table import load_kmer_tables
-from seqkern.models.kmer_weights import KmerTables, is_kmer_weights, read_kmer_weights, write_kmer_weights
+from seqkern.methods.kmer_table import load_kmer_tables
+from seqkern.methods.table_model import KmerTables, is_kmer_weights, read_kmer_weights, write_kmer_weights
 from seqkern.sequences.alphabets import DNA, PROTEIN
 
 LETTERS = "ACGT"

@@ -10,20 +10,19 @@ from folded import InnerLoop, evaluate_fold
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import Task, load_dataset, make_dataset
+from seqkern.evaluation import make_folds
 from seqkern.evaluation.held_out import fit_layers, held_out_decisions
 from seqkern.evaluation.metrics import brier
-from seqkern.folds import make_folds
 from seqkern.kernels import build_kernel
-from seqkern.layers import Layers
-from seqkern.layers.layer import Layer
-from seqkern.models import crossval
-from seqkern.models import method as method_module
-from seqkern.models.feature_source import FeatureSource
-from seqkern.models.sources import FittedKernel
-from seqkern.models.training import train_model
+from seqkern.methods import crossval
+from seqkern.methods import method as method_module
+from seqkern.methods.sources import FeatureSource, FittedKernel
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.solvers import make_solver
+from seqkern.solvers.layers import Layers
+from seqkern.solvers.layers.layer import Layer
+from seqkern.study import Task, load_dataset, make_dataset
 from seqkern.study.study import Study
 
 ENTRY = {
@@ -222,7 +221,7 @@ def test_no_score_of_a_machine_about_its_own_residues_reaches_a_fit(dataset, mon
     monkeypatch.setattr(Layer, "fit", fit)
     for name in ("segments:SegmentLayer", "probabilities:ProbabilityLayer"):
         module, _, cls = name.partition(":")
-        layer = getattr(__import__(f"seqkern.layers.{module}", fromlist=[cls]), cls)
+        layer = getattr(__import__(f"seqkern.solvers.layers.{module}", fromlist=[cls]), cls)
 
         def transform(self, scores, chains):
             return scores + np.isin(chains.record, list(self.chains_))[:, None]

@@ -9,13 +9,13 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError, ModelError
+from seqkern.formats.lsgkm import is_lsgkm
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import GappedKmerKernel, RBFKernel, SpectrumKernel, build_kernel
-from seqkern.models.affine import affine_form
-from seqkern.models.loading import load_model
-from seqkern.models.lsgkm import read_lsgkm, write_lsgkm
-from seqkern.models.lsgkm_file import is_lsgkm
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.lsgkm import read_lsgkm, write_lsgkm
+from seqkern.methods.model import affine_form
+from seqkern.methods.training import train_model
 from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -354,7 +354,7 @@ class TestCommandLine:
         ],
     )
     def test_refused_before_any_work(self, args, files, tmp_path, capsys, monkeypatch):
-        monkeypatch.setattr("seqkern.models.training.train_model", None)
+        monkeypatch.setattr("seqkern.methods.training.train_model", None)
         path = tmp_path / "out"
         assert main(["train", *files, *args, "--format", "lsgkm", "-o", str(path)]) == 1
         err = capsys.readouterr().err

@@ -6,21 +6,19 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import LabelError, ModelError, ParameterError
-from seqkern.datasets import make_dataset
-from seqkern.folds import make_folds
+from seqkern.evaluation import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, build_kernel
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.data import Data
-from seqkern.models.loading import load_model
-from seqkern.models.method import Method
-from seqkern.models.search import Search
-from seqkern.models.sources import StoredGram
-from seqkern.models.training import train_model
-from seqkern.models.watch import Watch
+from seqkern.methods.crossval import evaluate_fold
+from seqkern.methods.fitted import Search
+from seqkern.methods.loading import load_model
+from seqkern.methods.method import Method
+from seqkern.methods.sources import Data, StoredGram, Watch
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import make_dataset
 
 RICH = [(0.4, 0.2, 0.2, 0.2), (0.2, 0.2, 0.2, 0.4), (0.2, 0.4, 0.2, 0.2)]
 SEARCH = Search(folds=2, seed=3)

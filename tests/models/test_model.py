@@ -14,9 +14,9 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import FileError, GramError, LabelError, ModelError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models import model as model_module
-from seqkern.models.loading import load_model
-from seqkern.models.training import train_model
+from seqkern.methods import model as model_module
+from seqkern.methods.loading import load_model
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable

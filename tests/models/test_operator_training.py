@@ -9,18 +9,17 @@ from folded import InnerLoop, evaluate_fold
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import Task
-from seqkern.folds import make_folds
+from seqkern.evaluation import make_folds
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel, parse_spec, solver_input
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.models.loading import load_model
-from seqkern.models.operator_source import OperatorSource
-from seqkern.models.sources import check_source
-from seqkern.models.table_model import TableModel
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.sources import OperatorSource, check_source
+from seqkern.methods.table_model import TableModel
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import Task
 from seqkern.study.study import Study
 
 COUNTS = "gapped_kmer:l=5,k=3,reverse_complement=true"
@@ -44,7 +43,7 @@ def products(monkeypatch):
     """Prefer products to any features or Gram matrix."""
     monkeypatch.setattr(solver_input, "SMALL_FEATURES", -1)
     monkeypatch.setattr(solver_input, "LARGEST_GRAM", 0)
-    monkeypatch.setattr("seqkern.kernels.kmer.subset_features.SubsetFeatures.feature_bytes", lambda self, X: 1 << 40)
+    monkeypatch.setattr("seqkern.kernels.kmer.gapped.SubsetFeatures.feature_bytes", lambda self, X: 1 << 40)
 
 
 # ---- the rule ----------------------------------------------------------------------------------------------
@@ -96,7 +95,7 @@ def test_decisions_of_the_table_are_sums_of_kernel_values(monkeypatch):
     new, _ = sequences(n=20, seed=9)
     table = train_model(X, labels, build_kernel(CLIPPED), EXACT)
     assert isinstance(table, TableModel)
-    monkeypatch.setattr("seqkern.models.fitted.smaller", lambda model, scale: model)
+    monkeypatch.setattr("seqkern.methods.fitted.smaller", lambda model, scale: model)
     model = train_model(X, labels, build_kernel(CLIPPED), EXACT)
     coefficients, constant = model.solver.linear()
     expected = build_kernel(CLIPPED)(new, model.support) @ coefficients + constant

@@ -7,17 +7,14 @@ import numpy as np
 import pytest
 from damage import damage
 
-from seqkern.cli import predict_several
+from seqkern.cli import predict
 from seqkern.cli.main import main
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ModelError, SeqkernError
 from seqkern.kernels import build_kernel
-from seqkern.models.given_models import given_models
-from seqkern.models.loading import load_model
-from seqkern.models.lsgkm import write_lsgkm
-from seqkern.models.pack_file import read_pack
-from seqkern.models.packing import pack_folder
-from seqkern.models.training import train_model
+from seqkern.methods.loading import given_models, load_model, pack_folder, read_pack
+from seqkern.methods.lsgkm import write_lsgkm
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 
@@ -187,8 +184,8 @@ def test_models_that_do_not_fit_each_other_are_not_applied_together(home, tmp_pa
 
 
 def test_models_that_do_not_fit_into_memory_are_refused(home, monkeypatch, capsys):
-    monkeypatch.setattr(predict_several, "LEAST", -(1 << 40))
-    monkeypatch.setattr(predict_several, "SHARE", -1e6)
+    monkeypatch.setattr(predict, "LEAST", -(1 << 40))
+    monkeypatch.setattr(predict, "SHARE", -1e6)
     assert main(["predict", str(home / "zoo.seqkern"), str(home / "g.fa")]) == 1
     assert "3 models need about" in capsys.readouterr().err
 

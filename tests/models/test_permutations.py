@@ -3,13 +3,11 @@
 import numpy as np
 
 from seqkern.kernels import build_kernel
-from seqkern.models.cross_validation import OuterFolds, cross_validate
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.data import Data
-from seqkern.models.method import Method
-from seqkern.models.permutations import as_record, mean_score, procedure_test
-from seqkern.models.search import Search
-from seqkern.models.training_data import training_data
+from seqkern.methods.crossval import OuterFolds, as_record, cross_validate, evaluate_fold, mean_score, procedure_test
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.sources import Data
+from seqkern.methods.training import training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 

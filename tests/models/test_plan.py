@@ -7,24 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqkern.auto.portfolio import Member
 from seqkern.core import threads
 from seqkern.core.errors import SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.core.specs import parse_spec
-from seqkern.datasets import make_dataset
-from seqkern.folds import make_folds
-from seqkern.models.automatic import automatic_method
-from seqkern.models.data import Data
-from seqkern.models.method import Method
-from seqkern.models.plan_dataset import DatasetPlanner
-from seqkern.models.plan_folds import fold_shapes
-from seqkern.models.search import Search
+from seqkern.evaluation import make_folds
+from seqkern.evaluation.auto import Member
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.plan_dataset import DatasetPlanner, fold_shapes
+from seqkern.methods.sources import Data
+from seqkern.methods.training import automatic_method
 from seqkern.solvers import CSVC
-from seqkern.solvers.bound_costs import bounds_cost
 from seqkern.solvers.costs import FitWork
-from seqkern.solvers.solver_table import SOLVERS
-from seqkern.study import auto_kernel
+from seqkern.solvers.solver_specs import SOLVERS
+from seqkern.solvers.svm.leave_one_out import bounds_cost
+from seqkern.study import kernel_entries, make_dataset
 from seqkern.study.study import Study
 
 DONORS = {"simulate": {"kind": "donor", "n_positive": 30, "n_decoy": 60}}
@@ -125,7 +123,7 @@ AUTO += ["combination:parts=[(spectrum:k=2),(spectrum:k=3),(weighted_degree:degr
 def test_a_choice_among_many_kernels_holds_what_is_planned_within_the_limit(solver, limit, monkeypatch):
     """A matrix of all samples takes 2.9 MB, all fourteen 40 MB, those of one fit of the combination 10 MB."""
     members = [Member.of(parse_spec(text, "kernel")) for text in AUTO]
-    monkeypatch.setattr(auto_kernel, "members_for", lambda *_: members)
+    monkeypatch.setattr(kernel_entries, "members_for", lambda *_: members)
     data = {"simulate": {"kind": "donor", "n_positive": 200, "n_decoy": 400}}
     kernels = {"auto": {"kernel": "auto", "time": "60m"}}
     plan = planner(data, kernels, {"svm": {"solver": solver, "C": [1, 10]}}, limit=limit)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.cli.train_residues import REDUCTIONS
+from seqkern.cli.training_input import REDUCTIONS
 from seqkern.core.errors import ModelError
-from seqkern.models.loading import load_model
-from seqkern.models.residue_model import ResidueModel
-from seqkern.residues import reductions, residue_samples
+from seqkern.formats import residue_samples
+from seqkern.formats import states as reductions
+from seqkern.methods.loading import load_model
+from seqkern.methods.residue_model import ResidueModel
 from seqkern.sequences.fasta import read_fasta
 from seqkern.simulate import simulate
 

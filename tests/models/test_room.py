@@ -6,14 +6,13 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError
 from seqkern.gram import compute_gram
-from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.matrix import GramRows
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, solver_input
-from seqkern.models import room as room_module
-from seqkern.models.method import Method
-from seqkern.models.room import Room
-from seqkern.models.sources import FittedKernel, StoredGram
-from seqkern.models.training_data import training_data
+from seqkern.methods import sources as room_module
+from seqkern.methods.method import Method
+from seqkern.methods.sources import FittedKernel, Room, StoredGram
+from seqkern.methods.training import training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import build_solver

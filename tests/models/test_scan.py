@@ -17,17 +17,15 @@ from seqkern.cli.main import main
 from seqkern.core.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.loading import load_model
-from seqkern.models.scan import Scanner, position_scorer
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.scan import Scanner, position_scorer
+from seqkern.methods.training import train_model
 from seqkern.sequences._lines import lines
 from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
-from seqkern.sequences.cutting import cut_windows
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.sites import make_sites
 from seqkern.sequences.streaming import iter_pieces
-from seqkern.sequences.windows import Window, as_window
+from seqkern.sequences.windows import Window, as_window, cut_windows, make_sites
 
 COMPLEMENT = str.maketrans("ACGTacgtN", "TGCAtgcaN")
 LEFT, RIGHT = 5, 7

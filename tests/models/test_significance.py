@@ -8,10 +8,9 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, ParameterError
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.solvers import PSVC
-from seqkern.solvers.psvm.psvm_significance import psvm_significance
-from seqkern.solvers.psvm.significance_test import SignificanceTest
+from seqkern.solvers.psvm.path import SignificanceTest, psvm_significance
 from seqkern.study import Study
 
 N, D, TRUE = 40, 12, 4
@@ -88,7 +87,7 @@ def test_without_the_test_the_table_is_as_before(table, tmp_path):
 )
 def test_what_cannot_be_tested_is_refused_in_one_line(table, tmp_path, capsys, monkeypatch, solver, more, part):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("seqkern.models.training.significance_record", None)  # nothing is fitted
+    monkeypatch.setattr("seqkern.methods.training.significance_record", None)  # nothing is fitted
     assert train(table, tmp_path, *more, solver=solver) != 0
     err = capsys.readouterr().err
     assert part in err

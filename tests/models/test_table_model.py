@@ -8,13 +8,13 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.explain import Explainer, explain
 from seqkern.kernels import build_kernel
-from seqkern.models.kmer_table import kmer_tables, load_kmer_tables
-from seqkern.models.loading import load_model
-from seqkern.models.lsgkm import write_lsgkm
-from seqkern.models.table_model import TableModel, smaller, tabulated
-from seqkern.models.training import train_model
+from seqkern.methods import Explainer, explain
+from seqkern.methods.kmer_table import kmer_tables, load_kmer_tables
+from seqkern.methods.loading import load_model
+from seqkern.methods.lsgkm import write_lsgkm
+from seqkern.methods.table_model import TableModel, smaller, tabulated
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -6,9 +6,9 @@ import pytest
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models import training_data as module
-from seqkern.models.method import Method
-from seqkern.models.training import train_model
+from seqkern.methods import training as module
+from seqkern.methods.method import Method
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.datasets import Dataset, Task
-from seqkern.evaluation.predictive import predictive_scores
-from seqkern.folds import Split, make_folds
+from seqkern.evaluation import Split, make_folds
+from seqkern.evaluation.metrics import predictive_scores
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel
-from seqkern.models.baselines import run_baselines
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.loading import load_model
-from seqkern.models.method import Method
+from seqkern.methods.baselines import run_baselines
+from seqkern.methods.crossval import evaluate_fold
+from seqkern.methods.loading import load_model
+from seqkern.methods.method import Method
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import GPC, GPR
+from seqkern.study import Dataset, Task
 
 N, NEW = 50, 12
 
@@ -181,7 +181,7 @@ def test_models_trained_on_products_give_variances(solver, monkeypatch, tmp_path
 
 @pytest.mark.parametrize(("kind", "name"), [("real", "mean"), ("binary", "majority")])
 def test_trivial_predictions_have_an_uncertainty_too(kind, name, monkeypatch):
-    monkeypatch.setattr("seqkern.models.baselines.run.suitable", lambda data, kind: [name])
+    monkeypatch.setattr("seqkern.methods.baselines.suitable", lambda data, kind: [name])
     _, data, X = method_and_data(kind=kind)
     folds = {"all": make_folds(data.labels, X, "stratified", k=3, seed=1)}
     dataset = Dataset("d", "sequences", X, {"all": Task("all", data.labels)})

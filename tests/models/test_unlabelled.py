@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from seqkern.evaluation.label_permutation import permuted
+from seqkern.evaluation import make_folds
+from seqkern.evaluation.chance import permuted
 from seqkern.evaluation.selection import inner_folds
-from seqkern.folds import make_folds
 from seqkern.kernels import SpectrumKernel
-from seqkern.models.crossval import evaluate_fold
-from seqkern.models.method import Method
-from seqkern.models.search import Search
-from seqkern.models.training import train_model
-from seqkern.models.training_data import training_data
+from seqkern.methods.crossval import evaluate_fold
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.training import train_model, training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 

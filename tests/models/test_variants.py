@@ -8,21 +8,23 @@ import pytest
 from naive_delta import around, delta, total, turned
 
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.genome.placed_alleles import PlacedAlleles
+from seqkern.formats.alleles import PlacedAlleles
+from seqkern.genomics.variant_run import CLASSES, PSEUDOCOUNT, MotifChanges, Piece, contexts, p_values, quotas, saturate
+from seqkern.genomics.variants import (
+    Panel,
+    SiteScorer,
+    TableScorer,
+    TableStore,
+    WindowScorer,
+    model_scorer,
+    read_scorer,
+    single_kmer_weights,
+)
 from seqkern.kernels import build_kernel
-from seqkern.kernels.kmer.strands import first_of_pairs, unfold
-from seqkern.kernels.motifs.matrices import SCALE, Matrix
-from seqkern.models.scan import Scanner
-from seqkern.models.training import train_model
-from seqkern.models.variants.motifs import PSEUDOCOUNT, MotifChanges
-from seqkern.models.variants.null import CLASSES, contexts, p_values, quotas
-from seqkern.models.variants.panel import Panel
-from seqkern.models.variants.saturation import Piece, saturate
-from seqkern.models.variants.scorer import model_scorer, read_scorer, single_kmer_weights
-from seqkern.models.variants.sites import SiteScorer
-from seqkern.models.variants.table_store import TableStore
-from seqkern.models.variants.tables import TableScorer
-from seqkern.models.variants.windows import WindowScorer
+from seqkern.kernels.kmer.kmers import first_of_pairs, unfold
+from seqkern.kernels.models.patterns import SCALE, Matrix
+from seqkern.methods.scan import Scanner
+from seqkern.methods.training import train_model
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ParameterError
+from seqkern.genomics import find_motifs
+from seqkern.genomics.motif_similarity import KnownMotifs, from_consensus, nearest
+from seqkern.genomics.motifs import Pieces, find_clusters, random_like
 from seqkern.kernels import GappedKmerKernel, SpectrumKernel, WeightedDegreeKernel
-from seqkern.models.training import train_model
-from seqkern.motifs import find_motifs
-from seqkern.motifs.clusters import find_clusters
-from seqkern.motifs.pieces import Pieces
-from seqkern.motifs.seqlets import random_like
-from seqkern.motifs.similarity import KnownMotifs, from_consensus, nearest
+from seqkern.methods.training import train_model
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.motifs.matrices import Matrix
-from seqkern.motifs.similarity import BINS, KnownMotifs, from_consensus, nearest
+from seqkern.genomics.motif_similarity import BINS, KnownMotifs, from_consensus, nearest
+from seqkern.kernels.models.patterns import Matrix
 from seqkern.sequences.alphabets import DNA, PROTEIN
 
 

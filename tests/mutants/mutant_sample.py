@@ -14,12 +14,11 @@ TESTS = {
     "seqkern.evaluation": [
         "tests/evaluation",
         "tests/cli/test_cli_search.py",
-        "tests/folds/test_five_by_two.py",
+        "tests/folds",
         "tests/models/test_cross_validation.py",
         "tests/models/test_crossval.py",
         "tests/report/test_report_residues.py",
     ],
-    "seqkern.folds": ["tests/folds"],
     "seqkern.solvers.psvm": ["tests/solvers/psvm", "tests/solvers/selection/test_psvm_selector.py"],
 }
 

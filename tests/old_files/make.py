@@ -15,32 +15,26 @@ from pathlib import Path
 import numpy as np
 
 from seqkern import __version__
-from seqkern.datasets import Dataset, Task, load_dataset, save_dataset
-from seqkern.evaluation.pooled_files import InnerFile, stored_loop, write_inner_loops
+from seqkern.evaluation import Split, make_folds, read_folds, write_folds
+from seqkern.evaluation.pooled import InnerFile, stored_loop, write_inner_loops
 from seqkern.evaluation.selection import Choice
-from seqkern.explain.poim import Importance
-from seqkern.explain.positions import Positions, load_positions
-from seqkern.folds import Split, make_folds, read_folds, write_folds
-from seqkern.genes.content import Content
-from seqkern.genes.decoding import Limits
-from seqkern.genes.grammar import CURVES, Grammar
-from seqkern.genes.model import GeneModel, load_gene_model
+from seqkern.formats import residue_samples
+from seqkern.genomics.gene_learning import GeneModel, load_gene_model
+from seqkern.genomics.genes import CURVES, Content, Grammar, Limits
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.loading import load_model
-from seqkern.models.pack_file import read_pack
-from seqkern.models.packing import pack_folder
-from seqkern.models.table_model import tabulated
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model, pack_folder, read_pack
+from seqkern.methods.poim import Importance, Positions, load_positions
+from seqkern.methods.table_model import tabulated
+from seqkern.methods.training import train_model
 from seqkern.report.page import config_text
-from seqkern.residues import residue_samples
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.joining import join_views
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import FeatureTable
-from seqkern.study import Study
+from seqkern.study import Dataset, Study, Task, load_dataset, save_dataset
 from seqkern.study.plan import Cost, DatasetPlan, MethodCost
 
 HERE = Path(__file__).resolve().parent

@@ -5,8 +5,8 @@ import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 
 from seqkern.kernels import SmithWatermanKernel
-from seqkern.kernels.alignment.scoring import score_table
-from seqkern.kernels.hmm import _alignment
+from seqkern.kernels.models import _alignment
+from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 

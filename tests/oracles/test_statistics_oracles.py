@@ -7,10 +7,8 @@ from sklearn import metrics as theirs
 
 from seqkern.evaluation import metrics, ranking
 from seqkern.evaluation.calibration import IsotonicCalibration
-from seqkern.evaluation.delong import delong_covariance
-from seqkern.evaluation.friedman import friedman
-from seqkern.evaluation.mcnemar import mcnemar_counts
-from seqkern.evaluation.wilcoxon import MOST_EXACT, signed_rank_test
+from seqkern.evaluation.many_task_tests import MOST_EXACT, friedman, signed_rank_test
+from seqkern.evaluation.single_task_tests import delong_covariance, mcnemar_counts
 
 pytestmark = pytest.mark.oracle
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError
-from seqkern.profiles.hmmer_files import parse_hmms
+from seqkern.formats.hmmer import parse_hmms
 
 pyhmmer = pytest.importorskip("pyhmmer")
 TRIES = int(os.environ.get("SEQKERN_DAMAGED", "150"))

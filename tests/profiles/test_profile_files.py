@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError, SequenceError
-from seqkern.profiles.files import ProfileFiles
-from seqkern.profiles.profile import BACKGROUND, SCALE, Profile, add_profiles, check_tracks, from_scores, to_scores
+from seqkern.formats.profile_sources import ProfileFiles
+from seqkern.formats.profiles import BACKGROUND, SCALE, Profile, add_profiles, check_tracks, from_scores, to_scores
 from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -5,11 +5,10 @@ import pytest
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import given_threads
+from seqkern.formats import profile_sources as caches
+from seqkern.formats.profile_sources import ProfileCache, ProfileSearch
+from seqkern.formats.profiles import check_tracks
 from seqkern.kernels import ProfileKernel, kernel_from_state
-from seqkern.profiles import cache as caches
-from seqkern.profiles.cache import ProfileCache
-from seqkern.profiles.profile import check_tracks
-from seqkern.profiles.search import ProfileSearch
 from seqkern.sequences.sequence_set import SequenceSet
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
@@ -136,7 +135,7 @@ def test_odd_sequences(cache, monkeypatch):
     X = SequenceSet.from_strings(["MKVLAAGW", "", "***", "M", "MK*LA" * 4], "protein", unknown="mask_all")
     made = ProfileSearch(X).add_to(X, cache=cache)
     check_tracks(made, ("pssm", "profile"))
-    monkeypatch.setattr("seqkern.profiles.search.LONGEST", 10)
+    monkeypatch.setattr("seqkern.formats.profile_sources.LONGEST", 10)
     long = ProfileSearch(X)
     assert long.too_long == 1
     assert long.add_to(X, cache=cache).counts["sequences too long to search with"] == 1

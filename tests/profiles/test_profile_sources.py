@@ -6,13 +6,11 @@ from test_profile_files import pssm_text
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, SequenceError
-from seqkern.datasets import DataEntry, load_dataset, make_dataset
+from seqkern.formats.profile_sources import ProfileFiles, ProfileSearch, ProfileSource, describe, differs
 from seqkern.kernels import ProfileKernel
-from seqkern.models.loading import load_model
-from seqkern.profiles.files import ProfileFiles
-from seqkern.profiles.search import ProfileSearch
-from seqkern.profiles.sources import ProfileSource, describe, differs
+from seqkern.methods.loading import load_model
 from seqkern.sequences.fasta import read_fasta
+from seqkern.study import DataEntry, load_dataset, make_dataset
 from seqkern.study.study import Study
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"

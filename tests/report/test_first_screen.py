@@ -10,14 +10,13 @@ from residue_sample import write_residue_study
 from test_report import Page
 
 from seqkern.core.errors import FileError
-from seqkern.core.markup import text_of
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.figures.dot_intervals import Row, dot_intervals
-from seqkern.figures.numbers import number, rounded, spread
 from seqkern.report import build_report
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.caveats import caveats
-from seqkern.report.sections.findings import main_finding
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.markup import text_of
+from seqkern.report.page_frame import number, rounded, spread
+from seqkern.report.plots import Row, dot_intervals
+from seqkern.report.sections.findings import caveats, main_finding
 from seqkern.report.view import View
 
 ONE = {"svm": {"solver": "csvc", "C": 1}}

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from report_sample import Shape, write_study
 
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.prediction_intervals import prediction_intervals_section
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.sections.curves_and_errors import prediction_intervals_section
 from seqkern.report.view import View
 
 ONE = {"kernels": {"spectrum": {"kernel": "spectrum", "k": 3}}, "solvers": {"gp": {"solver": "gp_regression"}}}

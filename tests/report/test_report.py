@@ -19,22 +19,19 @@ from report_sample import HOSTILE, Shape, demo, family_shape, naive_auc, write_s
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
 from seqkern.core.file_kinds import GRAM
-from seqkern.core.markup import Markup, escape, tag, text_of
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.figures.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
-from seqkern.figures.gram import block_means
-from seqkern.figures.matplotlib_svg import inline
-from seqkern.figures.numbers import number
 from seqkern.report import build_report
-from seqkern.report.dataset_results import Method
+from seqkern.report.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
+from seqkern.report.dataset_results import Method, StudyResults
+from seqkern.report.figure_files import inline
+from seqkern.report.markup import Markup, escape, tag, text_of
 from seqkern.report.outcomes import hard_cases, outcome
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.caveats import caveats
-from seqkern.report.sections.choices import edge_choices
-from seqkern.report.sections.cost import cost_section
-from seqkern.report.sections.findings import main_finding
-from seqkern.report.sections.predictions import hard_section
-from seqkern.report.sections.thumbnails import thumbnail
+from seqkern.report.page_frame import number
+from seqkern.report.plots import block_means
+from seqkern.report.sections.curves_and_errors import hard_section
+from seqkern.report.sections.data_sections import thumbnail
+from seqkern.report.sections.findings import caveats, main_finding
+from seqkern.report.sections.fitting import cost_section, edge_choices
 from seqkern.report.tables import Ranking, unit_scores
 from seqkern.report.view import View
 

@@ -6,9 +6,9 @@ from report_sample import Shape, write_study
 from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.caveats import caveats
-from seqkern.report.sections.choices import choices_section
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.sections.findings import caveats
+from seqkern.report.sections.fitting import choices_section
 from seqkern.report.sections.scores import scores_section
 from seqkern.report.view import View
 

@@ -9,10 +9,9 @@ from test_report import Page
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.gram.spectrum import Spectrum, write_spectrum
 from seqkern.report import build_report
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.caveats import caveats
-from seqkern.report.sections.eigenvalues import eigenvalues_section
-from seqkern.report.sections.gram_matrices import gram_section
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.sections.data_sections import eigenvalues_section, gram_section
+from seqkern.report.sections.findings import caveats
 from seqkern.report.view import View
 
 RAW = {"kernel": "smith_waterman"}

@@ -8,16 +8,14 @@ from report_sample import Shape, family_shape, write_study
 from scipy.stats import PermutationMethod, wilcoxon
 from test_report import Page
 
-from seqkern.core.markup import text_of
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.figures.families import _line_style, families_figure
 from seqkern.report import build_report
 from seqkern.report.compared import Compared
-from seqkern.report.dataset_results import Method
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.families import MOST_LINES, drawn
-from seqkern.report.sections.single_task_tests import exponent
-from seqkern.report.sections.verdicts import comparisons_section, result
+from seqkern.report.dataset_results import Method, StudyResults
+from seqkern.report.markup import text_of
+from seqkern.report.plots import _line_style, families_figure
+from seqkern.report.sections.scores import MOST_LINES, drawn
+from seqkern.report.sections.tests import comparisons_section, exponent, result
 from seqkern.report.view import View
 
 FAMILIES = tuple(f"1.{i}" for i in range(1, 13))

@@ -7,8 +7,8 @@ from report_sample import HOSTILE, Shape, write_study
 
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report import build_report
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.selected_features import features_section, selection_bias_section
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.sections.features import features_section, selection_bias_section
 from seqkern.report.view import View
 
 SPLITS = ("1", "2", "3", "4", "5")

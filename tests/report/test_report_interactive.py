@@ -11,19 +11,15 @@ from hypothesis import strategies as st
 from report_sample import HOSTILE, Shape, family_shape, write_study
 
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import make_dataset, save_dataset
-from seqkern.figures.curves import SNAP, pr_points, roc_points
-from seqkern.figures.figure_files import collected_figures, file_name
-from seqkern.figures.matplotlib_svg import render
-from seqkern.figures.overlay import mean_steps, seen_corners
 from seqkern.report import build_report
-from seqkern.report.curve_lines import curve_lines
-from seqkern.report.hard_sequences import MOST_RESIDUES, sequence_cell
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.files import address
-from seqkern.report.sections.predictions import hard_section
-from seqkern.report.thresholds import MOST_PLACES, thresholds
+from seqkern.report.curves import SNAP, mean_steps, pr_points, roc_points, seen_corners
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.figure_files import collected_figures, file_name, render
+from seqkern.report.outcomes import MOST_PLACES, MOST_RESIDUES, sequence_cell, thresholds
+from seqkern.report.sections.curves_and_errors import curve_lines, hard_section
+from seqkern.report.sections.provenance import address
 from seqkern.report.view import View
+from seqkern.study import make_dataset, save_dataset
 
 KERNELS = {"spectrum": {"kernel": "spectrum", "k": 3}}
 SOLVERS = {"svm": {"solver": "csvc", "C": 1}}
@@ -80,7 +76,7 @@ def test_lines_are_folds_or_classes(tmp_path, kind, names):
 
 
 def test_with_very_many_families_the_page_keeps_the_means_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("seqkern.report.curve_lines.MOST_LINES", 5)
+    monkeypatch.setattr("seqkern.report.sections.curves_and_errors.MOST_LINES", 5)
     view = view_of(tmp_path / "s", family_shape(tuple("abcdef"), n=40))
     methods, names = curve_lines(view)
     assert names == ["mean of 6 families"]

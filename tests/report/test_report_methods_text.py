@@ -9,9 +9,8 @@ from seqkern.core.resource_files import open_resource
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report import build_report
-from seqkern.report.citations import cited_methods, plain, references
-from seqkern.report.methods_text import FOLD_PAPERS, LIBRARIES, TESTS
-from seqkern.solvers.solver_table import SOLVERS
+from seqkern.report.methods_text import FOLD_PAPERS, LIBRARIES, TESTS, cited_methods, plain, references
+from seqkern.solvers.solver_specs import SOLVERS
 
 REQUIRED = {
     "article": {"author", "title", "journal", "volume", "year"},

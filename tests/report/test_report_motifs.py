@@ -3,11 +3,11 @@
 import numpy as np
 from report_sample import Shape, write_study
 
-from seqkern.motifs.discovery import FoundMotif
-from seqkern.motifs.files import write_meme, write_table
-from seqkern.motifs.similarity import Match
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.motifs import motifs_section
+from seqkern.genomics.motif_similarity import Match
+from seqkern.genomics.motif_tables import write_meme, write_table
+from seqkern.genomics.motifs import FoundMotif
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.sections.features import motifs_section
 from seqkern.report.view import View
 from seqkern.sequences.alphabets import DNA
 

@@ -11,25 +11,29 @@ from scipy.stats import t, wilcoxon
 from test_report import Page
 
 from seqkern.cli.main import main
-from seqkern.core.markup import Markup, escape, text_of
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.evaluation.chain_shares import ChainShares
-from seqkern.evaluation.paired_decisions import PairedDecisions
-from seqkern.evaluation.residue_results import read_states
-from seqkern.figures.residues import lengths_figure
-from seqkern.report import build_report, decision_tables
-from seqkern.report.dataset_results import Method
-from seqkern.report.decision_tables import read_paired_decisions
-from seqkern.report.files import read_table
-from seqkern.report.letter_importance import information, letter_order, weights_by_position
-from seqkern.report.residue_data import FEWEST, against_first, chosen_chain, judged_residues
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.caveats import caveats
-from seqkern.report.sections.dataset_summary import dataset_summary_section
-from seqkern.report.sections.reliability import reliability_section, shown_bins
+from seqkern.evaluation.residue_results import ChainShares, read_states
+from seqkern.evaluation.single_task_tests import PairedDecisions
+from seqkern.report import build_report
+from seqkern.report import compared as decision_tables
+from seqkern.report.compared import read_paired_decisions
+from seqkern.report.dataset_results import Method, StudyResults, read_table
+from seqkern.report.markup import Markup, escape, text_of
+from seqkern.report.residue_data import (
+    FEWEST,
+    against_first,
+    chosen_chain,
+    information,
+    judged_residues,
+    letter_order,
+    weights_by_position,
+)
+from seqkern.report.residue_figures import lengths_figure
+from seqkern.report.sections.curves_and_errors import reliability_section, shown_bins
+from seqkern.report.sections.data_sections import dataset_summary_section, folds_section
+from seqkern.report.sections.features import features_section
+from seqkern.report.sections.findings import caveats
 from seqkern.report.sections.residues import importance_parts, residues_section, track_parts
-from seqkern.report.sections.selected_features import features_section
-from seqkern.report.sections.splits import folds_section
 from seqkern.report.view import View
 
 BLOSUM, WINDOW = Method("blosum", "svm"), Method("window", "svm")

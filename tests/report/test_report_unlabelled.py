@@ -7,9 +7,9 @@ from html import unescape
 import pytest
 from report_sample import Shape, write_study
 
-from seqkern.datasets import make_dataset
-from seqkern.datasets.dataset import summary
 from seqkern.report import build_report
+from seqkern.study import make_dataset
+from seqkern.study.dataset import summary
 
 KERNELS = {
     "spectrum": {"kernel": "spectrum", "k": 2},

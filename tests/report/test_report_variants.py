@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from report_sample import KERNELS, SOLVERS, Shape, write_study
 
-from seqkern.core.markup import text_of
 from seqkern.core.tsv import write_tsv
-from seqkern.models.variants.effect_scores import COLUMNS
-from seqkern.motifs.discovery import FoundMotif
-from seqkern.motifs.files import write_meme, write_table
-from seqkern.motifs.similarity import Match
+from seqkern.genomics.effects import COLUMNS
+from seqkern.genomics.motif_similarity import Match
+from seqkern.genomics.motif_tables import write_meme, write_table
+from seqkern.genomics.motifs import FoundMotif
 from seqkern.report import build_report
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.effects import effects_section
-from seqkern.report.sections.motifs import motifs_section
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.markup import text_of
+from seqkern.report.sections.features import effects_section, motifs_section
 from seqkern.report.view import View
 from seqkern.sequences.alphabets import DNA
 

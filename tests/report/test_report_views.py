@@ -4,10 +4,10 @@ import json
 
 from report_sample import Shape, write_study
 
-from seqkern.core.markup import text_of
 from seqkern.report import build_report
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.dataset_summary import dataset_summary_section
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.markup import text_of
+from seqkern.report.sections.data_sections import dataset_summary_section
 from seqkern.report.view import View
 
 

@@ -4,13 +4,12 @@ import re
 
 from report_sample import Shape, write_study
 
-from seqkern.core.markup import Markup, text_of
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels import parse_spec
 from seqkern.report import build_report
-from seqkern.report.results import StudyResults
-from seqkern.report.sections.choices import choices_section
-from seqkern.report.sections.weights import CAUTION, weights_section
+from seqkern.report.dataset_results import StudyResults
+from seqkern.report.markup import Markup, text_of
+from seqkern.report.sections.fitting import CAUTION, choices_section, weights_section
 from seqkern.report.view import View
 
 KERNELS = {

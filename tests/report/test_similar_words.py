@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from seqkern.folds.leakage import SIMILAR
-from seqkern.report.sections.splits import _kept_together
+from seqkern.evaluation.leakage import SIMILAR
+from seqkern.report.sections.data_sections import _kept_together
 
 
 def view_of(*rows):

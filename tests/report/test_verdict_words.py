@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from seqkern.core.markup import text_of
-from seqkern.evaluation.paired_decisions import PairedDecisions
-from seqkern.report.compared import Compared, SingleTaskTests
+from seqkern.evaluation.single_task_tests import PairedDecisions
+from seqkern.report.compared import Compared, SingleTaskTests, contrary, verdict
 from seqkern.report.dataset_results import Method
-from seqkern.report.sections.single_task_tests import test_sentences as sentences
-from seqkern.report.sections.verdicts import result
+from seqkern.report.markup import text_of
+from seqkern.report.sections.tests import result
+from seqkern.report.sections.tests import test_sentences as sentences
 from seqkern.report.terminal import comparison_lines
-from seqkern.report.verdict_words import contrary, verdict
 
 A, B = Method("A", "x"), Method("B", "x")
 

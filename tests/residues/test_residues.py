@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ConfigError, ParameterError, SequenceError
-from seqkern.profiles.psiblast import _in_columns, _in_fields
-from seqkern.residues import STATES, Residues, residue_samples
-from seqkern.residues.reductions import REDUCTIONS, reduce_states
-from seqkern.residues.states import LEFT_OUT, add_states, read_letters_and_states, state_classes, with_states
+from seqkern.formats import STATES, Residues, residue_samples
+from seqkern.formats.profiles import _in_columns, _in_fields
+from seqkern.formats.states import (
+    LEFT_OUT,
+    REDUCTIONS,
+    add_states,
+    read_letters_and_states,
+    reduce_states,
+    state_classes,
+    with_states,
+)
 from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from seqkern import read_fasta
 from seqkern.core.errors import FileError, ParameterError, SequenceError
-from seqkern.sequences.fasta import iter_fasta, read_records
-from seqkern.sequences.record_ids import RecordNumbers
+from seqkern.sequences.fasta import RecordNumbers, iter_fasta, read_records
 
 PACKERS = {"fa": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 

@@ -5,12 +5,12 @@ import pytest
 
 from seqkern import SequenceSet
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.folds.leakage import find_links
-from seqkern.gram.extension import record_digests
+from seqkern.evaluation.leakage import find_links
+from seqkern.gram.tiles import record_digests
+from seqkern.sequences import find_similar
 from seqkern.sequences.alphabets import DNA, PROTEIN, recoding, union_alphabet
 from seqkern.sequences.joining import compared, join_views, similar_by
 from seqkern.sequences.views import Segments, sequence_views, stretches, vector_views
-from seqkern.similarity import find_similar
 
 HEAVY, LIGHT = ["QVQL", "", "EVQ", "WWW"], ["DIQ", "SYVL", "", "DI"]
 

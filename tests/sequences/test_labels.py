@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import reporting
-from seqkern.datasets.label_sources import (
+from seqkern.sequences.fasta import read_records
+from seqkern.sequences.labels import UNLABELLED, Labels, make_labels
+from seqkern.study.tables import (
     check_options,
     columns_of_first_words,
     columns_of_headers,
@@ -17,8 +19,6 @@ from seqkern.datasets.label_sources import (
     header_fields,
     labels_of_columns,
 )
-from seqkern.sequences.fasta import read_records
-from seqkern.sequences.labels import UNLABELLED, Labels, make_labels
 
 
 def names(n):

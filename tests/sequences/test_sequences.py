@@ -9,7 +9,7 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.sequences import sequence_set as sequences
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, RNA, Alphabet, as_alphabet, guess_alphabet
-from seqkern.sequences.record_ids import unique_ids
+from seqkern.sequences.fasta import unique_ids
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
 dna = st.lists(st.text("ACGTacgt", max_size=12), min_size=1, max_size=8)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from seqkern.sequences.shuffling import shuffled
+from seqkern.sequences.sampling import shuffled
 
 
 def counts(text, k):

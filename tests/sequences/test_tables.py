@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import FileError, SequenceError
-from seqkern.datasets.table_files import read_features, read_similarities
 from seqkern.sequences.tables import FeatureTable, SimilarityTable, as_features, as_similarities
+from seqkern.study.tables import read_features, read_similarities
 
 finite = st.floats(-1e6, 1e6)
 

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import SequenceError
-from seqkern.residues import residue_samples
-from seqkern.sequences.cutting import cut_windows
+from seqkern.formats import residue_samples
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.sites import make_sites
 from seqkern.sequences.views import Vectors, check_widths, vectors_of, view_width
-from seqkern.sequences.windows import Window
+from seqkern.sequences.windows import Window, cut_windows, make_sites
 
 VALUES = np.arange(12, dtype=np.float32).reshape(4, 3)
 

@@ -8,12 +8,10 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, SequenceError
-from seqkern.datasets import DataEntry, load_dataset, make_dataset
-from seqkern.models.loading import load_model
-from seqkern.sequences.cutting import cut_windows, letters_at_sites
+from seqkern.methods.loading import load_model
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.sites import make_sites, read_sites
-from seqkern.sequences.windows import Window, as_window
+from seqkern.sequences.windows import Window, as_window, cut_windows, letters_at_sites, make_sites, read_sites
+from seqkern.study import DataEntry, load_dataset, make_dataset
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 CHR = "ACGTTAGGCTTACAGATTCCGA"  # 22 letters

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from test_search import encoded, families
 
 from seqkern.core.errors import ParameterError
-from seqkern.similarity import find_similar
-from seqkern.similarity.across import longest_across, nearest_across
+from seqkern.sequences import find_similar
+from seqkern.sequences.similarity import longest_across, nearest_across
 
 TURNED = str.maketrans("ACGT", "TGCA")
 
@@ -54,7 +54,7 @@ def test_parts_of_the_kmers_and_threads_change_nothing(monkeypatch):
     X = encoded(strings[::2] + strings[1::2])
     once = longest_across(X, 30, 12, both_strands=True, n_threads=1)
     assert once.length.max() > 12
-    monkeypatch.setattr("seqkern.similarity.across.PART", 200)
+    monkeypatch.setattr("seqkern.sequences.similarity.PART", 200)
     for threads in (1, 2):
         again = longest_across(X, 30, 12, both_strands=True, n_threads=threads)
         assert np.array_equal(once.length, again.length)
@@ -77,7 +77,7 @@ def test_nearest_are_those_of_all_pairs(alphabet, share):
 
 
 def test_relatives_of_the_own_part_do_not_displace_those_across(monkeypatch):
-    monkeypatch.setattr("seqkern.similarity.search.ALIGNED", 2)
+    monkeypatch.setattr("seqkern.sequences.similarity.ALIGNED", 2)
     strings = families(1, 12, 90, 90, 0.03, "dna")
     X = encoded(strings)
     assert (nearest_across(X, 11, n_threads=1).row == 0).all()

@@ -6,14 +6,13 @@ from sklearn.metrics import roc_auc_score
 from test_search import encoded, families, mutated, random_strings
 
 from seqkern.cli.main import main
-from seqkern.datasets import Dataset, Task, save_dataset
+from seqkern.evaluation import make_folds
+from seqkern.evaluation.leakage import find_links, leakage_rows
 from seqkern.evaluation.selection import inner_folds
-from seqkern.folds import make_folds
-from seqkern.folds.leakage import find_links, leakage_rows
 from seqkern.kernels import SpectrumKernel
-from seqkern.models.together import together
-from seqkern.models.training import train_model
+from seqkern.methods.training import together, train_model
 from seqkern.sequences.labels import make_labels
+from seqkern.study import Dataset, Task, save_dataset
 
 GRID = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 10}]
 

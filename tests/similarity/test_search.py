@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqkern.core.errors import ParameterError
+from seqkern.sequences import find_similar, similarity
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.similarity import find_similar, search
-from seqkern.similarity.chance import exact_length, match_chance, needed_residues
-from seqkern.similarity.cutting import connected
+from seqkern.sequences.similarity import connected, exact_length, match_chance, needed_residues
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 
@@ -77,7 +76,7 @@ def test_shared_stretches_are_those_of_plain_kmers(strings, both_strands, k):
     strings += ["N" + strings[0][3:], strings[0][2:20] + "ACGTACCA", "A" * 12, "C" + "A" * 11]
     strings = [*dict.fromkeys(strings)]
     X = encoded(strings)
-    rows = search._shared(X, k, both_strands, 1)
+    rows = similarity._shared(X, k, both_strands, 1)
     strings = X.strings()
     assert {(i, j) for i, j in np.sort(rows[:, :2], axis=1).tolist()} == naive.sharing(strings, k, both_strands)
     for i, j, length in rows.tolist():
@@ -127,9 +126,9 @@ def test_peptides_differing_in_one_residue_are_not_similar():
 
 def test_frequent_kmers_cost_no_group(monkeypatch):
     # 400 copies of one sequence with differences: each place is compared with few others, and all stay linked
-    monkeypatch.setattr(search, "PLACES", 2)
-    monkeypatch.setattr(search, "EDGE", 2)
-    monkeypatch.setattr(search, "ALIGNED", 5)
+    monkeypatch.setattr(similarity, "PLACES", 2)
+    monkeypatch.setattr(similarity, "EDGE", 2)
+    monkeypatch.setattr(similarity, "ALIGNED", 5)
     strings = families(1, 400, 100, 100, 0.01, "dna")
     found = find_similar(encoded([*strings, *random_strings(5, 100, 100, seed=9)]))
     n = int(found.identical.max()) + 1
@@ -138,8 +137,8 @@ def test_frequent_kmers_cost_no_group(monkeypatch):
 
 
 def test_threads_and_order_change_nothing(monkeypatch):
-    monkeypatch.setattr(search, "STEP", 16)
-    monkeypatch.setattr(search, "PART", 1 << 10)
+    monkeypatch.setattr(similarity, "STEP", 16)
+    monkeypatch.setattr(similarity, "PART", 1 << 10)
     strings = families(60, 4, 80, 160, 0.08, "dna", indels=1)
     X = encoded(strings)
     one, two = (find_similar(X, n_threads=threads) for threads in (1, 2))
@@ -177,8 +176,8 @@ def test_tiny_sets():
 
 
 def test_only_stretches_in_very_large_sets(monkeypatch):
-    monkeypatch.setattr(search, "HITS", 0)
-    monkeypatch.setattr(search, "MOST_HITS", 0)
+    monkeypatch.setattr(similarity, "HITS", 0)
+    monkeypatch.setattr(similarity, "MOST_HITS", 0)
     strings = families(4, 2, 100, 100, 0.06, "dna")
     found = find_similar(encoded([*strings, strings[0][5:90] + "ACGT"]))
     assert not found.aligned

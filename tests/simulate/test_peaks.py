@@ -5,8 +5,8 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ParameterError
-from seqkern.genome.reference import Genome
-from seqkern.kernels.motifs.sets import MotifSet
+from seqkern.formats.reference import Genome
+from seqkern.kernels.models.motif_files import MotifSet
 from seqkern.simulate import simulate
 
 SMALL = {"n_chromosomes": 2, "n_letters": 20_000, "n_peaks": 25, "n_variants": 60}

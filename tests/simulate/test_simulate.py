@@ -10,13 +10,12 @@ from scipy.stats import chisquare, rankdata
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError, ParameterError
-from seqkern.datasets import make_dataset
 from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.simulate import KINDS, SEQUENCE_VIEWS, parameters, simulate, write_simulated
 from seqkern.simulate.donors import INTRON, codon_usage, donor_frequencies
 from seqkern.simulate.receptors import MOTIFS
-from seqkern.simulate.substitution import wag
-from seqkern.simulate.superfamilies import Evolution
+from seqkern.simulate.superfamilies import Evolution, wag
+from seqkern.study import make_dataset
 
 # The fixed seeds make these tests repeatable; a true deviation gives p-values far below.
 SMALLEST_P = 1e-3

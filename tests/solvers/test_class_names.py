@@ -7,7 +7,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ParameterError
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.solvers import CSVC, FilteredSVC, PairwiseVoting, make_solver
 
 NAMES = ("neg", "pos")

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import GramError, LabelError, SeqkernError
-from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.matrix import GramRows
 from seqkern.kernels import LinearKernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers import (
@@ -25,9 +25,9 @@ from seqkern.solvers import (
     OneClassSVM,
     PrimalSVC,
 )
-from seqkern.solvers.base import BinarySolver
-from seqkern.solvers.finite import LARGEST, SMALLEST, largest_value
-from seqkern.solvers.solver_table import SOLVERS
+from seqkern.solvers.checking import LARGEST, SMALLEST, largest_value
+from seqkern.solvers.contract import BinarySolver
+from seqkern.solvers.solver_specs import SOLVERS
 
 RNG = np.random.default_rng(0)
 V = RNG.normal(size=(24, 4)) + np.repeat([[1.0], [0.0]], 12, axis=0)

@@ -17,7 +17,7 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.kernels import LinearKernel
 from seqkern.solvers import CSVC, SOLVERS, PairwiseVoting, build_solver, expand_grid, make_solver, solver_from_state
-from seqkern.solvers.base import Solver
+from seqkern.solvers.contract import Solver
 
 EXAMPLES = [solver for cls in SOLVERS.classes.values() for solver in cls.examples()]
 GRAMS = [solver for solver in EXAMPLES if solver.input == "gram"]

@@ -5,8 +5,8 @@ import pytest
 
 from seqkern.core import _symmetry
 from seqkern.core.errors import GramError
-from seqkern.core.symmetry import ROWS, check_symmetric, largest_if_symmetric
-from seqkern.gram.gram_rows import GramRows
+from seqkern.core.matrices import ROWS, check_symmetric, largest_if_symmetric
+from seqkern.gram.matrix import GramRows
 from seqkern.gram.transforms import CentreGram
 from seqkern.kernels.positional._position_weights import highest_level
 from seqkern.solvers import CSVC, PSVC, SOLVERS

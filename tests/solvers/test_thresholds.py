@@ -9,7 +9,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation.metrics import accuracy, balanced_accuracy, matthews_correlation
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.solvers.thresholds import Threshold, parse_rule
 
 

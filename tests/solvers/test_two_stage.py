@@ -7,8 +7,8 @@ import pytest
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels import LocalityImprovedKernel, SpectrumKernel, WeightedDegreeKernel
-from seqkern.models.scan import Scanner
-from seqkern.models.training import train_model
+from seqkern.methods.scan import Scanner
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.windows import as_window

@@ -7,8 +7,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError
 from seqkern.core.tsv import read_tsv
-from seqkern.study.auto_kernel import AutoKernel
-from seqkern.study.reading import read_kernel
+from seqkern.study.kernel_entries import AutoKernel, read_kernel
 from seqkern.study.study import Study
 
 CONFIG = {

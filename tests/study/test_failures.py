@@ -2,8 +2,8 @@
 
 import pytest
 
-from seqkern.study import failures
-from seqkern.study.failures import explain_failures
+from seqkern.study import workflow
+from seqkern.study.workflow import explain_failures
 
 STARTED = """rule {rule}:
     log: logs/{job}.log
@@ -28,7 +28,7 @@ COMMAND = "Command 'set -euo pipefail;  seqkern {rule} 2>&1 | tee logs/{job}.log
 def folder(tmp_path, monkeypatch):
     """Work in a folder with logs of jobs, on a computer without accounts of jobs."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(failures, "_peaks", lambda ids: {})
+    monkeypatch.setattr(workflow, "_peaks", lambda ids: {})
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "4.log").write_text("2 solvers, 5 training parts: nothing refused\n")
     return tmp_path

@@ -8,8 +8,8 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import load_dataset
 from seqkern.sequences.labels import make_labels
+from seqkern.study import load_dataset
 from seqkern.study.feasible import check_training_part
 from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.study import Study
@@ -125,8 +125,8 @@ def test_evaluate_and_train_refuse_before_any_kernel(study, capsys, monkeypatch)
     def computed(*args, **kwargs):
         raise AssertionError("a kernel is computed")
 
-    monkeypatch.setattr("seqkern.models.sources.fill", computed)
-    monkeypatch.setattr("seqkern.models.sources.compute_gram", computed)
+    monkeypatch.setattr("seqkern.methods.sources.fill", computed)
+    monkeypatch.setattr("seqkern.methods.sources.compute_gram", computed)
     method = ["--kernel", "spectrum:k=2", "--solver", "nusvc:nu=0.6", "-o", str(study / "out")]
     assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *method]) == 1
     assert "split" in (told := capsys.readouterr().err)

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from seqkern.study import run_locks
-from seqkern.study.run_locks import TOKEN, free_study, record_locks, remove_dead_locks
+from seqkern.study import workflow
+from seqkern.study.workflow import TOKEN, free_study, record_locks, remove_dead_locks
 
 pytest.importorskip("fcntl")
 pytest.importorskip("psutil")
@@ -20,7 +20,7 @@ def killed(tmp_path):
     """Return the lock and the folder of records of a run that is killed."""
     lock, folder = tmp_path / "0.output.lock", tmp_path / "seqkern"
     lock.write_text("results/tiny/a.tsv\n")
-    start = "import os; from seqkern.study.run_locks import *; name_run()\n"
+    start = "import os; from seqkern.study.workflow import *; name_run()\n"
     end = f"record_locks([{str(lock)!r}], {STUDY!r}, {str(folder)!r})\nos.kill(os.getpid(), 9)"
     assert subprocess.run([sys.executable, "-c", start + end], check=False).returncode == -9
     assert lock.exists()
@@ -53,7 +53,7 @@ def test_a_living_run_keeps_its_locks(tmp_path, monkeypatch):
         assert lock.exists()
         assert (folder / "living.json").exists()
     finally:
-        run_locks._held.pop().close()
+        workflow._held.pop().close()
 
 
 def test_a_later_lock_of_the_same_name_stays(killed):

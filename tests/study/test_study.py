@@ -11,7 +11,7 @@ from conftest import ROOT
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, ParameterError
-from seqkern.solvers import solver_specs as solver_specs
+from seqkern.solvers import solver_specs
 from seqkern.study import (
     InnerSettings,
     KernelChoice,
@@ -22,7 +22,7 @@ from seqkern.study import (
     read_kernel,
     schema,
 )
-from seqkern.study.places import Places, check_written
+from seqkern.study.schema import Places, check_written
 
 TEXT = """\
 study: small

@@ -11,7 +11,7 @@ from conftest import ROOT
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.study import Study
-from seqkern.study.workflow_files import is_demo, write_workflow
+from seqkern.study.workflow import is_demo, write_workflow
 
 
 def written(folder):

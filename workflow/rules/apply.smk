@@ -8,9 +8,9 @@ from pathlib import Path
 
 from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
-from seqkern.core.part_folder import JOINED
+from seqkern.core.parts import JOINED
 from seqkern.study.apply_entries import Applications
-from seqkern.study.places import check_written
+from seqkern.study.schema import check_written
 
 
 def load_applications():

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
-from seqkern.study.division import count_shares
-from seqkern.study.places import check_written, read_config
+from seqkern.study.plan import count_shares
+from seqkern.study.schema import check_written, read_config
 from seqkern.study.plan import DatasetPlan
 from seqkern.study.study import Study
 from snakemake.utils import update_config

@@ -7,5 +7,5 @@ ROOT = Path(str(workflow.current_basedir)).resolve().parent.parent
 if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
-from seqkern.study.failures import explain_failures
-from seqkern.study.run_locks import free_study, record_locks
+from seqkern.study.workflow import explain_failures
+from seqkern.study.workflow import free_study, record_locks

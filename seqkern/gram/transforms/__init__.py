@@ -8,9 +8,6 @@ applied in order; each passes on the matrix and the diagonal, K(x, x) of the row
                               transform(K_new, diagonal) ─▶ (K_new', diagonal')
 
 All sums use one order, row by row: a row has the same bits in every batch.
-
-`base` is the contract; each transform is in the module of its name; `specs` builds one from a configuration or text.
-A class can be imported by name: ``from seqkern.gram.transforms import CentreGram``.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The contract of all transforms of a Gram matrix: fit, transform, state, restriction."""
+"""The interface of all transforms of a Gram matrix: fit, transform, state, restriction."""
 
 import contextlib
 import copy
@@ -9,41 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import GramError
+from seqkern.core.matrices import check_symmetric
 from seqkern.core.parametrized import Parameters
-from seqkern.core.symmetry import check_symmetric
+from seqkern.core.threads import in_threads
 from seqkern.core.types import Arrays, Header
+from seqkern.kernels import _blocks
+from seqkern.kernels.blocks import row_blocks
+from seqkern.kernels.vectors import _vector
 
 
 class GramTransform(Parameters):
-    """Base of all transforms: a subclass defines `_fit`, `_apply` and `needs_all`.
-
-    Attributes
-    ----------
-    name : str
-        The name in configurations.
-    learned : tuple of str
-        Names of the attributes that `fit` sets: JSON values, or arrays with one row for each training sample.
-    squares : tuple of str
-        Those of them that also have one column for each training sample.
-    divides : bool
-        Whether rows are divided by a value that depends on the row.
-    semidefinite : bool
-        Whether the output is always positive semi-definite.
-    cubes : float
-        Multiplications and additions of a fit, as a multiple of n³, for the plan of a study.
-    n_columns_ : int
-        Number of training samples.
-
-    Examples
-    --------
-    >>> from seqkern.gram.transforms import CentreGram
-    >>> centre = CentreGram().fit([[2.0, 1.0], [1.0, 2.0]])
-    >>> centre.transform_train()[0]
-    array([[ 0.5, -0.5],
-           [-0.5,  0.5]])
-    >>> centre.transform([[1.0, 3.0]], diagonal=[4.0])
-    (array([[-1.,  1.]]), array([1.5]))
-    """
+    """Base of all transforms: a subclass defines `_fit`, `_apply` and `needs_all`."""
 
     name: ClassVar[str | None] = None
     learned: ClassVar[tuple[str, ...]] = ()
@@ -53,21 +29,11 @@ class GramTransform(Parameters):
     cubes: ClassVar[float] = 0.0
 
     def fit_cubes(self, n: int) -> float:
-        """Return `cubes` for so many training samples.
-
-        Parameters
-        ----------
-        n : int
-            Training samples.
-
-        Returns
-        -------
-        float
-        """
+        """Return `cubes`, the cost of a fit as a multiple of n³ operations, for n training samples."""
         return self.cubes
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
-        """Fit to the training square and its diagonal; set the attributes in `learned`."""
+        """Fit to the training square and its diagonal, and set the attributes named in `learned`."""
         raise NotImplementedError
 
     def _apply(
@@ -83,72 +49,27 @@ class GramTransform(Parameters):
         return self._apply(K, diagonal)  # type: ignore[return-value]  # a diagonal follows from one that is given
 
     def needs_all(self) -> bool:
-        """Return whether a new row requires its values against all training samples."""
+        """Return whether transforming a new row requires its values against all training samples."""
         raise NotImplementedError
 
     def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
         """Return (c', constant) with Σ_j c_j K'(x, z_j) = Σ_j c'_j K(x, z_j) + constant, for any x.
 
         A transform that divides rows by a value that depends on x also divides the right side by it: see `divide_rows`.
-
-        Parameters
-        ----------
-        coefficients : ndarray of float64, shape (l,)
-            c_j, one for each training sample.
-
-        Returns
-        -------
-        c' : ndarray of float64, shape (l,)
-        constant : float
-
-        Raises
-        ------
-        ParameterError
-            If the result is not a weighted sum of kernel values.
         """
         raise NotImplementedError
 
     def divide_rows(
         self, diagonal: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64]]:
-        """Return the divisors of the rows, and the resulting diagonal.
+        """Return the divisors of the rows (None if rows are not divided), and the resulting diagonal.
 
-        Only for a transform whose new diagonal depends on the old one only: not `needs_all`.
-
-        Parameters
-        ----------
-        diagonal : ndarray of float64, shape (n,)
-            K(x, x) of the rows.
-
-        Returns
-        -------
-        divisors : ndarray of float64, shape (n,), or None
-            None if rows are not divided.
-        diagonal : ndarray of float64, shape (n,)
-            K'(x, x).
+        This is only for transforms whose new diagonal depends on the old one only: not for those with `needs_all`.
         """
         return None, diagonal
 
     def fit(self, K: npt.ArrayLike, diagonal: npt.ArrayLike | None = None) -> Self:
-        """Fit to the training set and return self.
-
-        Parameters
-        ----------
-        K : array_like of float64, shape (l, l)
-            Symmetric.
-        diagonal : array_like, shape (l,), optional
-            K(x, x); default: the diagonal of `K`.
-
-        Returns
-        -------
-        GramTransform
-            Itself.
-
-        Raises
-        ------
-        GramError
-            If `K` is not square and symmetric, or a value is not a finite number.
-        """
+        """Fit to the training set and return self."""
         self.check_parameters()
         K = np.ascontiguousarray(K, dtype=np.float64)
         if not np.isfinite(K).all():
@@ -172,26 +93,7 @@ class GramTransform(Parameters):
     def transform(
         self, K: npt.ArrayLike, diagonal: npt.ArrayLike | None = None
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
-        """Transform the rows of new samples.
-
-        Parameters
-        ----------
-        K : array_like of float64, shape (n, l)
-            Kernel values of new samples against the training samples.
-        diagonal : array_like, shape (n,), optional
-            K(x, x) of the new samples.
-
-        Returns
-        -------
-        K : ndarray of float64, shape (n, l)
-        diagonal : ndarray of float64, shape (n,), or None where it was not given and does not follow from `K`
-
-        Raises
-        ------
-        GramError
-            If the numbers of columns and training samples differ, a value is not a finite number (with the row), or a
-            diagonal is required and not given.
-        """
+        """Transform the rows K (n, l) of new samples against the l training samples, and their diagonal."""
         K = np.ascontiguousarray(K, dtype=np.float64)
         if K.ndim != 2 or K.shape[1] != self.n_columns_:
             raise GramError(
@@ -212,41 +114,15 @@ class GramTransform(Parameters):
         return self._apply_train(*self._train)  # type: ignore[misc]  # None only after `release`
 
     def release(self) -> None:
-        """Drop the training square, which `transform` does not need: it takes as much memory as the Gram matrix."""
+        """Drop the training square, which is as large as the Gram matrix and not needed by `transform`."""
         self._train = None
 
     def required_rows(self, support: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return the training samples that some columns of a transformed row depend on.
-
-        Parameters
-        ----------
-        support : array_like of int64
-            The columns.
-
-        Returns
-        -------
-        ndarray of int64
-        """
+        """Return the training samples that the columns `support` of a transformed row depend on."""
         return np.arange(self.n_columns_) if self.needs_all() else np.asarray(support, dtype=np.int64)
 
     def restrict(self, rows: npt.ArrayLike) -> Self:
-        """Return the same transform for matrices with only some of the columns.
-
-        Parameters
-        ----------
-        rows : array_like of int64
-            The remaining training samples, in the order of the columns.
-
-        Returns
-        -------
-        GramTransform
-            A copy.
-
-        Raises
-        ------
-        GramError
-            If `rows` lacks some of `required_rows`.
-        """
+        """Return a copy of the transform for matrices with only some of the columns."""
         rows = np.asarray(rows, dtype=np.int64)
         if self.needs_all() and len(np.unique(rows)) < self.n_columns_:
             raise GramError(
@@ -264,26 +140,18 @@ class GramTransform(Parameters):
         return result
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of the fitted attributes."""
+        """Return the fitted attributes as (JSON dict, dict of arrays)."""
         values = {name: getattr(self, name) for name in self.learned}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return {name: value for name, value in values.items() if name not in arrays}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore the result of `fitted_state`.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
+        """Restore the fitted attributes from the result of `fitted_state`."""
         for name in self.learned:
             setattr(self, name, arrays[name] if name in arrays else header[name])
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) for `transform_from_state`."""
+        """Return the whole state as (JSON dict, dict of arrays) for `transform_from_state`."""
         header, arrays = self.fitted_state()
         spec = {"transform": self.name, **self.get_params()}
         return {"spec": spec, "columns": self.n_columns_, "learned": header}, arrays
@@ -360,3 +228,43 @@ def fit_chain(
         K = np.ascontiguousarray(K)
         fitted[-1].release()
     return fitted, K, diagonal
+
+
+# Multithreaded matrix products with a fixed summation order: the bits depend only on row and column.
+
+LEAST_ROWS = 128
+"""Minimum rows of a block; arranging the columns would dominate for fewer."""
+
+
+def multiply(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return x · y.
+
+    >>> multiply(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [3.0, 1.0]]))
+    array([[7., 2.]])
+    """
+    out = np.empty((len(x), y.shape[1]))
+
+    def work(start: int, stop: int) -> None:
+        _vector.products(x[start:stop], y, out[start:stop])
+
+    in_threads([lambda span=span: work(*span) for span in row_blocks(*out.shape, LEAST_ROWS)])
+    return out
+
+
+def square_of_rows(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return x · xᵀ, exactly symmetric.
+
+    >>> square_of_rows(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[5., 6.],
+           [6., 9.]])
+    """
+    x = np.ascontiguousarray(x)
+    columns, out = np.ascontiguousarray(x.T), np.empty((len(x), len(x)))
+
+    def work(start: int, stop: int) -> None:
+        _vector.products(x[start:stop], columns[:, start:], out[start:stop, start:])
+
+    spans = row_blocks(*out.shape, LEAST_ROWS)
+    in_threads([lambda span=span: work(*span) for span in spans])
+    in_threads([lambda span=span: _blocks.mirror(out, *span) for span in spans])
+    return out

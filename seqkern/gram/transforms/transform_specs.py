@@ -1,16 +1,33 @@
-"""The text and configuration forms of transforms, and of the repair of a kernel's matrix."""
+"""Text and configuration forms of transforms, and of the repair of a kernel's matrix."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import build_spec, parse_spec
 from seqkern.core.types import Arrays, Header
 from seqkern.gram.transforms.gram_transform import GramTransform
-from seqkern.gram.transforms.transform_table import TRANSFORMS
-from seqkern.kernels.feature_transforms.feature_transform_table import FEATURE_TRANSFORMS
+from seqkern.kernels.feature_transforms.feature_transform_specs import FEATURE_TRANSFORMS
+
+# A table of the transforms by name with the modules of their classes, so that a look-up imports only one module.
+#
+# A new transform needs a line here, and one in the stub ``__init__.pyi``; the tests of the registry check both.
+
+TRANSFORMS = Registry(
+    "transform",
+    "seqkern.gram.transforms.gram_transform:GramTransform",
+    {
+        "centre": "seqkern.gram.transforms.matrix_transforms:CentreGram",
+        "empirical_map": "seqkern.gram.transforms.matrix_transforms:EmpiricalMapGram",
+        "graph": "seqkern.gram.transforms.matrix_transforms:GraphGram",
+        "kernel_pca": "seqkern.gram.transforms.matrix_transforms:KernelPCAGram",
+        "normalise": "seqkern.gram.transforms.matrix_transforms:NormaliseGram",
+        "repair": "seqkern.gram.transforms.matrix_transforms:RepairGram",
+    },
+)
+
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it unchanged."""
@@ -84,7 +101,7 @@ def of_features(specs: Sequence[Any]) -> int:
 
 
 def _name(spec: Any) -> Any:
-    """Return the name of a transform; None if it has none."""
+    """Return the name of a transform spec, or None if it has none."""
     given = parse_spec(spec, "transform") if isinstance(spec, str) else spec
     return given.get("transform") if isinstance(given, Mapping) else None
 
@@ -163,7 +180,7 @@ def transform_from_state(header: Header, arrays: Arrays) -> GramTransform:
 
 
 def _repair_class(method: str) -> type[GramTransform] | None:
-    """Return the transform with the options of a repair."""
+    """Return the transform class whose options a repair method takes, or None."""
     return TRANSFORMS.get(method) if method == "empirical_map" else None
 
 

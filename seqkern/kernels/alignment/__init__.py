@@ -1,1 +1,1 @@
-"""Alignment kernels: many pairs at once in vector lanes, and their substitution scores."""
+"""Alignment kernels, computed for many pairs at once in vector lanes, and their substitution scores."""

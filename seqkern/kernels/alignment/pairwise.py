@@ -1,4 +1,4 @@
-"""The pairwise kernel: sequences as vectors of scores against the training sequences."""
+"""The pairwise kernel: sequences as vectors of alignment scores against the training sequences."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -11,15 +11,14 @@ from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, component
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.additive import attributions, fold, kmer_weights
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.decisions import attributions, fold, kmer_weights
+from seqkern.kernels.kernel import Kernel, StoredForm
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.prepared import Plan
-from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
-from seqkern.kernels.vectors.rbf import VECTOR_GAMMA, VECTOR_KERNEL, RBFKernel
+from seqkern.kernels.vectors.vector_kernels import VECTOR_GAMMA, VECTOR_KERNEL, RBFKernel
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
@@ -119,23 +118,7 @@ class PairwiseKernel(CompositeKernel):
             )
 
     def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the scores of each record against the references, not normalised.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, R)
-            For the P-SVM with ``kernel=features`` a matrix of records × references, of which it selects some.
-
-        Raises
-        ------
-        ParameterError
-            If the kernel is not fitted, or not linear in these vectors.
-        """
+        """Return the scores of each record against the references, not normalised."""
         self.check_parameters()
         self.check_features()
         self.check_fitted()
@@ -147,17 +130,7 @@ class PairwiseKernel(CompositeKernel):
         return list(self.references_.ids)
 
     def feature_bytes(self, X: Any) -> int:
-        """Return the bytes that ``features(X)`` takes.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the bytes that ``features(X)`` takes."""
         X = self.coerce(X)
         return 8 * len(X) * len(self.references_ if self.fitted else X)
 
@@ -184,15 +157,7 @@ class PairwiseKernel(CompositeKernel):
         return header, {**arrays, **nest("references", own)}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
+        """Restore what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         if "references" not in header:
             return
@@ -229,19 +194,7 @@ class PairwiseKernel(CompositeKernel):
         return kmer_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the plan of the base kernel against the references, with the products of vectors added.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the plan of the base kernel against the references, with the products of vectors added."""
         X = self.coerce(X)
         references = self.references_ if self.fitted else X
         plans = [self.bases[0].plan(Z, references) for Z in (X, Y) if Z is not None]
@@ -258,28 +211,7 @@ class PairwiseKernel(CompositeKernel):
 def kernel_of_vectors(
     vector_kernel: str, gamma: float | str, normalize: bool, zero_diagonal: Literal["error", "zero"]
 ) -> LinearKernel | RBFKernel:
-    """Return the kernel between vectors of scores, unfitted.
-
-    Parameters
-    ----------
-    vector_kernel : {"linear", "rbf"}
-        Their product, or a radial basis function of their distance.
-    gamma : float or "scale"
-        Of the radial basis function.
-    normalize : bool
-        Whether the vectors are scaled to unit length.
-    zero_diagonal : {"error", "zero"}
-        What to do then about a vector of zeros.
-
-    Returns
-    -------
-    LinearKernel or RBFKernel
-
-    Raises
-    ------
-    ParameterError
-        If `vector_kernel` is neither ``"linear"`` nor ``"rbf"``.
-    """
+    """Return the kernel between score vectors, unfitted."""
     check_choice("vector_kernel", vector_kernel, ("linear", "rbf"))
     linear = LinearKernel(normalize=normalize, zero_diagonal=zero_diagonal)
     return linear if vector_kernel == "linear" else RBFKernel(gamma=gamma, base=linear)

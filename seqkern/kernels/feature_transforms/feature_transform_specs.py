@@ -4,10 +4,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import build_named, parse_spec
-from seqkern.kernels.feature_transforms.feature_transform import FeatureTransform
-from seqkern.kernels.feature_transforms.feature_transform_table import FEATURE_TRANSFORMS
+from seqkern.kernels.feature_transforms.transforms import FeatureTransform
+
+# Table of the feature transforms by name, with the modules of their classes.
+#
+# A new transform needs a line here, and one in the stub ``__init__.pyi``; the tests of the registry check both.
+
+FEATURE_TRANSFORMS = Registry(
+    "feature_transform",
+    "seqkern.kernels.feature_transforms.transforms:FeatureTransform",
+    {
+        "ica": "seqkern.kernels.feature_transforms.transforms:ICATransform",
+        "impute": "seqkern.kernels.feature_transforms.transforms:ImputeTransform",
+        "pca": "seqkern.kernels.feature_transforms.transforms:PCATransform",
+    },
+)
+
 
 KEY = "transform"
 """The key of the name in a configuration, the same as of a transform of a Gram matrix."""

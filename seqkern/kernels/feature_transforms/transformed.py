@@ -1,4 +1,4 @@
-"""The product of feature vectors after transforms that are fitted on the training set."""
+"""Kernel of dot products of transformed feature vectors; the transforms are fitted on the training set."""
 
 import copy
 from collections.abc import Callable
@@ -9,18 +9,16 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.matrices import is_sparse
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, component
-from seqkern.core.sparse_types import is_sparse
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.additive import fold
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.contract import IMPLICIT_BYTE_NS
-from seqkern.kernels.explicit import feature_vectors, known_names
-from seqkern.kernels.feature_transforms.feature_transform import FeatureTransform
+from seqkern.kernels.decisions import fold
 from seqkern.kernels.feature_transforms.feature_transform_specs import build_feature_transform
+from seqkern.kernels.feature_transforms.transforms import FeatureTransform
 from seqkern.kernels.implicit import SparseImplicit
-from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel import IMPLICIT_BYTE_NS, Kernel, feature_vectors, known_names
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vector_form import DenseTable, VectorForm
@@ -113,17 +111,7 @@ class TransformedKernel(CompositeKernel):
             )
 
     def spec(self, *, execution: bool = True) -> dict[str, Any]:
-        """Return the kernel in the form of a configuration, with each transform in full.
-
-        Parameters
-        ----------
-        execution : bool
-            As for `Kernel.spec`.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the kernel in the form of a configuration, with each transform in full."""
         return {**super().spec(execution=execution), "transforms": [step.spec() for step in self.steps]}
 
     def feature_transforms(self) -> list[FeatureTransform]:
@@ -131,7 +119,7 @@ class TransformedKernel(CompositeKernel):
         return [*super().feature_transforms(), *getattr(self, "transforms_", self.steps)]
 
     def _raw(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the features of the base kernel, dense."""
+        """Return the features of the base kernel as a dense array."""
         base = self.bases[0]
         vectors: Any = base.features_with_gaps(X) if self.accepts_missing else feature_vectors(base, X)
         if not is_sparse(vectors):
@@ -154,17 +142,7 @@ class TransformedKernel(CompositeKernel):
         self.transforms_ = fitted
 
     def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the transformed features.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, features)
-        """
+        """Return the transformed features."""
         self.check_fitted()
         values = self._raw(self.coerce(X))
         for step in self.transforms_:
@@ -176,17 +154,7 @@ class TransformedKernel(CompositeKernel):
         self.base.check_features()
 
     def feature_names(self, records: Any) -> list[str]:
-        """Return the names of the transformed features.
-
-        Parameters
-        ----------
-        records : SequenceSet or table
-            Samples.
-
-        Returns
-        -------
-        list of str
-        """
+        """Return the names of the transformed features."""
         first = self.transforms_[0]
         names = known_names(self.bases[0], records)
         names = [f"feature {j + 1}" for j in range(first.n_features_)] if names is None else names
@@ -221,7 +189,7 @@ class TransformedKernel(CompositeKernel):
         )
 
     def _width(self) -> int:
-        """Return the number of transformed features, a guess before `fit`."""
+        """Return the number of transformed features; an estimate before `fit`."""
         if not self.fitted:
             return 100
         last = self.transforms_[-1]
@@ -241,15 +209,7 @@ class TransformedKernel(CompositeKernel):
         return {**header, "transforms": [own for own, _ in states]}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
+        """Restore what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         if "transforms" not in header:
             return
@@ -258,90 +218,28 @@ class TransformedKernel(CompositeKernel):
             step.restore_fitted(own, unnest(f"transforms/{number}", arrays))
 
     def with_transforms(self, steps: list[FeatureTransform]) -> Self:
-        """Return this kernel with further transforms after its own.
-
-        Parameters
-        ----------
-        steps : list of FeatureTransform
-            Not fitted.
-
-        Returns
-        -------
-        TransformedKernel
-        """
+        """Return this kernel with further transforms after its own."""
         return type(self)(**{**self.get_params(deep=False), "transforms": [*self.steps, *steps]})
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes of the features before the transforms, dense, and of rows after them.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the bytes of the features before the transforms, dense, and of rows after them."""
         X = self.coerce(X)
         return 36 * X.values.size if isinstance(X, FeatureTable) else super().implicit_bytes(X)
 
     def feature_bytes(self, X: Any) -> int:
-        """Return the same: what the features take while they are made.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the same: what the features take while they are made."""
         return self.implicit_bytes(X)
 
     def operator_bytes(self, X: Any) -> int:
-        """Return the same.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the same."""
         return self.implicit_bytes(X)
 
     def operator_cost(self, X: Any) -> float:
-        """Return the CPU seconds of one product, from the size of the features.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        float
-        """
+        """Return the CPU seconds of one product, from the size of the features."""
         return self.implicit_bytes(X) * IMPLICIT_BYTE_NS * 1e-9
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the plan of the products, after the features.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the plan of the products, after the features."""
         n, m = len(X), len(X) if Y is None else len(Y)
         width = self._width()
         return Plan("features", PRODUCT_SECONDS * n * m * width, 16 * width * (n + m))

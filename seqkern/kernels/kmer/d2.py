@@ -9,14 +9,75 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.kmer import _d2s
-from seqkern.kernels.kmer.background import centred_counts, count_table, reverse_complements
-from seqkern.kernels.kmer.kmers import check_lengths
+from seqkern.kernels.kmer.kmers import check_lengths, find_kmers
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
-from seqkern.kernels.products.real import PRODUCT_NS
+from seqkern.kernels.products.product import PRODUCT_NS
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.sequence_set import SequenceSet
+
+# K-mer counts minus the expected counts under each sequence's own background model.
+
+Table = npt.NDArray[np.float64]
+
+NOTHING = 1e-12  # of the expected count: a smaller difference is a rounding error
+
+
+def count_table(X: SequenceSet, k: int) -> Table:
+    """Return the count of each k-mer in each record, float64 (n, letters^k); for k = 0, 1."""
+    if k == 0:
+        return np.ones((len(X), 1))
+    found = find_kmers(X, k)
+    cells = np.repeat(np.arange(len(X)) * found.space, np.diff(found.start)) + found.codes[0].astype(np.int64)
+    return np.bincount(cells, minlength=len(X) * found.space).reshape(len(X), found.space).astype(np.float64)
+
+
+def chances(X: SequenceSet, k: int, order: int) -> Table:
+    """Return the probability of each k-mer under the Markov chain of each record, float64 (n, letters^k).
+
+    The chain has the frequencies of the record: for its first `order` residues the frequencies of all k-mers of that
+    length, then those of the residues after each context. A record without a k-mer of order + 1 residues has
+    probabilities of 0.
+    """
+    n, size = len(X), X.alphabet.size
+    contexts = size**order
+    steps = count_table(X, order + 1).reshape(n, contexts, size)
+    steps = _shares(steps)
+    found = _shares(count_table(X, order))
+    for length in range(order, k):
+        found = found.reshape(n, size ** (length - order), contexts, 1) * steps[:, None]
+    return found.reshape(n, size**k)
+
+
+def centred_counts(X: SequenceSet, k: int, order: int, both_strands: bool) -> tuple[Table, Table]:
+    """Return k-mer counts minus the expected counts, and the expected counts, both float64 (n, letters^k)."""
+    counts = count_table(X, k)
+    expected = counts.sum(axis=1, keepdims=True) * chances(X, k, order)
+    if both_strands:
+        other = reverse_complements(X, k)
+        counts, expected = counts + counts[:, other], expected + expected[:, other]
+    centred = counts - expected
+    centred[np.abs(centred) <= NOTHING * np.maximum(counts, expected)] = 0.0
+    return centred, expected
+
+
+def reverse_complements(X: SequenceSet, k: int) -> npt.NDArray[np.int64]:
+    """Return the code of the reverse complement of each k-mer, int64 (letters^k,)."""
+    size = X.alphabet.size
+    codes, found = np.arange(size**k), np.zeros(size**k, dtype=np.int64)
+    complement = np.asarray(X.alphabet.complement_codes).astype(np.int64)
+    for _ in range(k):
+        found = found * size + complement[codes % size]
+        codes = codes // size
+    return found
+
+
+def _shares(counts: Table) -> Table:
+    """Return counts divided by their sums over the last axis; 0 where the sum is 0."""
+    sums = counts.sum(axis=-1, keepdims=True)
+    return np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
+
 
 MOST_KMERS = 1 << 16
 COUNT_NS, CHANCE_NS = 5.0, 4.0  # a window; a k-mer of a record
@@ -25,15 +86,7 @@ SCRATCH = 4  # tables of a set at a time
 
 
 class KmerTable:
-    """A payload: a table of features, and K of each record with itself.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n, k-mers)
-        The features.
-    squares : ndarray of float64, shape (n,)
-        K of each record with itself.
-    """
+    """Payload with a table of features (n, k-mers), and K of each record with itself."""
 
     def __init__(self, values: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> None:
         self.values, self.squares = values, squares
@@ -43,17 +96,7 @@ class KmerTable:
         return len(self.values)
 
     def rows(self, start: int, stop: int) -> Self:
-        """Return the records `start` to `stop`, as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Records `start` to `stop` − 1.
-
-        Returns
-        -------
-        KmerTable
-        """
+        """Return the records `start` to `stop`, as a view."""
         view = type(self)(self.values[start:stop], self.squares[start:stop])
         view._columns = self.columns()[:, start:stop]
         return view
@@ -143,7 +186,7 @@ class D2Kernel(SequenceKernel):
             raise ParameterError(f"order={self.order} is not below k={self.k}", remedy="choose a smaller order")
 
     def _check_sequences(self, X: SequenceSet) -> None:
-        """Raise for too many k-mers, or a sequence that is too short."""
+        """Raise ParameterError for too many k-mers, or ShortError for a sequence that is too short."""
         size = X.alphabet.size
         if size**self.k > MOST_KMERS:
             longest = max(k for k in range(1, self.k) if size**k <= MOST_KMERS)
@@ -159,7 +202,7 @@ class D2Kernel(SequenceKernel):
         return self.k
 
     def _table(self, X: SequenceSet) -> npt.NDArray[np.float64]:
-        """Return X_w, X̃_w, or X̃_w / sqrt(n·p_w), float64 (n, k-mers)."""
+        """Return the features X_w, X̃_w, or X̃_w / sqrt(n·p_w), float64 (n, k-mers)."""
         if self.statistic == "d2":
             counts = count_table(X, self.k)
             return counts + counts[:, reverse_complements(X, self.k)] if self.reverse_complement else counts
@@ -181,24 +224,7 @@ class D2Kernel(SequenceKernel):
             )
 
     def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return X_w, or X̃_w / sqrt(n·p_w), of each k-mer, not normalised.
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The sequences.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, k-mers)
-
-        Raises
-        ------
-        ParameterError
-            For D2S, or too many k-mers.
-        SequenceError
-            If a sequence is too short.
-        """
+        """Return X_w, or X̃_w / sqrt(n·p_w), of each k-mer, not normalised."""
         self.check_parameters()
         self.check_features()
         X = self.coerce(X)
@@ -223,19 +249,7 @@ class D2Kernel(SequenceKernel):
             _vector.products(rows.values, cols.columns(), out)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X = self.coerce(X)
         work = Workload.of(X, None if Y is None else self.coerce(Y))

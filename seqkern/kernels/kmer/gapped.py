@@ -1,18 +1,128 @@
-"""Gapped k-mer kernels: the family of gkm-SVM and LS-GKM, for any alphabet."""
+"""Gapped k-mer kernels, as in gkm-SVM and LS-GKM, for any alphabet."""
 
-from typing import Literal
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import changed, choice, fixed, flag, integer
-from seqkern.kernels.kmer.estimators import gapped_weights
-from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
-from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
-from seqkern.kernels.kmer.kmers import find_windows
-from seqkern.kernels.kmer.subset_features import SubsetFeatures
+from seqkern.core.memory import available_memory, format_bytes
+from seqkern.core.parameters import changed, choice, fixed, flag, integer, real
+from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, as_numbers, gapped_weights
+from seqkern.kernels.kmer.hamming_kernel import HammingKernel
+from seqkern.kernels.kmer.kmer_kernel import MOST_NAMES
+from seqkern.kernels.kmer.kmers import CODE_LIMIT, find_kmers, find_windows
+from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
+
+# Explicit features of kernels on gapped k-mers: a subset of a window's positions and the residues there.
+
+if TYPE_CHECKING:  # a mixin of its subclasses; scipy slows start-up
+    from scipy.sparse import csr_matrix
+
+    from seqkern.kernels.kmer.hamming_kernel import HammingKernel as Base
+else:
+    Base = object
+
+ENTRY_BYTES = 40  # of a window's feature while the matrix is made
+GAP = "*"
+
+
+class SubsetFeatures(Base):
+    """Mixin of kernels on windows of one length: `features` and `feature_names`.
+
+    A family implements `_feature_values`, and has the members of `HammingKernel`.
+    """
+
+    def _feature_values(self) -> dict[int, float]:
+        """Return the value of an occurring feature by its number of residues.
+
+        Raises ParameterError if the kernel is not a dot product of such features.
+        """
+        raise NotImplementedError
+
+    def check_features(self) -> None:
+        """Raise ParameterError unless the kernel is a dot product of subset features."""
+        self._feature_values()
+
+    def features(self, X: Any) -> "csr_matrix":
+        """Return the explicit features, one column for each subset of positions and choice of letters.
+
+        Subsets are in the order of `itertools.combinations`, letters in alphabetical order. The matrix times its
+        transpose is
+        the kernel matrix, not normalised.
+        """
+        # imported here: slows start-up
+        from scipy.sparse import csr_matrix, hstack
+
+        self.check_parameters()
+        X = self.coerce(X)
+        self._check_sequences(X)
+        values = self._feature_values()
+        (k,) = self._lengths()
+        self._check_room(X, values)
+        weights = self._window_weights(X, k)
+        strands = 2 if self.reverse_complement else 1
+        parts = []
+        for j, value in values.items():
+            subsets = list(combinations(range(k), j))
+            found = find_kmers(X, k, subsets, self._strands())
+            each = np.ones(found.codes.shape[1]) if weights is None else np.repeat(weights, strands)
+            each = np.repeat(np.sqrt(self._scale()) * value * each, len(subsets))
+            columns = found.codes.T.reshape(-1).astype(np.int64)
+            part = csr_matrix((each, columns, found.start * len(subsets)), shape=(len(X), found.space))
+            part.sum_duplicates()
+            parts.append(part)
+        return hstack(parts, format="csr")
+
+    def feature_bytes(self, X: Any) -> int:
+        """Return the peak memory of computing the features, in bytes."""
+        (k,) = self._lengths()
+        entries = int(self.coerce(X).lengths.sum()) * sum(comb(k, j) for j in self._feature_values())
+        return ENTRY_BYTES * entries * (2 if self.reverse_complement else 1)
+
+    def _check_room(self, X: SequenceSet, values: dict[int, float]) -> None:
+        """Raise ParameterError, before computing them, if there are too many features."""
+        count, need = self._count_features(X.alphabet.size, values), self.feature_bytes(X)
+        if count >= CODE_LIMIT or need > available_memory():
+            raise ParameterError(
+                f"{count:.3g} features need about {format_bytes(need)} of memory",
+                remedy="choose shorter k-mers, or use the kernel without explicit features",
+            )
+
+    def _count_features(self, size: int, values: dict[int, float]) -> int:
+        (k,) = self._lengths()
+        return sum(comb(k, j) * size**j for j in values)
+
+    def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
+        """Return the gapped k-mers of the columns of `features`, with ``*`` for a gap."""
+        self.check_parameters()
+        given = self.alphabet if alphabet is None else alphabet
+        if given is None:
+            raise ParameterError("the feature names need an alphabet", remedy="give alphabet=…")
+        letters, values = as_alphabet(given).letters, self._feature_values()
+        (k,) = self._lengths()
+        count = self._count_features(len(letters), values)
+        if count > MOST_NAMES:
+            raise ParameterError(f"{count:.3g} feature names are too many", remedy="choose shorter k-mers")
+        return [
+            _with_gaps(chosen, positions, k)
+            for j in values
+            for positions in combinations(range(k), j)
+            for chosen in product(letters, repeat=j)
+        ]
+
+
+def _with_gaps(chosen: tuple[str, ...], positions: tuple[int, ...], k: int) -> str:
+    """Return the chosen letters at their positions in a k-mer, with gaps elsewhere."""
+    letters = [GAP] * k
+    for letter, position in zip(chosen, positions, strict=True):
+        letters[position] = letter
+    return "".join(letters)
+
 
 LARGEST_WEIGHT = 50  # of an l-mer at the centre
 HALVING = 50  # residues over which the weight of an l-mer halves
@@ -112,7 +222,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     )
     algorithm: str = changed(
         default="auto",
-        doc="Algorithm (see `seqkern.kernels.kmer.hamming.hamming_kernel`); results are identical. "
+        doc="Algorithm (see `seqkern.kernels.kmer.hamming_kernel`); results are identical. "
         "``diagonals`` does not support `center_weighted`.",
     )
 
@@ -137,7 +247,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
         return self.clip or not self._is_cut()
 
     def _is_cut(self) -> bool:
-        """Return whether `d` cuts off a distance with a weight."""
+        """Return whether `d` excludes a distance with a nonzero weight."""
         return self.d is not None and self.d < (self.l - self.k if self.estimator == "count" else self.l)
 
     @property
@@ -164,21 +274,9 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
 
 
 def center_weights(X: SequenceSet, l: int) -> npt.NDArray[np.int64]:  # noqa: E741
-    """Return the weight of each l-mer by its distance from the centre of its record.
+    """Return the weight of each l-mer, int64 (windows,), by its distance from the centre of its record.
 
     Windows with a masked residue keep their place, so that the centre does not move.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        The records.
-    l : int
-        Length of the l-mers.
-
-    Returns
-    -------
-    ndarray of int64, shape (windows,)
-        In the order of `seqkern.kernels.kmer.kmers.find_windows`.
     """
     windows = find_windows(X, l)
     ends = np.cumsum(X.lengths)
@@ -187,3 +285,76 @@ def center_weights(X: SequenceSet, l: int) -> npt.NDArray[np.int64]:  # noqa: E7
     distance = np.abs(place - (X.lengths[record] - l + 1) // 2)
     weights = np.floor(LARGEST_WEIGHT * np.exp2(-distance / HALVING) + 1)
     return np.minimum(LARGEST_WEIGHT, weights).astype(np.int64)
+
+
+# The wildcard kernel: k-mers with positions that match anything (Leslie and Kuang 2004).
+
+
+class WildcardKernel(SubsetFeatures, HammingKernel):
+    r"""Wildcard kernel: shared k-mers with up to m wildcards.
+
+    It suits motifs with a few variable positions: unlike mismatches, wildcards are part of the pattern and cost a
+    factor.
+
+    Notes
+    -----
+    The features u are k-mers of letters and up to m wildcards. Φ_u(x) is λ^j times the number of k-mers of x that match
+    u at all positions but its j wildcards, and
+
+    .. math:: K(x, y) = \sum_u Φ_u(x) Φ_u(y)
+
+    So two k-mers with g matches add Σ_{j≤m} λ^{2j}·C(g, k − j).
+
+    Complexity: O(|x|·|y|) per pair by Hamming distances, many window pairs at once. For large alphabets, a sum of
+    spectrum kernels over Σ_{j≤m} C(k, j) subsets of positions.
+
+    Definiteness: positive semi-definite.
+
+    References
+    ----------
+    Leslie, Kuang: Fast string kernels using inexact matching for protein sequences. Journal of Machine Learning
+    Research 5, 2004.
+
+    Examples
+    --------
+    ACG matches itself in ``ACG``, ``AC*``, ``A*G`` and ``*CG``, and ATG in ``A*G`` alone, which counts 0.5²:
+
+    >>> from seqkern.kernels import WildcardKernel
+    >>> WildcardKernel(k=3, m=1, decay=0.5, normalize=False)(["ACG"], ["ACG", "ATG", "TTG"])
+    array([[1.75, 0.25, 0.  ]])
+    """
+
+    name = "wildcard"
+    summary = "Counts the k-mers that two sequences share, with up to m wildcards that match any residue."
+
+    k: int = integer(default=5, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the k-mers.")
+    m: int = integer(default=1, low=0, high="k", kw_only=False, doc="Wildcards allowed.")
+    decay: float = real(default=0.5, low=0, high=1, doc="λ, the factor for each wildcard.")
+    weights: None = fixed(None)
+    presence: bool = fixed(False)
+    reverse_complement: bool = changed(
+        default=False,
+        doc="Count each pair of k-mers twice: with the matches to the second k-mer and to its reverse "
+        "complement. DNA and RNA only.",
+    )
+
+    @classmethod
+    def examples(cls) -> list["WildcardKernel"]:
+        """Return kernels for the contract suite."""
+        return [
+            cls(4, 1),
+            cls(5, 3, decay=0.7, normalize=False),
+            cls(4, 2, decay=1, reverse_complement=True),
+            cls(4, 1, decay=0.3, reverse_complement=True),
+            cls(3, 2, alphabet="HEC"),
+        ]
+
+    def _lengths(self) -> list[int]:
+        return [self.k]
+
+    def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
+        square = Fraction(float(self.decay)) ** 2
+        return as_numbers(sum(square**j * comb(l - h, l - j) for j in range(self.m + 1)) for h in range(l + 1))
+
+    def _feature_values(self) -> dict[int, float]:
+        return {self.k - j: float(self.decay) ** j for j in range(self.m + 1)}

@@ -1,25 +1,39 @@
-"""Shared by all k-mer kernels: one or several k, weights, policies, choice of the algorithm, features."""
+"""Base of all k-mer kernels: one or several k, weights, policies, choice of the algorithm, features."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, numbers
+from seqkern.kernels.decisions import Floats, Sums, Tallied
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.implicit import CombinedImplicit, Implicit, SparseImplicit
-from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, check_code_space, check_lengths
+from seqkern.kernels.kmer.kmers import (
+    SMALL_SPACE,
+    Counted,
+    check_code_space,
+    check_lengths,
+    find_kmers,
+    find_windows,
+    first_of_pairs,
+    unfold,
+)
+from seqkern.kernels.occurrences import KmerWeights, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload, cheapest, make_plan
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products.product import Block, FeatureKernel, Term, TermBlocks
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-if TYPE_CHECKING:  # scipy slows start-up
+if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+
 MOST_NAMES = 1 << 24
 LARGEST_K = 10_000
 # Bytes for each entry of the compressed rows: kept (feature and count), while its code is sorted, and while it is not;
@@ -70,7 +84,7 @@ class KmerKernel(FeatureKernel):
     )
 
     def _costs(self, work: Any, size: int, k: int) -> dict[str, Cost]:
-        """Return a dict from algorithm to Cost for one k over `size` letters; feasible ones only.
+        """Return the Cost of each feasible algorithm for one k over `size` letters.
 
         `work` comes from `_workload`.
         """
@@ -79,12 +93,12 @@ class KmerKernel(FeatureKernel):
     def _members(self, X: SequenceSet, k: int, algorithm: Any, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
         """Yield (factor, block) for one k; `others` yields the block to match for each, or None.
 
-        `algorithm` is that of `_choices` for this k.
+        `algorithm` is the entry of `_choices` for this k.
         """
         raise NotImplementedError
 
     def _out_of_reach(self, k: int) -> tuple[str, str]:
-        """Return problem and remedy (two str) for a k without a feasible algorithm."""
+        """Return problem and remedy, for the message on a k without a feasible algorithm."""
         name = self.length_name
         return f"kernel {self.name!r} with {name}={k} has features beyond 62 bits", f"choose a smaller {name}"
 
@@ -120,7 +134,7 @@ class KmerKernel(FeatureKernel):
         return Workload.of(X, Y)
 
     def _choose(self, work: Any, size: int, k: int) -> tuple[str, dict[str, Cost]]:
-        """Return the algorithm for one k, and a dict of the candidates' Costs."""
+        """Return the algorithm for one k, and the Costs of all candidates."""
         costs = self._costs(work, size, k)
         if not costs:
             check_code_space(size, k, self.length_name)
@@ -168,7 +182,7 @@ class KmerKernel(FeatureKernel):
         return TermBlocks(terms, self._scale(), choices, X)
 
     def _choices(self, X: SequenceSet) -> list[Any]:
-        """Return for each k what `_members` needs, for `X` and sets compared with it: the algorithm."""
+        """Return the argument of `_members` for each k, valid for `X` and sets compared with it: the algorithm."""
         work = self._workload(X)
         return [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
 
@@ -177,12 +191,12 @@ class KmerKernel(FeatureKernel):
         return max(self._lengths())
 
     def _check_sequences(self, X: SequenceSet) -> None:
-        """Raise for a sequence that is too short."""
+        """Raise ShortError for a sequence that is too short."""
         if self.short == "error":
             check_lengths(X, max(self._lengths()), self.length_name)
 
     def _divisor(self, X: SequenceSet, k: int, algorithm: Any) -> int:
-        """Return the divisor of the sum of the members."""
+        """Return the divisor of the sum of the members for one k."""
         return 1
 
     def _scale(self) -> float:
@@ -190,10 +204,10 @@ class KmerKernel(FeatureKernel):
         return 1.0
 
     def _check_explicit(self) -> None:
-        """Raise ParameterError unless there are explicit features."""
+        """Raise ParameterError unless the kernel has explicit features."""
 
     def _counts(self, X: SequenceSet, k: int) -> Counted:
-        """Return the Counted of the features for one k."""
+        """Return the feature counts of `X` for one k."""
         raise NotImplementedError
 
     @classmethod
@@ -253,7 +267,7 @@ class KmerKernel(FeatureKernel):
         return total + most
 
     def _window(self, k: int) -> int:
-        """Return how many residues a window of one k has."""
+        """Return the number of residues of a window for one k."""
         return k
 
     def _features_of_window(self, X: SequenceSet, k: int) -> float:
@@ -261,7 +275,7 @@ class KmerKernel(FeatureKernel):
         return 1
 
     def _space(self, size: int, k: int) -> int:
-        """Return how many features there are for one k over `size` letters."""
+        """Return the number of features for one k over `size` letters."""
         return size**k
 
     def _names_of(self, alphabet: Alphabet, k: int) -> list[str]:
@@ -337,3 +351,96 @@ class KmerKernel(FeatureKernel):
         if count > MOST_NAMES:
             raise ParameterError(f"{count} feature names are too many", remedy="choose a smaller k")
         return [name for k in self._lengths() for name in self._names_of(known, k)]
+
+
+# Sums over the k-mers of support sequences: tables that give decisions by look-up.
+
+LARGEST_TABLE = 1 << 24
+AT_ONCE = 1 << 22
+"""Residues whose k-mers are added in one go: their codes and weights take some 100 MB."""
+
+
+def sum_kmers(
+    support: SequenceSet,
+    coefficients: npt.ArrayLike,
+    length: int,
+    both_strands: bool,
+    own_weights: Callable[[SequenceSet], npt.NDArray[np.int64] | None] = lambda some: None,
+) -> Floats:
+    """Return Σ_j c_j times the occurrences of each k-mer in z_j, indexed by k-mer code.
+
+    With `both_strands`, the table has entries only for `first_of_pairs`.
+
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> sum_kmers(as_sequences(["AAC", "GT"], "dna"), [1.0, 0.5], 1, both_strands=True)
+    array([2.5, 1.5])
+    """
+    coefficients = np.asarray(coefficients, dtype=np.float64)
+    used = np.flatnonzero(coefficients)
+    sums = np.zeros(support.alphabet.size**length)
+    parts = np.cumsum(support.lengths[used]) // AT_ONCE
+    for part in np.split(used, np.flatnonzero(np.diff(parts)) + 1):
+        some = support.take(part)
+        found = find_kmers(some, length, strands="canonical" if both_strands else "one")
+        worth = np.repeat(coefficients[part], np.diff(found.start))
+        own = own_weights(some)
+        if own is not None:
+            worth *= own
+        sums += np.bincount(found.codes[0], weights=worth, minlength=len(sums))
+    return sums[first_of_pairs(support.alphabet, length)] if both_strands else sums
+
+
+def whole_table(sums: Sums, alphabet: Alphabet, length: int, both_strands: bool) -> Floats:
+    """Return the sums from `sum_kmers` as a table over all k-mers, float64 (letters^length,)."""
+    size = len(first_of_pairs(alphabet, length)) if both_strands else alphabet.size**length
+    if sums.shape != (size,):
+        raise ValueError(f"a tally of shape {sums.shape}, not ({size},)")
+    return unfold(sums, alphabet, length) if both_strands else sums.astype(np.float64)
+
+
+class TalliedSpectrum(Tallied):
+    """Σ_j c_j·K(x, z_j) of kernels that count common k-mers."""
+
+    def __init__(
+        self,
+        lengths: Sequence[int],
+        weights: Sequence[float],
+        tally: Iterator[Sums],
+        alphabet: Alphabet,
+        both_strands: bool,
+    ) -> None:
+        self.weights = [
+            (length, weight * whole_table(next(tally), alphabet, length, both_strands))
+            for length, weight in zip(lengths, weights, strict=True)
+        ]
+        self.alphabet, self.both_strands = alphabet, both_strands
+
+    def values(self, X: SequenceSet) -> Floats:
+        """Return the sum for each record; see `Tallied.values`."""
+        total = np.zeros(len(X))
+        for length, table in self.weights:
+            found = find_kmers(X, length)
+            owner = np.repeat(np.arange(len(X)), np.diff(found.start))
+            total += np.bincount(owner, weights=table[found.codes[0]], minlength=len(X))
+        return total
+
+    def attributions(self, X: SequenceSet) -> Floats:
+        """Share the weight of each occurrence among its residues; see `Tallied.attributions`."""
+        residues = int(X.lengths.sum())
+        shares = np.zeros(residues)
+        for length, table in self.weights:
+            shares += spread(table[find_kmers(X, length).codes[0]], find_windows(X, length), range(length), residues)
+        return shares
+
+    def kmer_weights(self, X: SequenceSet) -> KmerWeights:
+        """Return the weights of the k-mers of `X`; see `Tallied.kmer_weights`."""
+        parts = []
+        for length, table in self.weights:
+            found = find_kmers(X, length, strands="canonical" if self.both_strands else "one")
+            distinct = np.unique(found.codes[0])
+            parts.append((spell(distinct, length, self.alphabet), table[distinct]))
+        return merge(parts)
+
+    def tables(self) -> list[tuple[int, Floats]]:
+        """Return the weight of every k-mer on the given strand."""
+        return self.weights

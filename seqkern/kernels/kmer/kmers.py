@@ -1,11 +1,12 @@
-"""k-mers of a sequence set as integers, and their counts.
+"""The k-mers of a sequence set as integers, and their counts.
 
 A k-mer a_1…a_k over b letters has the code Σ a_i·b^(k−i), an unsigned integer; codes sort as their k-mers do.
-A window with a masked residue holds no k-mer.
+A window with a masked residue contains no k-mer.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
 from seqkern.core.threads import in_spans
 from seqkern.kernels.kmer import _kmers
-from seqkern.kernels.products.dense import Counts
+from seqkern.kernels.products.product import Counts
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 CODE_LIMIT = 2**63
@@ -31,24 +33,17 @@ Strands = Literal["one", "canonical", "both"]
 
 @dataclass(frozen=True)
 class Counted:
-    """How often each feature occurs in each record, as compressed rows.
+    """Counts of each feature in each record, as compressed rows.
 
-    Attributes
-    ----------
-    start : ndarray of int64, shape (n + 1,)
-        The entries of record i are ``start[i]`` to ``start[i + 1]``.
-    feature, count : ndarray of int32, shape (entries,)
-        The feature of each entry, and how often it occurs.
-    n_features : int
-        How many features there are.
-    vocabulary : ndarray of uint32, uint64 or bytes, shape (n_features,), or None
-        The code (or text) of each feature, ascending; None where a feature is its own code.
+    The entries of record i are ``start[i]`` to ``start[i + 1]``. `vocabulary` is the code (or text) of each feature,
+    ascending; None where a feature is its own code.
     """
 
-    start: npt.NDArray[np.int64]
-    feature: npt.NDArray[np.int32]
-    count: npt.NDArray[np.int32]
-    n_features: int
+    start: npt.NDArray[np.int64]  # shape (n + 1,): The entries of record i are ``start[i]`` to ``start[i + 1]``
+    feature: npt.NDArray[np.int32]  # shape (entries,): The feature of each entry, and how often it occurs
+    count: npt.NDArray[np.int32]  # shape (entries,): The feature of each entry, and how often it occurs
+    n_features: int  # How many features there are
+    # shape (n_features,): The code (or text) of each feature, ascending; None where a feature is its own code
     vocabulary: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
@@ -59,39 +54,20 @@ class Counted:
 class Occurrences:
     """The codes of all windows of all records, for one or several subsets of a window's positions.
 
-    Attributes
-    ----------
-    codes : ndarray of uint32 or uint64, shape (subsets, windows)
-        All below `space`.
-    start : ndarray of int64, shape (n + 1,)
-        The windows of record i are the columns ``start[i]`` to ``start[i + 1]``.
-    space : int
-        How many codes there can be.
+    `codes` has shape (subsets, windows); the windows of record i are the columns ``start[i]`` to ``start[i + 1]``.
     """
 
-    codes: Codes
+    codes: Codes  # shape (subsets, windows): All below `space`
+    # shape (n + 1,): The windows of record i are the columns ``start[i]`` to ``start[i + 1]``
     start: npt.NDArray[np.int64]
-    space: int
+    space: int  # How many codes there can be
 
     def __len__(self) -> int:
         return len(self.start) - 1
 
     def count(self, weights: npt.NDArray[np.int64] | None = None) -> Counted:
-        """Return how often each code occurs; codes of a large space are sorted and replaced by their ranks.
-
-        Parameters
-        ----------
-        weights : ndarray of int64, shape (windows,), optional
-            What each window counts, not negative; by default 1.
-
-        Returns
-        -------
-        Counted
-
-        Raises
-        ------
-        SequenceError
-            If there are too many, or a count could exceed 31 bits.
+        """Return the count of each code in each record; codes of a large space are sorted and replaced by their
+        ranks.
         """
         if self.codes.size > MOST_CODES:
             raise SequenceError(
@@ -121,52 +97,17 @@ class Occurrences:
         return len(self.codes) * int(np.diff(self.start).max(initial=0))
 
     def tally(self, row: int, tables: Counts) -> None:
-        """Add how often each code occurs; see `seqkern.kernels.products.dense.Tally`.
-
-        Parameters
-        ----------
-        row : int
-            The first record.
-        tables : ndarray, shape (panels, space, 16)
-            Changed.
-        """
+        """Add the counts of each code to `tables`; see `seqkern.kernels.products.product.Tally`."""
         _kmers.tally(cast(SmallCodes, self.codes), self.start, row, tables)
 
 
 def codes_fit(size: int, k: int) -> bool:
-    """Return whether every k-mer fits into 64 bits.
-
-    Parameters
-    ----------
-    size : int
-        Letters of the alphabet.
-    k : int
-        Length of the k-mers.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether every k-mer fits into 64 bits."""
     return size ** min(k, 64) < CODE_LIMIT  # a mistakenly huge k would take hours
 
 
 def check_code_space(size: int, k: int, name: str = "k") -> None:
-    """Raise ParameterError unless every k-mer fits into 64 bits.
-
-    Parameters
-    ----------
-    size : int
-        Letters of the alphabet.
-    k : int
-        Length of the k-mers.
-    name : str
-        Name of the parameter, for the message.
-
-    Raises
-    ------
-    ParameterError
-        If `k` is too large; the message names the largest possible value.
-    """
+    """Raise ParameterError unless every k-mer fits into 64 bits."""
     if not codes_fit(size, k):
         largest = next(n for n in range(64, -1, -1) if codes_fit(size, n))
         raise ParameterError(
@@ -175,22 +116,7 @@ def check_code_space(size: int, k: int, name: str = "k") -> None:
 
 
 def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
-    """Raise ShortError if a record is too short.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        The records.
-    k : int
-        Minimum length.
-    name : str
-        Name of the parameter, for the message.
-
-    Raises
-    ------
-    ShortError
-        For the first record with fewer than `k` residues.
-    """
+    """Raise ShortError for the first record with fewer than `k` residues."""
     short = np.flatnonzero(X.lengths < k)
     if len(short):
         remedy = f"remove the record, choose a smaller {name}, or short=zero"
@@ -202,33 +128,12 @@ def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
 
 
 def count_letters(number: int) -> str:
-    """Return the beginning of a message on a short record: ``"2 residues are"``, ``"1 residue is"``.
-
-    Parameters
-    ----------
-    number : int
-        The record's length.
-
-    Returns
-    -------
-    str
-    """
+    """Return the beginning of a message on a short record: ``"2 residues are"``, ``"1 residue is"``."""
     return f"{number} residue is" if number == 1 else f"{number} residues are"
 
 
 def per_record(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the start of the items of each record.
-
-    Parameters
-    ----------
-    numbers : ndarray of int64, shape (n,)
-        Number of items of each record.
-
-    Returns
-    -------
-    ndarray of int64, shape (n + 1,)
-        The items of record i are ``start[i]`` to ``start[i + 1]``.
-    """
+    """Return the bounds of each record's items, shape (n + 1,), from the numbers of items."""
     start = np.zeros(len(numbers) + 1, dtype=np.int64)
     np.cumsum(numbers, out=start[1:])
     return start
@@ -246,31 +151,10 @@ def find_kmers(
     strands: Strands = "one",
     numbers: Sequence[int] | npt.NDArray[np.int64] | None = None,
 ) -> Occurrences:
-    """Return the codes of every window of `k` unmasked residues of every record.
+    """Return the codes of every window of `k` unmasked residues of every record, one row for each position subset.
 
-    Parameters
-    ----------
-    X : SequenceSet
-        The records.
-    k : int
-        Residues of a window.
-    subsets : list of tuple of int, optional
-        Positions of the window to code, all subsets of one size. By default one subset, all positions.
-    strands : {"one", "canonical", "both"}
-        The windows themselves; the smaller of each and its reverse complement; or both.
-    numbers : sequence of int, optional
-        Ascending number of each subset, whose codes start at number · b^size: subsets with one number have
-        their features in common. By default 0, 1, ….
-
-    Returns
-    -------
-    Occurrences
-        One row of codes for each subset.
-
-    Raises
-    ------
-    ParameterError
-        If the other strand counts, but the alphabet has no complement.
+    `strands` selects the windows themselves, the smaller of each and its reverse complement, or both. The codes of a
+    subset start at number · b^size: subsets with the same number share their features.
     """
     subsets = [tuple(range(k))] if subsets is None else subsets
     numbers = range(len(subsets)) if numbers is None else numbers
@@ -305,20 +189,9 @@ def find_kmers(
 
 
 def find_windows(X: SequenceSet, k: int) -> npt.NDArray[np.int64]:
-    """Return where the windows of `k` unmasked residues start.
+    """Return the starts of the windows of `k` unmasked residues, in the order of `find_kmers`.
 
-    Parameters
-    ----------
-    X : SequenceSet
-        The records.
-    k : int
-        Residues of a window.
-
-    Returns
-    -------
-    ndarray of int64, shape (windows,)
-        In the order of `find_kmers`. A start counts the residues of `X` record after record, as
-        `SequenceSet.positions` does.
+    A start is an index into the residues of all records, concatenated as in `SequenceSet.positions`.
     """
     good = X.codes[X.positions()] < X.alphabet.size
     run = np.concatenate(([0], np.cumsum(good)))
@@ -330,36 +203,12 @@ def find_windows(X: SequenceSet, k: int) -> npt.NDArray[np.int64]:
 
 
 def code_type(space: int) -> type[np.uint32] | type[np.uint64]:
-    """Return the dtype of codes.
-
-    Parameters
-    ----------
-    space : int
-        Upper bound of the codes.
-
-    Returns
-    -------
-    type
-        `numpy.uint32` or `numpy.uint64`.
-    """
+    """Return the dtype of codes below `space`."""
     return np.uint32 if space <= 2**32 else np.uint64
 
 
 def rank_codes(codes: Codes) -> tuple[npt.NDArray[np.uint32], Codes]:
-    """Return the ranks of codes, and the distinct ones.
-
-    Parameters
-    ----------
-    codes : ndarray of uint32 or uint64, shape (n,)
-        In any order.
-
-    Returns
-    -------
-    ranks : ndarray of uint32, shape (n,)
-        The place of each code among the distinct ones.
-    distinct : ndarray, shape (distinct codes,)
-        Ascending, of the dtype of `codes`.
-    """
+    """Return the rank of each code among the distinct codes, and the distinct codes, ascending."""
     bits = int(codes.max()).bit_length() if len(codes) else 0
     passes = max(1, -(-bits // DIGIT_BITS))
     digit_bits = -(-bits // passes)
@@ -370,3 +219,85 @@ def rank_codes(codes: Codes) -> tuple[npt.NDArray[np.uint32], Codes]:
     ranks = np.empty(len(codes), dtype=np.uint32)
     distinct = _kmers.rank_sorted(codes, places, ranks)
     return ranks, codes[:distinct].copy()
+
+
+# K-mers too long for 64-bit codes, as text, and their counts.
+
+
+@dataclass(frozen=True)
+class WideOccurrences:
+    """The k-mers in all windows of all records, as text: the codes of the residues, one byte each.
+
+    Codes count from 1, because trailing zeros are lost. The windows of record i are ``start[i]`` to ``start[i + 1]``.
+    """
+
+    texts: npt.NDArray[np.bytes_]  # shape (windows,): Codes count from 1, because trailing zeros are lost
+    start: npt.NDArray[np.int64]  # shape (n + 1,): The windows of record i are ``start[i]`` to ``start[i + 1]``
+
+    def count(self) -> Counted:
+        """Return the counts of these k-mers; the vocabulary holds the texts."""
+        vocabulary, ranks = np.unique(self.texts, return_inverse=True)
+        counted = Occurrences(ranks.astype(np.uint32).reshape(1, -1), self.start, max(1, len(vocabulary))).count()
+        return Counted(counted.start, counted.feature, counted.count, len(vocabulary), vocabulary)
+
+
+def find_wide_kmers(X: SequenceSet, k: int, canonical: bool = False) -> WideOccurrences:
+    """Return every window of `k` unmasked residues of every record, as text."""
+    windows = np.empty(len(X), dtype=np.int64)
+    _kmers.count_windows(X.codes, X.starts, X.stops, k, X.alphabet.size, False, windows)
+    codes = X.codes[X.positions()]
+    texts = _as_texts(codes, find_windows(X, k), k)
+    if canonical:
+        reverse = _as_texts(X.alphabet.complement_codes[codes[::-1]], len(codes) - k - find_windows(X, k), k)
+        texts = np.where(reverse < texts, reverse, texts)
+    return WideOccurrences(texts, per_record(windows))
+
+
+def _as_texts(codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bytes_]:
+    """Return the `k` codes from each start as bytes (``S``)."""
+    if not len(starts):
+        return np.zeros(0, dtype=f"S{k}")
+    view = np.lib.stride_tricks.sliding_window_view(codes + np.uint8(1), k)
+    return np.ascontiguousarray(view[starts]).view(f"S{k}").reshape(-1)
+
+
+# Strand-symmetric tables over all k-mers, stored with one entry for each k-mer and its reverse complement.
+
+Floats = npt.NDArray[np.float64]
+
+
+def reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np.int64]:
+    """Return the code of the reverse complement of each k-mer.
+
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> reverse_complements(DNA, 2)[:6].tolist()
+    [15, 11, 7, 3, 14, 10]
+    """
+    size = alphabet.size
+    complement = alphabet.complement_codes[:size].astype(np.int64)
+    codes = np.zeros(1, dtype=np.int64)
+    for place in range(length):
+        # the new letter comes first, so its complement comes last
+        codes = (complement[:, None] + size * codes * (place > 0)).reshape(-1)
+    return codes
+
+
+@lru_cache(maxsize=2)
+def first_of_pairs(alphabet: Alphabet, length: int) -> npt.NDArray[np.int64]:
+    """Return the codes of the k-mers that do not come after their reverse complement, ascending."""
+    codes = np.arange(alphabet.size**length)
+    return codes[codes <= reverse_complements(alphabet, length)]
+
+
+def unfold(folded: npt.NDArray[np.float32 | np.float64], alphabet: Alphabet, length: int) -> Floats:
+    """Return a strand-symmetric table over all k-mers from the entries of `first_of_pairs`.
+
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> unfold(np.array([3.0, 5.0]), DNA, 1)
+    array([3., 5., 5., 3.])
+    """
+    first, other = first_of_pairs(alphabet, length), reverse_complements(alphabet, length)
+    table = np.empty(len(other))
+    table[first] = folded
+    table[other[first]] = folded
+    return table

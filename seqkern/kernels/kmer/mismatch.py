@@ -1,7 +1,7 @@
 """The mismatch kernel: k-mers with up to m mismatches (Leslie, Eskin, Cohen, Weston, Noble 2004).
 
-Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides its algorithms there are
-three on the neighbours, which support presence:
+Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. It adds three algorithms on the
+neighbours, which support presence:
 
 - ``dense``: vectors over all k-mers. Counts are spread to neighbours position by position (`smoothing`).
 - ``neighbours``: posting lists of all neighbours of all k-mers.
@@ -19,23 +19,214 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
+from seqkern.kernels.decisions import Tally
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.kernels.kmer import _kmers, mismatch_presence
-from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
-from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
-from seqkern.kernels.kmer.hamming.lmer_tables import LARGEST_TABLE
+from seqkern.kernels.kmer import _kmers, _smoothing
+from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, LARGEST_TABLE
+from seqkern.kernels.kmer.hamming_kernel import HammingKernel
+from seqkern.kernels.kmer.inexact import MOST_FEATURES, TrieBlock, trie_cost
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
-from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, codes_fit, find_kmers
+from seqkern.kernels.kmer.kmers import (
+    MOST_CODES,
+    Codes,
+    Counted,
+    Occurrences,
+    check_code_space,
+    codes_fit,
+    find_kmers,
+    find_windows,
+)
 from seqkern.kernels.kmer.neighbourhoods import Windows, mismatch_rule
-from seqkern.kernels.kmer.smoothing import OneStrand, Smoothed
-from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
-from seqkern.kernels.occurrences import KmerWeights
+from seqkern.kernels.occurrences import KmerWeights, merge, spell
 from seqkern.kernels.planner import Cost, Workload
-from seqkern.kernels.products.dense import WIDEST, DenseBlock, dense_block
-from seqkern.kernels.products.product import Block, FeatureKernel, TermBlocks
-from seqkern.kernels.products.sparse import SparseBlock
-from seqkern.kernels.tallied import Tally
+from seqkern.kernels.products import _product
+from seqkern.kernels.products.product import (
+    PANEL,
+    WIDEST,
+    Block,
+    Counts,
+    DenseBlock,
+    FeatureKernel,
+    SparseBlock,
+    TermBlocks,
+    dense_block,
+)
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
+
+# Explanation of decisions of the mismatch kernel with `presence`.
+#
+# Φ_u(x) is 1 if a k-mer of x is within m mismatches of the k-mer u, on either strand with reverse complement. The
+# weight of u is shared equally by the k-mers of x that match it, and the share of a k-mer equally by its residues that
+# agree with u.
+
+
+def attribute(
+    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return each residue's share of Σ_j coefficients[j]·K(x, z_j), not normalised."""
+    shares = np.zeros(int(X.lengths.sum()))
+    for k, weight in zip(kernel._lengths(), kernel._weights(), strict=True):
+        learned = FeatureWeights(kernel, m, support, coefficients, k, weight)
+        found = find_kmers(X, k, strands=kernel._strands())
+        agree = agreements(k, m, X.alphabet.size)
+        agree = agree / agree.sum(axis=1, keepdims=True)
+        parts = [np.zeros((0, k))]
+        for first, last in zip(found.start[:-1], found.start[1:], strict=True):
+            near = neighbours(found.codes[0, first:last], k, m, X.alphabet.size)
+            distinct, place, often = np.unique(near, return_inverse=True, return_counts=True)
+            values = learned.of(distinct) / often
+            parts.append(values[place.reshape(near.shape)] @ agree)
+        values = np.concatenate(parts)
+        starts = find_windows(X, k)
+        if kernel.reverse_complement:  # of each window first the other strand, read from its end
+            values = values[0::2, ::-1] + values[1::2]
+        for position in range(k):
+            shares += np.bincount(starts + position, weights=values[:, position], minlength=len(shares))
+    return shares
+
+
+def kmer_weights(
+    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+) -> KmerWeights:
+    """Return the k-mers of both sets, and the contribution of a single occurrence of each.
+
+    If the kernel uses both strands, a k-mer stands for itself and its reverse complement, the smaller of the two.
+    """
+    parts = []
+    for k, weight in zip(kernel._lengths(), kernel._weights(), strict=True):
+        learned = FeatureWeights(kernel, m, support, coefficients, k, weight)
+        kmers = np.unique(
+            np.concatenate(
+                [
+                    find_kmers(Z, k, strands="canonical" if kernel.reverse_complement else "one").codes[0]
+                    for Z in (X, support)
+                ]
+            )
+        )
+        size, weights = X.alphabet.size, np.zeros(len(kmers))
+        for i, kmer in enumerate(kmers):
+            strands = np.array([kmer], dtype=kmers.dtype)
+            if kernel.reverse_complement:
+                strands = np.append(strands, reverse_codes(strands, k, X.alphabet))
+            weights[i] = learned.of(np.unique(neighbours(strands, k, m, size))).sum()
+        parts.append((spell(kmers, k, X.alphabet), weights))
+    return merge(parts)
+
+
+class FeatureWeights:
+    """The weight of each feature: Σ_j coefficients[j]·Φ_u(z_j), times the weight of k and the kernel's scale."""
+
+    def __init__(
+        self,
+        kernel: HammingKernel,
+        m: int,
+        support: SequenceSet,
+        coefficients: npt.NDArray[np.float64],
+        k: int,
+        weight: float,
+    ) -> None:
+        check_code_space(support.alphabet.size, k)
+        found = find_kmers(support, k, strands=kernel._strands())
+        near = neighbours(found.codes[0], k, m, support.alphabet.size)
+        counted = Occurrences(near.reshape(1, -1), found.start * near.shape[1], found.space).count()
+        owner = np.repeat(np.arange(len(support)), np.diff(counted.start))
+        sums = np.bincount(counted.feature, weights=coefficients[owner], minlength=counted.n_features)
+        vocabulary = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
+        self.codes, self.weights = vocabulary.astype(np.uint64), weight * kernel._scale() * sums
+
+    def of(self, codes: Codes) -> npt.NDArray[np.float64]:
+        """Return the weights of the features with these codes; 0 for features absent from the support."""
+        if not len(self.codes):
+            return np.zeros(len(codes))
+        codes = codes.astype(np.uint64)
+        place = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        return np.where(self.codes[place] == codes, self.weights[place], 0.0)
+
+
+def neighbours(codes: Codes, k: int, m: int, size: int) -> Codes:
+    """Return the codes of all k-mers within `m` mismatches of each k-mer, shape (n, neighbours)."""
+    count = len(agreements(k, m, size))
+    near = np.empty((len(codes), count), dtype=codes.dtype)
+    _kmers.list_neighbours(np.ascontiguousarray(codes), k, m, size, near)
+    return near
+
+
+def agreements(k: int, m: int, size: int) -> npt.NDArray[np.bool_]:
+    """Return the positions where a k-mer agrees with each of its neighbours, bool (neighbours, k)."""
+    rows = [[True] * k]
+
+    def change(row: list[bool], first: int, left: int) -> None:
+        for position in range(first, k if left else first):
+            changed = [*row[:position], False, *row[position + 1 :]]
+            for _ in range(size - 1):
+                rows.append(changed)
+                change(changed, position + 1, left - 1)
+
+    change(rows[0], 0, m)
+    return np.array(rows)
+
+
+def reverse_codes(codes: Codes, k: int, alphabet: Alphabet) -> Codes:
+    """Return the codes of the reverse complements of k-mers."""
+    size, rest, result = codes.dtype.type(alphabet.size), codes.copy(), np.zeros_like(codes)
+    for _ in range(k):
+        rest, digit = np.divmod(rest, size)
+        result = result * size + alphabet.complement_codes[digit].astype(codes.dtype)
+    return result
+
+
+# Dense counts of k-mers with up to m mismatches, computed from exact k-mer counts.
+
+
+class Smoothed:
+    """Occurrences of k-mers, each counted for all k-mers within m mismatches; for `dense_block`."""
+
+    def __init__(self, found: Occurrences, size: int, m: int) -> None:
+        self.found, self.size, self.m = found, size, m
+        self.space, self.most = found.space, found.most
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def tally(self, row: int, tables: Counts) -> None:
+        """Add the counts to `tables`; see `seqkern.kernels.products.product.Tally`."""
+        self.found.tally(row, tables)
+        if self.m:
+            planes = np.empty(self.m * tables[0].size, dtype=tables.dtype)
+            _smoothing.smooth(_product.level(), tables, self.m, self.size, planes)
+
+
+class OneStrand:
+    """Reduced counts of k-mers of both strands: twice their products are the products of the full counts.
+
+    The entries are the k-mers that come before their reverse complements, and each palindromic k-mer twice.
+    """
+
+    def __init__(self, smoothed: Smoothed, k: int, alphabet: Alphabet) -> None:
+        self.smoothed, self.most = smoothed, smoothed.most
+        self._order, self._own = _one_strand(k, alphabet)
+        self.space = len(self._order)
+
+    def __len__(self) -> int:
+        return len(self.smoothed)
+
+    def tally(self, row: int, tables: Counts) -> None:
+        """Add the counts to `tables`; see `seqkern.kernels.products.product.Tally`."""
+        whole = np.zeros((len(tables), self.smoothed.space, PANEL), dtype=tables.dtype)
+        self.smoothed.tally(row, whole)
+        _smoothing.choose(whole, self._order, self._own, tables)
+
+
+def _one_strand(k: int, alphabet: Alphabet) -> tuple[npt.NDArray[np.int32], int]:
+    """Return the k-mer codes in the order of `OneStrand`, and the number of halved entries."""
+    codes = np.arange(alphabet.size**k)
+    reverse, rest = np.zeros_like(codes), codes.copy()
+    for _ in range(k):
+        rest, last = np.divmod(rest, alphabet.size)
+        reverse = reverse * alphabet.size + alphabet.complement_codes[last]
+    own = codes[codes == reverse]
+    return np.concatenate((codes[codes < reverse], own, own)).astype(np.int32), 2 * len(own)
 
 
 class MismatchKernel(HammingKernel):
@@ -172,7 +363,7 @@ class MismatchKernel(HammingKernel):
         return super()._operator(X)
 
     def _is_explicit(self, size: int) -> bool:
-        """Return whether products are those of counts: of presence, or where the table of k-mers is too large."""
+        """Return whether products use feature counts: with `presence`, or if the table of k-mers is too large."""
         return self.presence or size ** max(self._lengths()) > LARGEST_TABLE
 
     def check_operator(self) -> None:
@@ -180,32 +371,12 @@ class MismatchKernel(HammingKernel):
         FeatureKernel.check_operator(self)
 
     def operator_bytes(self, X: Any) -> int:
-        """Return the bytes of `operator` and a few tables.
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the bytes of `operator` and a few tables."""
         X = self.coerce(X)
         return self.implicit_bytes(X) if self._is_explicit(X.alphabet.size) else super().operator_bytes(X)
 
     def operator_cost(self, X: Any) -> float:
-        """Return the CPU seconds of one product K·v.
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The samples.
-
-        Returns
-        -------
-        float
-        """
+        """Return the CPU seconds of one product K·v."""
         X = self.coerce(X)
         if self._is_explicit(X.alphabet.size):
             return FeatureKernel.operator_cost(self, X)
@@ -215,21 +386,22 @@ class MismatchKernel(HammingKernel):
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
         if self.presence:
-            return mismatch_presence.attribute(self, self.m, X, support, coefficients)
+            return attribute(self, self.m, X, support, coefficients)
         return super()._attribute(X, support, coefficients)
 
     def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
         if self.presence:
-            return mismatch_presence.kmer_weights(self, self.m, X, support, coefficients)
+            return kmer_weights(self, self.m, X, support, coefficients)
         return super()._kmer_weights(X, support, coefficients)
 
     def _dense_block(self, X: SequenceSet, k: int) -> tuple[int, DenseBlock]:
         """Return the features as dense vectors, and the factor of their products.
 
-        With both strands, a k-mer and its reverse complement have equal counts Ψ: one of them is enough, twice. A k-mer
-        that is its own reverse complement is there twice instead, with half of Ψ.
+        With both strands, a k-mer and its reverse complement have equal counts Ψ: one of them suffices, counted
+        twice. The
+        count of a palindromic k-mer is stored twice instead, as Ψ/2.
         """
         found, size = find_kmers(X, k, strands=self._strands()), X.alphabet.size
         smoothed = Smoothed(found, size, self.m)
@@ -240,31 +412,11 @@ class MismatchKernel(HammingKernel):
     def kmer_tables(
         self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
-        """Return the weight of each k-mer; None with presence, since a second neighbour of a feature adds nothing.
-
-        Parameters
-        ----------
-        support, coefficients
-            As in `KernelContract.kmer_tables`.
-
-        Returns
-        -------
-        list of (int, ndarray of float64), or None
-        """
+        """Return the weight of each k-mer; None with presence, since a second neighbour of a feature adds nothing."""
         return None if self.presence else super().kmer_tables(support, coefficients)
 
     def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
-        """Return sums over the k-mers of the support; None with presence.
-
-        Parameters
-        ----------
-        support, coefficients
-            As in `KernelContract.tally`.
-
-        Returns
-        -------
-        list of ndarray of float64, or None
-        """
+        """Return sums over the k-mers of the support; None with presence."""
         return None if self.presence else super().tally(support, coefficients)
 
     def _features_of_window(self, X: SequenceSet, k: int) -> int:
@@ -288,23 +440,10 @@ class MismatchKernel(HammingKernel):
 
 @lru_cache(maxsize=4096)
 def shared_neighbours(size: int, k: int, m: int, h: int) -> int:
-    """Return how many k-mers differ in at most `m` positions from both of two k-mers at Hamming distance `h`.
+    """Return the number of k-mers within `m` mismatches of both of two k-mers at Hamming distance `h`.
 
-    At the h positions where the two differ, i residues are the first one's, j the second one's and the others
-    neither's; at the k − h others, t residues are changed.
-
-    Parameters
-    ----------
-    size : int
-        Letters of the alphabet.
-    k, m : int
-        Length of the k-mers, and mismatches allowed.
-    h : int
-        The distance of the two, 0 to `k`.
-
-    Returns
-    -------
-    int
+    At the h positions where the two differ, i residues match the first k-mer, j the second, and the others neither; at
+    the k − h others, t residues are changed.
     """
     total = 0
     for i in range(h + 1):

@@ -1,4 +1,4 @@
-"""Rules for the features of a window: near k-mers, k-mers likely under a profile, or k-mers contained with gaps.
+"""Rules for the features of a window: similar k-mers, k-mers likely under a profile, or k-mers contained with gaps.
 
 The windows of a record are those of `length` unmasked residues; a *feature* is any k-mer. A window counts for a
 feature at most once.
@@ -23,7 +23,7 @@ from seqkern.kernels.kmer.kmers import (
     find_windows,
     rank_codes,
 )
-from seqkern.kernels.products.dense import Counts
+from seqkern.kernels.products.product import Counts
 from seqkern.sequences.sequence_set import SequenceSet
 
 GUESSED_WINDOWS, WAYS = 2048, 8
@@ -34,82 +34,34 @@ NO_COSTS = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0), dtype=np.uint8), n
 
 @dataclass(frozen=True)
 class Rule:
-    """Which features a window counts for.
+    """The rule for which features of k residues a window of `length` residues counts for."""
 
-    Attributes
-    ----------
-    length : int
-        Residues of a window.
-    k : int
-        Residues of a feature.
-    size : int
-        Letters of the alphabet.
-    compiled : _trie.Rule
-        The compiled rule.
-    """
-
-    length: int
-    k: int
-    size: int
-    compiled: _trie.Rule
+    length: int  # Residues of a window
+    k: int  # Residues of a feature
+    size: int  # Letters of the alphabet
+    compiled: _trie.Rule  # The compiled rule
 
     @property
     def space(self) -> int:
-        """How many features there are."""
+        """Number of possible features."""
         return self.size**self.k
 
     def guess(self, residues: npt.NDArray[np.uint8]) -> float:
-        """Estimate the number of features of a window.
-
-        Parameters
-        ----------
-        residues : ndarray of uint8, shape (windows, length)
-            Some windows, as in `Windows`.
-
-        Returns
-        -------
-        float
-            Approximate mean over these windows.
-        """
+        """Return the approximate mean number of features of the given windows."""
         some = residues[:: max(1, len(residues) // GUESSED_WINDOWS)]
         return _trie.guess(self.compiled, np.ascontiguousarray(some), WAYS)
 
 
 def cost_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
-    """Return the Rule of k-mers a that count for the k-mers u with Σ_i costs[a_i, u_i] < limit.
+    """Return the Rule by which k-mers a count for the k-mers u with Σ_i costs[a_i, u_i] < limit.
 
-    Parameters
-    ----------
-    costs : ndarray of int64, shape (size, size)
-        Integers, so that sums are exact in any order; k times the largest is below 2^63.
-    k : int
-        Length of the k-mers.
-    limit : int
-        The smallest sum that does not count.
-
-    Returns
-    -------
-    Rule
+    Costs are integers, so that sums are exact in any order.
     """
     return Rule(k, k, len(costs), _trie.Rule(k, k, len(costs), *_ascending(costs), limit))
 
 
 def place_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
-    """Return the Rule of positions that count for the k-mers u with Σ_i costs[place + i, u_i] < limit.
-
-    Parameters
-    ----------
-    costs : ndarray of int64, shape (places, size)
-        As in `cost_rule`, one row for each residue of all records.
-    k : int
-        Length of the k-mers.
-    limit : int
-        The smallest sum that does not count.
-
-    Returns
-    -------
-    Rule
-    """
+    """Return the Rule of positions that count for the k-mers u with Σ_i costs[place + i, u_i] < limit."""
     size = costs.shape[1]
     return Rule(k, k, size, _trie.Rule(PLACE_BYTES, k, size, *_ascending(costs), limit, True))
 
@@ -117,7 +69,7 @@ def place_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
 def _ascending(
     costs: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Return the costs of each row, ascending and less the smallest; the letters that have them; the smallest."""
+    """Return the costs of each row, ascending and less the minimum; the corresponding letters; the minimum."""
     order = np.argsort(costs, axis=1, kind="stable")
     costs = np.take_along_axis(costs, order, axis=1)
     least = costs[:, 0].copy()
@@ -126,36 +78,12 @@ def _ascending(
 
 
 def mismatch_rule(size: int, k: int, m: int) -> Rule:
-    """Return the Rule of k-mers that count for the k-mers with at most `m` mismatches.
-
-    Parameters
-    ----------
-    size : int
-        Letters of the alphabet.
-    k, m : int
-        Length of the k-mers, and mismatches allowed.
-
-    Returns
-    -------
-    Rule
-    """
+    """Return the Rule by which k-mers count for all k-mers within `m` mismatches."""
     return cost_rule(1 - np.eye(size, dtype=np.int64), k, m + 1)
 
 
 def subsequence_rule(size: int, g: int, k: int) -> Rule:
-    """Return the Rule of g-mers that count for the k-mers left after deleting g − k residues.
-
-    Parameters
-    ----------
-    size : int
-        Letters of the alphabet.
-    g, k : int
-        Residues of a window, and of a feature.
-
-    Returns
-    -------
-    Rule
-    """
+    """Return the Rule by which g-mers count for the k-mers left after deleting g − k residues."""
     return Rule(g, k, size, _trie.Rule(g, k, size, *NO_COSTS, 0))
 
 
@@ -163,42 +91,21 @@ def subsequence_rule(size: int, g: int, k: int) -> Rule:
 class Windows:
     """The distinct windows of n records.
 
-    Attributes
-    ----------
-    residues : ndarray of uint8, shape (distinct windows, length)
-        The codes of the residues; if windows are positions, the bytes of their numbers, int32.
-    label : ndarray of int32, shape (windows,)
-        The place of each window in `residues`; with both strands, one after the other.
-    start : ndarray of int64, shape (n + 1,)
-        The windows of record i are ``start[i]`` to ``start[i + 1]``.
+    `label` is the index of each window in `residues` (distinct windows, length); the windows of record i are
+    ``start[i]``
+    to ``start[i + 1]``. If windows are positions, `residues` holds the bytes of their int32 numbers.
     """
 
+    # shape (distinct windows, length): The codes of the residues; if windows are positions, the bytes of their numbers,
+    # int32
     residues: npt.NDArray[np.uint8]
+    # shape (windows,): The place of each window in `residues`; with both strands, one after the other
     label: npt.NDArray[np.int32]
-    start: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]  # shape (n + 1,): The windows of record i are ``start[i]`` to ``start[i + 1]``
 
     @classmethod
     def of(cls, X: SequenceSet, length: int, strands: Literal["one", "both"] = "one") -> Self:
-        """Return the windows of a set.
-
-        Parameters
-        ----------
-        X : SequenceSet
-            The n records.
-        length : int
-            Residues in a window; masked residues are in none.
-        strands : {"one", "both"}
-            Whether the reverse complement of each window counts as another window.
-
-        Returns
-        -------
-        Windows
-
-        Raises
-        ------
-        SequenceError
-            If there are too many.
-        """
+        """Return the windows of a set."""
         found = find_kmers(X, length, strands=strands)
         codes = found.codes[0]
         if len(codes) > MOST_CODES:
@@ -218,25 +125,7 @@ class Windows:
 
     @classmethod
     def of_places(cls, X: SequenceSet, k: int) -> Self:
-        """Return the windows of a set by position, each distinct.
-
-        Parameters
-        ----------
-        X : SequenceSet
-            The n records.
-        k : int
-            Residues in a window; masked residues are in none.
-
-        Returns
-        -------
-        Windows
-            `residues` holds their starts, counted over all records.
-
-        Raises
-        ------
-        SequenceError
-            If there are too many.
-        """
+        """Return the windows of a set by position, each distinct; `residues` holds their starts over all records."""
         places = find_windows(X, k).astype(np.int32)
         if len(places) > MOST_CODES:
             raise SequenceError(
@@ -247,53 +136,27 @@ class Windows:
         return cls(places.view(np.uint8).reshape(-1, PLACE_BYTES), np.arange(len(places), dtype=np.int32), start)
 
     def count(self) -> Counted:
-        """Return how often each window occurs in each record: a feature is a place in `residues`."""
+        """Return the counts of each window in each record; a feature is an index into `residues`."""
         labels = self.label.astype(np.uint32).reshape(1, -1)
         return Occurrences(labels, self.start, max(1, len(self.residues))).count()
 
 
 @dataclass(frozen=True)
 class Lists:
-    """The features of windows.
+    """Lists of the features of windows.
 
-    Attributes
-    ----------
-    start : ndarray of int64, shape (windows + 1,)
-        Those of window w are ``feature[start[w]:start[w + 1]]``.
-    feature : ndarray of int32
-        The features, window after window.
-    n_features : int
-        How many features there are.
-    vocabulary : ndarray of uint32 or uint64, shape (n_features,), or None
-        As in `Counted`.
+    The features of window w are ``feature[start[w]:start[w + 1]]``; `vocabulary` is as in `Counted`.
     """
 
-    start: npt.NDArray[np.int64]
-    feature: npt.NDArray[np.int32]
-    n_features: int
-    vocabulary: npt.NDArray[Any] | None
+    start: npt.NDArray[np.int64]  # shape (windows + 1,): Those of window w are ``feature[start[w]:start[w + 1]]``
+    feature: npt.NDArray[np.int32]  # The features, window after window
+    n_features: int  # How many features there are
+    vocabulary: npt.NDArray[Any] | None  # shape (n_features,): As in `Counted`
 
     @classmethod
     def of(cls, rule: Rule, residues: npt.NDArray[np.uint8], ranked: bool = True) -> Self:
-        """List the features of windows.
-
-        Parameters
-        ----------
-        rule : Rule
-            Which features a window counts for.
-        residues : ndarray of uint8, shape (windows, length)
-            As in `Windows`.
-        ranked : bool
-            Whether to number only the features that occur, if there are many; else each is its own code.
-
-        Returns
-        -------
-        Lists
-
-        Raises
-        ------
-        SequenceError
-            If the lists are too long.
+        """Return the feature lists of windows; if `ranked`, only occurring features are numbered when there are
+        many.
         """
         numbers = np.zeros(len(residues), dtype=np.int64)
         guessed = rule.guess(residues) * len(residues)
@@ -325,22 +188,7 @@ class Lists:
         return codes.astype(np.uint64)
 
     def count(self, windows: Counted) -> Counted:
-        """Return how often each feature occurs in each record.
-
-        Parameters
-        ----------
-        windows : Counted
-            Counts of the windows, from `Windows.count`.
-
-        Returns
-        -------
-        Counted
-
-        Raises
-        ------
-        SequenceError
-            If there are too many.
-        """
+        """Return the count of each feature in each record, from the counts of windows."""
         most = int(np.diff(self.start)[windows.feature].sum())
         if most > MOST_CODES:
             raise SequenceError(f"{most} features are too many for one matrix", remedy="choose algorithm=trie")
@@ -352,37 +200,12 @@ class Lists:
         return Counted(start, feature[:entries], count[:entries], self.n_features, self.vocabulary)
 
     def tally(self, windows: Counted, row: int, tables: Counts) -> None:
-        """Add how often each feature occurs; see `seqkern.kernels.products.dense.Tally`.
-
-        Parameters
-        ----------
-        windows : Counted
-            How often each window occurs in each record, from `Windows.count`.
-        row : int
-            The first record.
-        tables : ndarray, shape (panels, n_features, 16)
-            Changed.
-        """
+        """Add the counts of each feature to `tables`; see `seqkern.kernels.products.product.Tally`."""
         _trie.tally_lists(windows.start, windows.feature, windows.count, self.start, self.feature, row, tables)
 
 
 def decode(codes: npt.NDArray[np.integer[Any]], length: int, size: int) -> npt.NDArray[np.uint8]:
-    """Return the residues of k-mers from their codes.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n,)
-        As `seqkern.kernels.kmer.kmers` has them.
-    length : int
-        Length of the k-mers.
-    size : int
-        Letters of the alphabet.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n, length)
-        Codes of single letters.
-    """
+    """Return the residues of k-mers, shape (n, length), from their codes."""
     residues = np.empty((len(codes), length), dtype=np.uint8)
     rest = np.asarray(codes, dtype=np.uint64)
     for place in reversed(range(length)):

@@ -1,4 +1,4 @@
-"""The spectrum kernel: common k-mers (Leslie, Eskin, Noble, PSB 2002)."""
+"""The spectrum kernel: shared k-mers (Leslie, Eskin, Noble, PSB 2002)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,16 +7,20 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, integer
-from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
-from seqkern.kernels.kmer.kmer_sums import LARGEST_TABLE, TalliedSpectrum, sum_kmers
-from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, Occurrences, codes_fit, find_kmers, find_windows
-from seqkern.kernels.kmer.wide_kmers import find_wide_kmers
+from seqkern.kernels.decisions import Sums, Tally
+from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, LARGEST_TABLE, KmerKernel, TalliedSpectrum, sum_kmers
+from seqkern.kernels.kmer.kmers import (
+    SMALL_SPACE,
+    Counted,
+    Occurrences,
+    codes_fit,
+    find_kmers,
+    find_wide_kmers,
+    find_windows,
+)
 from seqkern.kernels.occurrences import KmerWeights, Labelled, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload
-from seqkern.kernels.products.dense import WIDEST, dense_block
-from seqkern.kernels.products.product import Block
-from seqkern.kernels.products.sparse import SparseBlock
-from seqkern.kernels.tallied import Sums, Tally
+from seqkern.kernels.products.product import WIDEST, Block, SparseBlock, dense_block
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -129,53 +133,23 @@ class SpectrumKernel(KmerKernel):
     def kmer_tables(
         self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
-        """Return the weight of each k-mer; None with presence, or if a table would be too large.
-
-        Parameters
-        ----------
-        support, coefficients
-            As in `KernelContract.kmer_tables`.
-
-        Returns
-        -------
-        list of (int, ndarray of float64), or None
-        """
+        """Return the weight of each k-mer; None with presence, or if a table would be too large."""
         tally = self.tally(support, coefficients)
         return None if tally is None else self.tallied(iter(tally), support.alphabet).tables()
 
     def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
-        """Return the sum of the coefficients for each k-mer; None with presence, or if there are too many.
-
-        Parameters
-        ----------
-        support, coefficients
-            As in `KernelContract.tally`.
-
-        Returns
-        -------
-        list of ndarray of float64, or None
-        """
+        """Return the sum of the coefficients for each k-mer; None with presence, or if there are too many."""
         size = support.alphabet.size
         if self.presence or any(size**k > LARGEST_TABLE for k in self._lengths()):
             return None
         return [sum_kmers(support, coefficients, k, self.reverse_complement) for k in self._lengths()]
 
     def tallied(self, tally: Iterator[Sums], alphabet: Alphabet) -> TalliedSpectrum:
-        """Return the sums over k-mers.
-
-        Parameters
-        ----------
-        tally, alphabet
-            As in `KernelContract.tallied`.
-
-        Returns
-        -------
-        TalliedSpectrum
-        """
+        """Return the sums over k-mers."""
         return TalliedSpectrum(self._lengths(), self._weights(), tally, alphabet, self.reverse_complement)
 
     def _labelled(self, X: SequenceSet, support: SequenceSet, k: int, every: bool = False) -> Labelled:
-        """Return the k-mers of both sets, Labelled; with `every`, possibly including k-mers that do not occur."""
+        """Return the labelled k-mers of both sets; with `every`, possibly including k-mers that do not occur."""
         if codes_fit(X.alphabet.size, k):
             mine, theirs = self._find(X, k), self._find(support, k)
             if every and mine.space <= SMALL_SPACE:

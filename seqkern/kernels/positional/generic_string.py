@@ -1,4 +1,4 @@
-"""The generic string kernel: similar k-mers at near positions (Giguère et al. 2013)."""
+"""The generic string kernel: similar k-mers at nearby positions (Giguère et al. 2013)."""
 
 import math
 from collections.abc import Callable
@@ -10,16 +10,15 @@ import numpy.typing as npt
 
 from seqkern.core.parameters import changed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
-from seqkern.kernels.alignment.scoring import score_table
+from seqkern.kernels.blocks import symmetric_matrix
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.positional import _generic_string, _generic_string_slopes
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
-from seqkern.kernels.scores import matrix_names
-from seqkern.kernels.symmetric import symmetric_matrix
-from seqkern.kernels.windows.property_scales import PropertyScales, ScaleParameter, amino_acid_scales
+from seqkern.kernels.substitution_scores import matrix_names, score_table
+from seqkern.kernels.vectors.property import PropertyScales, ScaleParameter, amino_acid_scales
 from seqkern.sequences.alphabets import MASK, PROTEIN, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -181,7 +180,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return np.asarray(((vectors[:, None] - vectors) ** 2).sum(axis=2))
 
     def _letter_slopes(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        """Return the derivative of `letter_weights` by σ_c."""
+        """Return the derivative of `letter_weights` with respect to σ_c."""
         slopes = self.letter_weights(alphabet)
         slopes[:-1, :-1] *= np.nan_to_num(self._letter_squares(alphabet)) / self.sigma_c**3
         return slopes
@@ -242,19 +241,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         )
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         work, level = Workload.of(X, Y), _product.level()
@@ -272,7 +259,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return Plan("diagonals", total.seconds, total.bytes, reason)
 
     def _bytes(self, letters: int, longest: int) -> int:
-        """Return the bytes that all threads need, for sequences of up to `longest` residues."""
+        """Return the memory that all threads need, in bytes, for sequences of up to `longest` residues."""
         profile = letters * (longest + _generic_string.ROW_PADDING)
         panel = letters * _generic_string.SHORT_LENGTH * _generic_string.PANEL_COLUMNS
         group = max(profile, _generic_string.GROUP_NUMBERS)
@@ -283,7 +270,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Share the contribution of two k-mers equally among the residues of the one in `X`."""
+        """Share the contribution of two k-mers equally among the residues of the k-mer in `X`."""
         rows, others = self._prepare(X, None), self._prepare(support, None)
         result = np.zeros(int(X.lengths.sum()))
         longer = max(rows, others, key=lambda payload: payload.longest)
@@ -293,15 +280,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
 
 
 class GenericStrings:
-    """The payload: the codes of sequences, or of a range of them, and K of each with itself.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        The sequences.
-    make_rule : callable
-        Returns the compiled Rule for sequences of up to some number of residues.
-    """
+    """Payload with the codes of sequences, or of a range of them, and K of each with itself."""
 
     def __init__(self, X: SequenceSet, make_rule: Callable[[int], Any]) -> None:
         self.codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
@@ -316,23 +295,13 @@ class GenericStrings:
         return self.last - self.first
 
     def rows(self, start: int, stop: int) -> "GenericStrings":
-        """Return the records `start` to `stop`, as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Records `start` to `stop` − 1 of this range.
-
-        Returns
-        -------
-        GenericStrings
-        """
+        """Return the records `start` to `stop`, as a view."""
         view = object.__new__(GenericStrings)
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
     def records(self) -> Any:
-        """Return the compiled Records of these."""
+        """Return the compiled Records of these sequences."""
         span = slice(self.first, self.last)
         return _generic_string.Records(self.codes, self.starts[span], self.stops[span])
 
@@ -342,19 +311,8 @@ class GenericStrings:
 
 
 def doubled_square(sigma: float) -> float:
-    """Return 2σ², infinite where it is too large for a number.
+    """Return 2σ², or inf if it overflows.
 
-    Parameters
-    ----------
-    sigma : float
-        σ, not negative.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> doubled_square(3), doubled_square(1e300)
     (18.0, inf)
     """

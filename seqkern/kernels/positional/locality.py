@@ -171,19 +171,7 @@ class LocalityImprovedKernel(SequenceKernel):
         _locality.fill(cols.rule, codes, cols.panels, cols.start, buffer, out, _product.level())
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         work, level = Workload.of(X, Y), _product.level()
@@ -260,23 +248,9 @@ class CodonImprovedKernel(LocalityImprovedKernel):
 
 
 class LocalityPayload:
-    """Sequences of one length as rows and as panels, or a range of them.
+    """Payload of equal-length sequences, or a range of them, as rows and as panels of 32 sequences side by side.
 
-    Parameters
-    ----------
-    X : SequenceSet, n sequences of one length
-        The sequences.
-    length : int
-        Residues of each.
-    rule : Rule
-        Compiled, for that length.
-
-    Attributes
-    ----------
-    codes : ndarray of uint16, shape (n, length + 3)
-        The residues of each sequence, and three that match nothing.
-    panels : ndarray of uint16, shape (panels, length + 3, 32)
-        The same, 32 sequences side by side.
+    Each sequence is followed by three codes that match nothing.
     """
 
     def __init__(self, X: SequenceSet, length: int, rule: Any) -> None:
@@ -294,17 +268,7 @@ class LocalityPayload:
         return self.stop - self.start
 
     def rows(self, start: int, stop: int) -> "LocalityPayload":
-        """Return the sequences `start` to `stop`, as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Records `start` to `stop` − 1 of this range.
-
-        Returns
-        -------
-        LocalityPayload
-        """
+        """Return the sequences `start` to `stop`, as a view."""
         view = object.__new__(LocalityPayload)
         view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
         return view

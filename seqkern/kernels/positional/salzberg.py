@@ -14,8 +14,7 @@ from seqkern.core.types import Arrays, Header
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
-from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
-from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock
+from seqkern.kernels.products.product import PRODUCT_NS, FeatureKernel, RealDenseBlock, Term, TermBlocks
 from seqkern.sequences.alphabets import alphabet_from_state
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -117,15 +116,7 @@ class SalzbergKernel(FeatureKernel):
         return {"alphabet": asdict(self.alphabet_)}, {"ratios": self.ratios_}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
+        """Restore what `fitted_state` returned."""
         self.alphabet_ = alphabet_from_state(header["alphabet"])
         self.ratios_ = arrays["ratios"]
 
@@ -133,22 +124,6 @@ class SalzbergKernel(FeatureKernel):
         """Return s_p(x), one pair of classes after the other.
 
         The matrix times its transpose is the kernel matrix, not normalised.
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            With the length and alphabet of the training set.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, pairs of classes · length)
-
-        Raises
-        ------
-        SequenceError
-            If the sequences have another length or alphabet than those of the training set.
-        ParameterError
-            If the kernel is not fitted.
         """
         self.check_parameters()
         self.check_fitted()
@@ -178,19 +153,7 @@ class SalzbergKernel(FeatureKernel):
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         work = Workload.of(self.coerce(X), None if Y is None else self.coerce(Y))
         total = work.output(self.n_threads)
@@ -217,9 +180,9 @@ class SalzbergKernel(FeatureKernel):
 
 
 def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
-    """Yield (slice of rows, int64 (rows, length)) for some records at a time: (p·size + x_{p−1})·size + x_p.
+    """Yield (slice of rows, int64 (rows, length)), a chunk of records at a time: (p·size + x_{p−1})·size + x_p.
 
-    x_{−1} counts as letter 0. For a masked residue it is the number after the last.
+    x_{−1} counts as letter 0. Masked residues get the number after the last cell.
     """
     length = int(X.lengths[0]) if len(X) else 0
     step = max(1, CHUNK_LETTERS // max(1, length))

@@ -1,30 +1,407 @@
 """Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, integer, numbers
+from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel import SequenceKernel
+from seqkern.kernels.kmer.kmers import codes_fit, find_kmers, find_wide_kmers
+from seqkern.kernels.kmer.oligo import window_positions
+from seqkern.kernels.occurrences import spell
 from seqkern.kernels.planner import Workload
-from seqkern.kernels.positional.degree_explanations import DegreeExplanations
-from seqkern.kernels.positional.degree_implicit import implicit_bytes_of, implicit_of
-from seqkern.kernels.positional.degree_payload import (
+from seqkern.kernels.positional import _position_weights as loops
+from seqkern.kernels.positional._weighted_degree import share
+from seqkern.kernels.positional.degree_features import (
     SMALL,
     DegreePayload,
+    WeighsDegrees,
     degree_cost,
+    implicit_bytes_of,
+    implicit_of,
     largest_sum,
     make_sum,
     positions_are_definite,
 )
-from seqkern.kernels.positional.position_weights import PositionWeights, fold, of_kernel
 from seqkern.kernels.prepared import Plan, Prepared
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences
+
+# Explanation of decisions of the weighted degree kernels by residue and k-mer.
+
+if TYPE_CHECKING:
+    from seqkern.kernels.kernel import SequenceKernel as _Base
+else:
+    _Base = object
+
+MOST_WORDS = 1 << 22  # occurrences, of all lengths
+
+
+class DegreeExplanations(_Base):
+    """Mixin of `WeightedDegreeKernel` for explanations.
+
+    They are the contributions of each k-mer at its position to Σ_j c_j·K(x, z_j).
+    """
+
+    kmers_vary = True
+
+    if TYPE_CHECKING:  # members of the kernel
+
+        @property
+        def degree(self) -> int:
+            """Length of the longest k-mers."""
+
+        def length_weights(self) -> npt.NDArray[np.float64]:
+            """Return the weights β_1, β_2, … of the k-mer lengths."""
+
+        def start_weights(self, length: int) -> npt.NDArray[np.float64]:
+            """Return the weight of each position."""
+
+        def shifts(self, length: int) -> npt.NDArray[np.int64]:
+            """Return the largest shift at each position."""
+
+        def common_length(self, X: SequenceSet, length: int | None = None) -> int:
+            """Return the common length of all sequences; `length` is the required one."""
+
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        """Share the weight of each common k-mer equally among its residues."""
+        length = int(X.lengths.max(initial=0))
+        shares = np.zeros((len(X), length))
+        weights = self.length_weights()
+        for i, places in enumerate(self._places(X, support, coefficients, min(self.degree, length))):
+            share(places, weights, shares[i])
+        return shares.ravel()
+
+    def _kmer_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> tuple[list[str], npt.NDArray[np.float64]]:
+        """Return the mean contribution of each k-mer's occurrences in `X` and `support`, at their positions.
+
+        Long k-mers are omitted if there were more than `MOST_WORDS` occurrences of all lengths.
+        """
+        length = int(X.lengths.max(initial=0))
+        letters = int(X.lengths.sum() + support.lengths.sum())
+        longest = max(1, min(self.degree, length, MOST_WORDS // max(1, letters)))
+        tables = []
+        for Z in (X, support):
+            tables.append(np.zeros((len(Z), longest, length)))
+            for i, places in enumerate(self._places(Z, support, coefficients, longest)):
+                tables[-1][i] = places
+        names, means = [], []
+        for k, weight in enumerate(self.length_weights()[:longest], 1):
+            found = [_at_words(Z, k, table) for Z, table in zip((X, support), tables, strict=True)]
+            words, values = (np.concatenate(part) for part in zip(*found, strict=True))
+            distinct, number = np.unique(words, return_inverse=True)
+            sums = np.bincount(number, weights=values, minlength=len(distinct))
+            names += spell(distinct, k, X.alphabet)
+            means.append(weight * sums / np.bincount(number, minlength=len(distinct)))
+        return names, np.concatenate(means)
+
+    def _places(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64], lengths: int
+    ) -> Iterator[npt.NDArray[np.float64]]:
+        """Yield the contributions of each record's k-mers by position, without β_k; float64 (lengths, residues)."""
+        length = self.common_length(X, self.common_length(support) or None)
+        sums = make_sum(X, length, self.degree, None, self.start_weights(length), self.shifts(length))
+        mine, theirs = (DegreePayload(Z, length, sums) for Z in (X, support))
+        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        for i in range(len(X)):
+            yield mine.places(i, theirs, coefficients, lengths)
+
+
+def _at_words(
+    X: SequenceSet, k: int, table: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+    """Return the k-mers of `X`, codes or texts, and the entries of `table` (n, lengths, residues) at their
+    positions.
+    """
+    kmers: npt.NDArray[Any]
+    if codes_fit(X.alphabet.size, k):
+        found = find_kmers(X, k)
+        kmers, start = found.codes[0], found.start
+    else:
+        wide = find_wide_kmers(X, k)
+        kmers, start = wide.texts, wide.start
+    records = np.repeat(np.arange(len(X)), np.diff(start))
+    return kmers, table[records, k - 1, window_positions(X, k)]
+
+
+# Decisions of weighted degree SVMs as weights of k-mers at positions: Σ_j c_j·K(x, z_j) without the z_j.
+#
+# A k-mer of x at position p is compared with the same k-mer of z_j at position q, with a weight for its length and one
+# for the pair (p, q), a *placement*: the same position, or one within the shift. So
+#
+#     f(x) = Σ_j c_j·K(x, z_j) = Σ_k Σ_p w_k[p, k-mer of x at p].
+#
+# K-mers of up to `prefix` letters are in one table for each position p, over all k-mers of that length, with the sum of
+# all lengths and placements (and, for k-mers before a masked residue, over all shorter k-mers). Longer ones are in one
+# trie for each position q of the support, without collisions and with compressed paths; each placement (p, q) walks the
+# trie of q with the residues from p on. Support sequences are not visited; more of them only add k-mers to the tries.
+# See `_position_weights.h` and `_position_tries.h`.
+
+TABLE_BITS = 16
+MANY, MANY_TABLE_BITS = 1 << 15, 18  # of so many sequences most windows would walk a trie: larger tables pay
+PLACEMENT_BYTES = 128  # of one while k-mers are found and sorted
+WORD_BITS = 57
+BLOCK, LEAST_BLOCK = 1 << 20, 1 << 12  # windows per block, as each block reads all tables
+LARGEST_SPAN = 1 << 31
+LARGEST_TABLE_LENGTH = 3
+# CPU seconds, measured: for a window of the support in a table and in a trie, for an entry of a table, for a window
+# that looks up a table and walks a trie, and by the kernel matrix for two windows.
+FILL_SECONDS = 3e-9
+BRANCH_SECONDS = 60e-9
+ENTRY_SECONDS = 2e-9
+LOOK_SECONDS = 2e-9
+WALK_SECONDS = 6e-9
+PAIR_SECONDS = 2.5e-11
+LEAST_NEW = 10_000
+
+
+class PositionWeights:
+    """Weights of k-mers at positions, computed from support sequences.
+
+    If the kernel is normalised, `coefficients` are c_j/√K(z_j, z_j).
+
+    References
+    ----------
+    Sonnenburg, Rätsch, Rieck: Large scale learning with string kernels. In: Large Scale Kernel Machines, MIT Press
+    2007.
+    """
+
+    def __init__(
+        self,
+        support: SequenceSet,
+        coefficients: npt.ArrayLike,
+        length_weights: npt.NDArray[np.float64],
+        start_weights: npt.NDArray[np.float64],
+        shifts: npt.NDArray[np.int64],
+        *,
+        prefix: int | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.alphabet = support.alphabet
+        self.length = int(support.lengths[0]) if len(support) else 0
+        self.degree = min(len(length_weights), self.length)
+        self._bits = letter_bits(self.alphabet.size)
+        self.prefix = min(self.degree, longest_in_tables(len(support), self._bits) if prefix is None else prefix)
+        self._length_weights = np.array(length_weights[: self.degree], dtype=np.float64)
+        placements = count_placements(self.length, shifts)
+        need = self.bytes_for(len(support), self.length, self.degree, self.alphabet.size, self.prefix, placements)
+        if need > available_memory():
+            raise ParameterError(
+                f"tables of {self.length} positions and k-mers of up to {self.degree} residues from {len(support)} "
+                f"sequences take up to {format_bytes(need)} of memory",
+                remedy="choose a smaller degree, or shorter or fewer sequences",
+            )
+        self._support = support.compact()
+        self._coefficients = np.array(coefficients, dtype=np.float64)
+        self._placements = find_placements(self.length, self.degree, start_weights, shifts)
+        self._n_threads = n_threads
+        self._tables = self._make() if self.length else None
+
+    @staticmethod
+    def bytes_for(
+        m: int, length: int, degree: int, size: int, prefix: int | None = None, placements: int | None = None
+    ) -> int:
+        """Return an upper bound of the memory of weights from `m` support sequences, in bytes."""
+        bits, degree = letter_bits(size), min(degree, length)
+        prefix = min(degree, longest_in_tables(m, bits) if prefix is None else prefix)
+        total = (length + 1) * loops.table_entries(bits, prefix) * 8 + 2 * m * length
+        total += PLACEMENT_BYTES * (length if placements is None else placements)
+        if degree > prefix:
+            # At most one branch for each path, and a node for each machine word of residues on it.
+            nodes = m * (2 + (degree - prefix - 1) // (WORD_BITS // bits))
+            total += length * (nodes * loops.NODE_BYTES + -(-(1 << bits * prefix) // 64) * loops.ROOT_BYTES)
+        return total
+
+    def _threads(self, n_threads: int | None = None) -> int:
+        return available_threads(n_threads or GIVEN_THREADS.get() or self._n_threads)
+
+    def _make(self) -> Any:
+        """Return the compiled tables."""
+        letters = loops.Letters(self._support.codes, self.alphabet.size, self._bits)
+        support = loops.Support(letters, self._coefficients, self.length, self.prefix)
+        tables = np.empty((self.length, loops.table_entries(self._bits, self.prefix)))
+        by_place = np.sort(self._placements, order=("here", "there"), kind="stable")
+        cuts = np.searchsorted(by_place["here"], np.arange(self.length + 1))
+
+        def fill(place: int) -> None:
+            here = by_place[cuts[place] : cuts[place + 1]]
+            loops.fill_table(support, here.view(np.uint8), self._length_weights, tables[place])
+
+        threads = self._threads()
+        in_threads([lambda place=place: fill(place) for place in range(self.length)], threads)
+        tail = np.empty(1 << self._bits * self.prefix)
+        loops.fill_tail(support, tables, tail)
+        tries = []
+        if self.degree > self.prefix:
+            parts = np.array_split(np.arange(self.length), 4 * threads)
+            made = in_threads(
+                [lambda part=part: loops.make_tries(support, part.tolist(), self.degree) for part in parts], threads
+            )
+            tries = [trie for part in made for trie in part]
+        self.bytes = tables.nbytes + tail.nbytes + sum(roots.nbytes + nodes.nbytes for roots, nodes in tries)
+        cumulative = np.concatenate(([0.0], np.cumsum(self._length_weights)))
+        return loops.Tables(self._bits, self.prefix, tables, tail, cumulative, tries, self._placements)
+
+    def values(self, X: Any, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return Σ_j c_j·K(x, z_j), not normalised in x, of each record."""
+        X = as_sequences(X, self.alphabet)
+        odd = np.flatnonzero(X.lengths != self.length)
+        if len(odd) and len(self._coefficients):
+            raise SequenceError(
+                f"has {X.lengths[odd[0]]} residues, the model has {self.length}",
+                record=X.ids[odd[0]],
+                remedy="trim all sequences to the length of the training sequences",
+            )
+        if self._tables is None:
+            return np.zeros(len(X))
+        X = X.compact()
+        return self.scan(X.codes, X.starts, n_threads)
+
+    def scan(
+        self, codes: npt.NDArray[np.uint8], starts: npt.ArrayLike, n_threads: int | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return the values of the windows ``codes[start : start + length]`` of one long sequence, as `values` does.
+
+        Codes outside the alphabet are masked residues; their k-mers add nothing.
+        """
+        starts = np.ascontiguousarray(starts, dtype=np.int64)
+        if len(starts) and (starts[0] < 0 or starts[-1] + self.length > len(codes) or np.any(np.diff(starts) < 0)):
+            raise SequenceError(
+                f"windows of {self.length} residues extend beyond {len(codes)} residues, or are not in order",
+                remedy="remove windows outside the sequence, and sort the rest",
+            )
+        out = np.zeros(len(starts))
+        if self._tables is None:
+            return out
+        letters = loops.Letters(np.ascontiguousarray(codes, dtype=np.uint8), self.alphabet.size, self._bits)
+        threads = self._threads(n_threads)
+        spans = blocks(starts, max(LEAST_BLOCK, min(BLOCK, -(-len(starts) // threads))))
+        in_threads(
+            [lambda span=span: loops.scan(self._tables, letters, starts[span], out[span]) for span in spans], threads
+        )
+        return out
+
+    def table(self, k: int) -> npt.NDArray[np.float64]:
+        """Return w_k, the contribution of each k-mer of length `k` (1 to 3) at each position, shape (length,
+        size^k).
+        """
+        if not 1 <= k <= LARGEST_TABLE_LENGTH:
+            raise ParameterError(f"k={k!r} is not possible", remedy=f"give 1 to {LARGEST_TABLE_LENGTH}")
+        size, n = self.alphabet.size, len(self._coefficients)
+        weights = np.zeros((self.length, size**k))
+        if k > self.degree:
+            return weights
+        codes = self._support.codes.reshape(n, self.length)
+        sums = np.zeros_like(weights)
+        for place in range(self.length - k + 1):
+            window = codes[:, place : place + k]
+            whole = np.all(window < size, axis=1)
+            words = window[whole] @ size ** np.arange(k - 1, -1, -1)
+            sums[place] = np.bincount(words, weights=self._coefficients[whole], minlength=size**k)
+        for here, there, longest, weight in self._placements:
+            if longest >= k:
+                weights[here] += weight * sums[there]
+        return self._length_weights[k - 1] * weights
+
+
+def of_kernel(
+    kernel: WeighsDegrees, support: SequenceSet, coefficients: npt.ArrayLike, prefix: int | None = None
+) -> "PositionWeights":
+    """Return the PositionWeights of a weighted degree kernel."""
+    length = int(support.lengths[0]) if len(support) else 0
+    return PositionWeights(
+        support,
+        coefficients,
+        kernel.length_weights(),
+        kernel.start_weights(length),
+        kernel.shifts(length),
+        prefix=prefix,
+        n_threads=kernel.n_threads,
+    )
+
+
+def fold(
+    kernel: WeighsDegrees, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+) -> Callable[[Any], npt.NDArray[np.float64]] | None:
+    """Return ``values(payload)`` for `Kernel._fold`; None if the matrix is expected to be faster, or memory is short.
+
+    The choice must not depend on the number of sequences to predict, so that a value depends on its own sequence only:
+    the number is assumed to equal that of the support sequences, and to be `LEAST_NEW` at least.
+    """
+    m, length, size = len(support), int(support.lengths[0]) if len(support) else 0, support.alphabet.size
+    degree = min(kernel.degree, length)
+    placements = count_placements(length, kernel.shifts(length))
+    bits = letter_bits(size)
+    prefix = min(degree, longest_in_tables(m, bits), max(1, (8 * m).bit_length() // bits))
+    deep = degree > prefix
+    entries = length * loops.table_entries(bits, prefix)
+    making = m * placements * FILL_SECONDS + m * length * deep * BRANCH_SECONDS + entries * ENTRY_SECONDS
+    new = max(m, LEAST_NEW)
+    values = new * (length * LOOK_SECONDS + placements * deep * WALK_SECONDS)
+    if making + values > new * m * placements * PAIR_SECONDS:
+        return None
+    if PositionWeights.bytes_for(m, length, degree, size, prefix, placements) > available_memory() // 2:
+        return None
+    weights = of_kernel(kernel, support, coefficients, prefix)
+    return lambda payload: weights.values(payload.X)
+
+
+def longest_in_tables(m: int, bits: int) -> int:
+    """Return the length of the k-mers in a table, given the number of support sequences and bits per residue."""
+    return (TABLE_BITS if m < MANY else MANY_TABLE_BITS) // bits
+
+
+def letter_bits(size: int) -> int:
+    """Return the number of bits of a packed residue."""
+    return max(1, (size - 1).bit_length())
+
+
+def find_placements(
+    length: int, degree: int, start_weights: npt.ArrayLike, shifts: npt.NDArray[np.int64]
+) -> npt.NDArray[Any]:
+    """Return the compared pairs of a window position and a support position."""
+    most = largest_shifts(length, shifts)
+    i = np.repeat(np.arange(length), most + 1)
+    s = np.arange(len(i)) - np.repeat(np.cumsum(most + 1) - most - 1, most + 1)
+    weight = np.where(s > 0, 0.5 / (s + 1), 1.0) * np.asarray(start_weights, dtype=np.float64)[i]
+    apart = s > 0
+    found = np.zeros(len(i) + np.count_nonzero(apart), dtype=loops.PLACEMENT)
+    found["here"] = np.concatenate((i + s, i[apart]))
+    found["there"] = np.concatenate((i, (i + s)[apart]))
+    found["weight"] = np.concatenate((weight, weight[apart]))
+    found["longest"] = np.minimum(degree, length - np.maximum(found["here"], found["there"]))
+    found = found[np.lexsort((found["here"], found["there"]))]
+    return found[found["weight"] != 0]
+
+
+def largest_shifts(length: int, shifts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the shifts, limited so that at least one residue remains."""
+    return np.minimum(shifts, np.arange(length - 1, -1, -1))
+
+
+def count_placements(length: int, shifts: npt.NDArray[np.int64]) -> int:
+    """Return the number of compared pairs of positions."""
+    return length + 2 * int(largest_shifts(length, shifts).sum())
+
+
+def blocks(starts: npt.NDArray[np.int64], count: int) -> Iterator[slice]:
+    """Yield slices of at most `count` windows whose starts span less than `LARGEST_SPAN` residues."""
+    first = 0
+    while first < len(starts):
+        last = min(first + count, int(np.searchsorted(starts, starts[first] + LARGEST_SPAN)))
+        yield slice(first, last)
+        first = last
+
 
 LARGEST_DEGREE = LARGEST_SHIFT = 10_000
 EXACT = 2**52
@@ -176,7 +553,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return own
 
     def _lists(self) -> dict[str, list[Any]]:
-        """Return the given parameters with one number for each position."""
+        """Return the given parameters that are lists with one number for each position."""
         return {} if self.position_weights is None else {"position_weights": self.position_weights}
 
     def _prepare(self, X: SequenceSet, like: DegreePayload | None) -> DegreePayload:
@@ -204,19 +581,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return self.normalize and rows.payload.fill_single(cols.payload, out)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         length = self.common_length(X)
@@ -226,50 +591,18 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return Plan("masks", total.seconds, total.bytes, reason)
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> PositionWeights:
-        """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised.
-
-        Parameters
-        ----------
-        support : SequenceSet, m sequences of one length
-            z_j.
-        coefficients : ndarray of float64, shape (m,)
-            One for each.
-
-        Returns
-        -------
-        PositionWeights
-        """
+        """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised."""
         return of_kernel(self, support, coefficients)
 
     def constant_diagonal(self, length: int) -> bool:
-        """Return whether K(x, x) is the same for all sequences, as it is without shifts.
-
-        Parameters
-        ----------
-        length : int
-            In residues.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether K(x, x) is the same for all sequences, as it is without shifts."""
         return not self.shifts(length).any()
 
     def _implicit(self, X: Any) -> Implicit:
         return implicit_of(self, X)
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work.
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The training samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work."""
         return implicit_bytes_of(self, X)
 
     def _fold(

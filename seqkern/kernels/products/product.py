@@ -1,18 +1,11 @@
 """The product engine of kernels with explicit features: K = scale · Σ weight · (Σ factor · Φ(x)·Φ(y)) / divisor.
 
-A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or `DenseBlock`
-(real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a `TermBlocks`: its payload.
-`FeatureKernel` provides everything else::
-
-    class ToyKernel(FeatureKernel):
-        name = "toy"
-        def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
-            block = SparseBlock(find_kmers(X, 2).count(), like and like.blocks[0])
-            return TermBlocks([Term(1.0, [(1, block)])])
-
-Products of counts, their integer factors and the sums of one term are integers and exact; then the weights are applied,
-in the order of the terms. So the bits depend neither on threads, nor on how rows, columns and features are split, nor
-on how blocks are stored.
+A kernel family builds *blocks* of features (counts of k-mers, gapped k-mers, motifs, …), `SparseBlock` or
+`DenseBlock` (real values: `RealSparseBlock`, `RealDenseBlock`), and combines them as `Term`s in a
+`TermBlocks`, its payload. `FeatureKernel` provides everything else. Products of counts, their integer
+factors and the sums of one term are integers and therefore exact; the weights are then applied in the order
+of the terms. So the bits depend neither on threads, nor on how rows, columns and features are split, nor on
+how blocks are stored.
 """
 
 import math
@@ -24,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.threads import in_spans
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.prepared import Prepared
-from seqkern.kernels.products import _product
+from seqkern.kernels.products import _bitmaps, _fold, _panels, _product, _real
+from seqkern.kernels.products._bitmaps import TILE_COLUMNS, TILE_WORDS
 from seqkern.sequences.sequence_set import SequenceSet
 
 NO_DIAGONAL = np.zeros(0)
@@ -39,15 +34,10 @@ LARGEST_FACTOR = 2.0**31  # of sums of integers; terms with larger weights are a
 
 
 class Block(Protocol):
-    """Features of n records, such as a `SparseBlock`.
+    """The features of n records, such as a `SparseBlock`; `squares` holds Φ(x)·Φ(x), shape (n,).
 
-    A block may also have `largest` (float; blocks of counts must), `real` (True for features that are not counts),
-    `least_block_rows` (as a kernel has it), and `gather` and `apply` (see `FoldingBlock`).
-
-    Attributes
-    ----------
-    squares : ndarray of int64 or float64, shape (n,)
-        Φ(x)·Φ(x).
+    A block may also have `largest` (float; required for blocks of counts), `real` (True for features that are
+    not counts), `least_block_rows` (as for a kernel), and `gather` and `apply` (see `FoldingBlock`).
     """
 
     squares: npt.NDArray[Any]
@@ -55,82 +45,38 @@ class Block(Protocol):
     def accumulate(
         self, row: int, cols: Self, first: int, last: int, factor: int, upper: bool, sums: npt.NDArray[Any]
     ) -> None:
-        """Add factor · Φ(rows)·Φ(columns) to `sums`.
+        """Add factor · Φ(rows)·Φ(columns) to `sums` (rows, columns), for columns `first` to `last` − 1.
 
-        Parameters
-        ----------
-        row : int
-            The first row; `sums` tells how many there are.
-        cols : Block
-            This block, or the one it was built to match.
-        first, last : int
-            The columns, from `first` to `last` − 1.
-        factor : int
-            Factor of each product; 1 for real features.
-        upper : bool
-            Whether to compute only columns from each row's own on.
-        sums : ndarray of int32, int64 or float64, shape (rows, columns)
-            Changed.
+        Rows begin at `row`. With `upper`, only the columns from each row's own on are computed.
         """
 
 
 class CountBlock(Block, Protocol):
-    """A block of counts.
-
-    Attributes
-    ----------
-    largest : float
-        The largest of `squares`, rounded.
-    """
+    """A block of counts; `largest` is the largest of its `squares`, rounded."""
 
     largest: float
 
 
 class FoldingBlock(Protocol):
-    """A block that can be folded into one weight for each feature."""
+    """A block whose weighted sum of records can be folded into one weight for each feature."""
 
     def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> Any:
-        """Return Σ_j coefficients[j]·Φ(record first + j), in the block's own form.
-
-        Parameters
-        ----------
-        first : int
-            The first record.
-        coefficients : ndarray of float64, shape (m,)
-            One for each record.
-        """
+        """Return Σ_j coefficients[j]·Φ(record first + j), in the block's own form."""
 
     def apply(self, first: int, weights: Any, out: npt.NDArray[np.float64]) -> None:
-        """Write Φ(record first + i)·weights to out[i].
-
-        Parameters
-        ----------
-        first : int
-            The first record.
-        weights
-            The result of `gather`.
-        out : ndarray of float64, shape (n,)
-            Overwritten.
-        """
+        """Write Φ(record first + i)·weights to out[i]."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """weight · (Σ factor · Φ(x)·Φ(y)) / divisor, the sum over the members.
+    """A term of the kernel: weight · (Σ factor · Φ(x)·Φ(y)) / divisor, summed over the members (factor, block).
 
-    Attributes
-    ----------
-    weight : float
-        Multiplies the sum.
-    members : sequence of (int, Block)
-        Factor and block of each.
-    divisor : int
-        Divides every sum without a remainder.
+    The divisor divides every sum without a remainder.
     """
 
-    weight: float
-    members: Sequence[tuple[int, Block]]
-    divisor: int = 1
+    weight: float  # Multiplies the sum
+    members: Sequence[tuple[int, Block]]  # Factor and block of each
+    divisor: int = 1  # Divides every sum without a remainder
 
     @property
     def real(self) -> bool:
@@ -139,33 +85,7 @@ class Term:
 
 
 class TermBlocks:
-    """The payload of a kernel with explicit features: blocks, or a range of their rows.
-
-    Parameters
-    ----------
-    terms : list of Term
-        All blocks have the same number of rows.
-    scale : float
-        Multiplies the sum of the terms.
-    choices : object
-        What the family needs to treat further sequences alike.
-    sequences : SequenceSet, optional
-        The sequences of the blocks, for computations without them; for a range of rows, still all.
-
-    Attributes
-    ----------
-    blocks : tuple of Block
-        Those of all terms.
-    start, stop : int
-        The range of rows.
-    counts : dict of str to int
-        Number of records that each policy of the family affected, by description; only where it has such.
-
-    Raises
-    ------
-    SequenceError
-        If K(x, x) of a record might exceed 64 bits.
-    """
+    """The payload of a kernel with explicit features: the blocks of all terms, or a range of their rows."""
 
     counts: dict[str, int]
 
@@ -188,25 +108,14 @@ class TermBlocks:
         return self.stop - self.start
 
     def rows(self, start: int, stop: int) -> "TermBlocks":
-        """Return a range of the rows, as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Rows `start` to `stop` − 1 of this range.
-
-        Returns
-        -------
-        TermBlocks
-            With ``stop - start`` rows.
-        """
+        """Return the rows `start` to `stop` − 1 of this range, as a view."""
         view = object.__new__(TermBlocks)
         view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
         return view
 
     @property
     def least_block_rows(self) -> int:
-        """The minimum for the blocks; see `Kernel.least_block_rows`."""
+        """The largest `least_block_rows` of the blocks; see `Kernel.least_block_rows`."""
         return max(getattr(block, "least_block_rows", 1) for block in self.blocks)
 
     def diagonal(self) -> npt.NDArray[np.float64]:
@@ -221,20 +130,9 @@ class TermBlocks:
 def fold(
     columns: TermBlocks, coefficients: npt.NDArray[np.float64]
 ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
-    """Return ``values(rows)`` for Σ_j coefficients[j]·K(x, z_j): each block becomes one weight for each feature.
+    """Return the function ``values(rows)`` for Σ_j coefficients[j]·K(x, z_j), or None if a block has no ``gather``.
 
-    Parameters
-    ----------
-    columns : TermBlocks
-        Of the m records z_j.
-    coefficients : ndarray of float64, shape (m,)
-        One for each of these records.
-
-    Returns
-    -------
-    callable or None
-        ``values(rows)``, float64 (n,), for the TermBlocks of n records made like `columns`. None if a block has no
-        ``gather``.
+    Each block is folded into one weight for each feature.
     """
     if not all(hasattr(block, "gather") for block in columns.blocks):
         return None
@@ -254,7 +152,7 @@ def fold(
 
 
 def _merged(terms: Sequence[Term]) -> list[Term]:
-    """Return one Term, if all weights are integers of at most 31 bits, else the terms as they are."""
+    """Return the terms merged into one if all weights are integers of at most 31 bits, else the terms unchanged."""
     if any(term.real or not float(term.weight).is_integer() or term.weight > LARGEST_FACTOR for term in terms):
         return list(terms)
     divisor = math.lcm(*(term.divisor for term in terms))
@@ -286,22 +184,10 @@ def product(
     row_diagonal: npt.NDArray[np.float64] = NO_DIAGONAL,
     col_diagonal: npt.NDArray[np.float64] = NO_DIAGONAL,
 ) -> float:
-    """Write the kernel matrix of two payloads, normalised if the diagonals are given.
+    """Write the kernel matrix of two payloads to `out` (n, m), and return its largest absolute value or a bound.
 
-    Parameters
-    ----------
-    rows, cols : TermBlocks
-        `rows` built to match the whole that `cols` is a part of, or also a part of it.
-    out : ndarray of float64, shape (n, m)
-        Overwritten; its rows are contiguous.
-    row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
-        K(x, x) of the rows and columns, to normalise by.
-
-    Returns
-    -------
-    float
-        The largest absolute value, inf and NaN included; or a bound of it, where sums of integers are far from
-        overflowing.
+    The matrix is normalised if the diagonals K(x, x) are given. The largest value includes inf and NaN; a bound
+    is returned where sums of integers are far from overflowing.
     """
     largest = 0.0
     upper = rows.blocks is cols.blocks and rows.start == cols.start and rows.stop <= cols.stop
@@ -352,3 +238,531 @@ class FeatureKernel(SequenceKernel):
         if _blocks.far_diagonals(rows.raw_diagonal, cols.raw_diagonal):
             return super()._normalised_block(rows, cols, out)
         return product(rows.payload, cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
+
+
+# Packed dense vectors of counts, for features that are mostly non-zero.
+
+PANEL = 16
+STEP_BYTES = 4
+LARGEST = {1: 255, 2: 32767, 4: 2**31 - 1}
+LARGEST_SMALL = 127  # in 8 bits, signed or unsigned
+BIAS = 128  # added to signed bytes
+DTYPES = {1: np.uint8, 2: np.int16, 4: np.int32}
+TABLE_BYTES = 1 << 18  # of the counts that are packed together
+WIDEST = 1 << 22
+DENSE_INT32_LIMIT = 2.0**31
+DENSE_INT64_LIMIT = 2.0**63
+
+Counts = npt.NDArray[np.uint8 | np.uint16 | np.int32 | np.int16]
+Tally = Callable[[int, Counts], None]
+"""``tally(row, tables)`` adds the counts of the records from `row` on to `tables`, which are 0.
+
+`tables` has the shape (panels, features, 16), with 16 records side by side in each panel; those beyond the last stay 0.
+"""
+
+
+def count_type(most: int) -> type[np.uint8] | type[np.uint16] | type[np.int32]:
+    """Return the smallest dtype for tables of counts up to `most`."""
+    return np.uint8 if most <= np.iinfo(np.uint8).max else np.uint16 if most <= np.iinfo(np.uint16).max else np.int32
+
+
+class DenseBlock:
+    """Feature counts of n records, as vectors of 8, 16 or 32 bits, the smallest type that holds all counts.
+
+    `most` is an upper bound of the counts, also while `fill` adds them up. `squares` is Φ(x)·Φ(x), `largest` its
+    maximum,
+    and `peak` the largest count, at least 1.
+    """
+
+    signed = False
+
+    def __init__(self, n_rows: int, width: int, fill: Tally, most: int) -> None:
+        self._start(n_rows, width)
+        dtype, panels = np.dtype(count_type(most)), -(-n_rows // PANEL)
+        step = max(1, TABLE_BYTES // max(1, width * PANEL * dtype.itemsize))
+        buffer = np.empty((min(step, panels), width, PANEL), dtype=dtype)
+        for panel in range(0, panels, step):
+            tables = buffer[: min(step, panels - panel)]
+            tables.fill(0)
+            fill(panel * PANEL, tables)
+            self._add(panel, tables)
+
+    def _start(self, n_rows: int, width: int) -> None:
+        """Allocate the packed counts."""
+        self.width = width
+        self.totals, self.squares = np.zeros((2, n_rows), dtype=np.int64)
+        self.peak, self.largest = 1, 0.0
+        panels, steps = -(-n_rows // PANEL), -(-width // STEP_BYTES)
+        self._packed = {1: np.zeros((panels, steps, PANEL, STEP_BYTES), dtype=np.uint8)}
+
+    def _add(self, panel: int, tables: Counts) -> None:
+        """Measure and pack the counts of the panels starting at `panel`."""
+        level, squares = _product.level(), self.squares[panel * PANEL :]
+        self.peak = max(self.peak, _panels.measure(level, tables, self.totals[panel * PANEL :], squares))
+        if float(self.peak) ** 2 * self.width >= DENSE_INT64_LIMIT:  # squares may have overflowed
+            self.largest = max(self.largest, float(np.square(tables, dtype=np.float64).sum(axis=1).max()))
+        while self.peak > (LARGEST_SMALL if self.signed and self.kind == 1 else LARGEST[self.kind]):
+            self._packed = {2 * self.kind: self._widened(self.kind, panel)}
+        _panels.pack(level, tables, self.kind, self._packed[self.kind][panel:])
+        self.largest = max(self.largest, float(squares[: len(tables) * PANEL].max(initial=0)))
+
+    @property
+    def kind(self) -> int:
+        """Number of bytes of a count: 1, 2 or 4."""
+        return min(self._packed)
+
+    def packed(self, kind: int) -> npt.NDArray[np.uint8]:
+        """Return the vectors with counts of `kind` bytes; widened on first use, and cached."""
+        if kind not in self._packed:
+            half = kind // 2
+            self._packed[kind] = self._widened(half, len(self.packed(half)))
+        return self._packed[kind]
+
+    def _widened(self, kind: int, filled: int) -> npt.NDArray[np.uint8]:
+        """Return the vectors with twice as many bytes per count; the first `filled` panels have counts."""
+        panels, steps = self._packed[kind].shape[:2]
+        wide = np.zeros((panels, 2 * steps, PANEL, STEP_BYTES), dtype=np.uint8)
+        narrow = self._packed[kind][:filled].view(DTYPES[kind])
+        if self.signed and kind == 1:
+            narrow = narrow.astype(np.int16) - BIAS
+        split = narrow.reshape(filled, steps, PANEL, 2, STEP_BYTES // (2 * kind)).swapaxes(2, 3)
+        target = wide[:filled].view(DTYPES[2 * kind]).reshape(split.shape)
+        target[...] = split
+        return wide
+
+    def accumulate(
+        self,
+        row: int,
+        cols: "DenseBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.int32 | np.int64],
+    ) -> None:
+        """Add factor · Φ(rows)·Φ(columns) to `sums`."""
+        kind, product = max(self.kind, cols.kind), self.peak * cols.peak
+        if kind == 2 and math.sqrt(self.largest * cols.largest) >= DENSE_INT32_LIMIT:
+            kind = 4
+        small = cols.peak <= LARGEST_SMALL and 2 * product <= LARGEST[2]
+        of_bytes = _product.SIGNED if self.signed else _product.SMALL if small else _product.BYTES
+        mode = {1: of_bytes, 2: _product.WORDS, 4: _product.INTEGERS}[kind]
+        safe = max(1, LARGEST[2] // (2 * product))
+        both = self.packed(kind), cols.packed(kind), self.totals, cols.totals
+        _product.multiply(*both, mode, safe, row, first, last, factor, upper, sums)
+
+    def _counts(self) -> npt.NDArray[Any]:
+        """Return the packed vectors as counts, shape (panels, steps, 16, counts of a step)."""
+        kind = max(self.kind, 2) if self.signed else self.kind
+        return self.packed(kind).view(DTYPES[kind])
+
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        packed = self._counts()
+        weights = np.zeros(packed.shape[1] * packed.shape[3])
+        _fold.gather_packed(packed, first, coefficients, weights)
+        return weights[: self.width].copy()
+
+    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+        """Write Φ(record first + i)·weights to out[i]."""
+        packed = self._counts()
+        places = packed.shape[1] * packed.shape[3]
+        padded = np.concatenate((weights, np.zeros(places - len(weights))))
+        _fold.apply_packed(packed, first, padded, out)
+
+
+class SignedBlock(DenseBlock):
+    """Signed integers as vectors of 8 or 16 bits, supplied by `add`."""
+
+    signed = True
+
+    def __init__(self, n_rows: int, width: int) -> None:
+        self._start(n_rows, width)
+
+    def add(self, panel: int, tables: npt.NDArray[np.int16]) -> None:
+        """Set the numbers of the records from 16·`panel` on."""
+        self._add(panel, tables)
+
+
+class Tallied(Protocol):
+    """Protocol of objects that count into vectors over all features, such as
+    `seqkern.kernels.kmer.kmers.Occurrences`.
+    """
+
+    @property
+    def space(self) -> int:
+        """Number of features."""
+
+    @property
+    def most(self) -> int:
+        """Upper bound of the counts."""
+
+    def __len__(self) -> int: ...
+
+    def tally(self, row: int, tables: Counts) -> None:
+        """Add the counts of each feature in the records from `row` on to `tables`; see `Tally`."""
+
+
+def dense_block(found: Tallied, presence: bool = False) -> DenseBlock:
+    """Return feature occurrences as a DenseBlock; with `presence`, 1 instead of counts."""
+    tally = present(found.tally) if presence else found.tally
+    return DenseBlock(len(found), found.space, tally, found.most)
+
+
+def present(tally: Tally) -> Tally:
+    """Return a Tally that gives 1 for each feature that occurs, instead of its count."""
+
+    def fill(row: int, tables: Counts) -> None:
+        tally(row, tables)
+        np.minimum(tables, 1, out=tables)
+
+    return fill
+
+
+# Columns as bitmaps: for each bit of a feature's counts, which of 1,024 records have it set.
+
+CACHE_LINE = 64
+LEAST_TILES = 4  # that a thread fills
+# CPU nanoseconds, as in `seqkern.kernels.planner`.
+POSTING_NS = 0.65  # a posting
+ENTRY_NS = 3.5  # looking up and adding a count's bitmaps, for each tile of columns
+TILE_NS = 150.0  # reading the counters of a tile
+BITMAP_SLOWNESS = (3.5, 1.4, 1.0)  # of both, for each level of instructions
+
+
+@dataclass(frozen=True)
+class Bitmaps:
+    """The counts of n records as bitmaps.
+
+    Feature f of column tile t has the bitmaps from ``bounds[t * n_features + f]`` to the next bound, for bits 0, 1,
+    … of
+    its counts. The first bitmap is empty.
+    """
+
+    # shape (tiles × n_features + 1,): Feature f of column tile t has the bitmaps from ``bounds[t * n_features + f]`` to
+    # the next bound: those of bits 0, 1, … of its counts. The first bitmap is empty
+    bounds: npt.NDArray[np.int32]
+    bits: npt.NDArray[np.uint64]  # shape (bitmaps, words of a tile): The bitmaps
+    n_features: int
+
+    @classmethod
+    def of(
+        cls,
+        start: npt.NDArray[np.int64],
+        feature: npt.NDArray[np.int32],
+        count: npt.NDArray[np.int32],
+        n_features: int,
+    ) -> Self:
+        """Return the bitmaps of compressed rows; the entries of record i are ``start[i]`` to ``start[i + 1]``."""
+        tiles = -(-(len(start) - 1) // TILE_COLUMNS)
+        needed = np.zeros((tiles, n_features), dtype=np.uint8)
+
+        def count_tiles(first: int, last: int) -> None:
+            rows = start[first * TILE_COLUMNS : last * TILE_COLUMNS + 1]
+            _bitmaps.count_bitmaps(rows, feature, count, needed[first:last])
+
+        in_spans(count_tiles, tiles, LEAST_TILES)
+        bounds = np.ones(needed.size + 1, dtype=np.int32)
+        bounds[1:] += np.cumsum(needed, dtype=np.int32)
+        bits = _cache_aligned(int(bounds[-1]), TILE_WORDS)
+
+        def set_tiles(first: int, last: int) -> None:
+            rows = start[first * TILE_COLUMNS : last * TILE_COLUMNS + 1]
+            _bitmaps.set_bitmaps(rows, feature, count, bounds[first * n_features :], n_features, bits)
+
+        in_spans(set_tiles, tiles, LEAST_TILES)
+        return cls(bounds, bits, n_features)
+
+    def accumulate(
+        self,
+        start: npt.NDArray[np.int64],
+        feature: npt.NDArray[np.int32],
+        count: npt.NDArray[np.int32],
+        bound: float,
+        row: int,
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.int32 | np.int64],
+    ) -> None:
+        """Add factor · Φ(rows)·Φ(columns) to `sums`."""
+        planes = int(bound * (1 + 1e-9)).bit_length()
+        records = start, feature, count
+        columns = self.bounds, self.bits, self.n_features
+        _bitmaps.add_products(*records, *columns, planes, row, first, last, factor, upper, sums, _product.level())
+
+
+def _cache_aligned(n: int, words: int) -> npt.NDArray[np.uint64]:
+    """Return zeros of shape (n, words), aligned to a cache line."""
+    spare = CACHE_LINE // 8
+    memory = np.zeros(n * words + spare, dtype=np.uint64)
+    skipped = -memory.ctypes.data % CACHE_LINE // 8
+    return memory[skipped : skipped + n * words].reshape(n, words)
+
+
+def bitmap_nanoseconds(rows: int, entries: float, cols: int) -> float:
+    """Return the cost of comparing rows with `Bitmaps` of columns, in nanoseconds."""
+    tiles = -(-cols // TILE_COLUMNS)
+    return tiles * (entries * ENTRY_NS + rows * TILE_NS) * BITMAP_SLOWNESS[_product.level()]
+
+
+def bitmaps_are_cheaper(records: int, entries: int, n_features: int) -> bool:
+    """Return whether columns should be bitmaps rather than posting lists."""
+    postings = entries * entries / max(1, n_features)
+    return bitmap_nanoseconds(records, entries, records) < postings * POSTING_NS
+
+
+# Sparse count features: compressed rows multiplied by posting lists, or by bitmaps where the lists are long.
+
+TILE = 8192
+MOST_POSTINGS = 2**31 - 1
+WIDEST_TILE = 1 << 16
+
+
+class CompressedRows(Protocol):
+    """Counts of features in records in compressed rows, such as `seqkern.kernels.kmer.kmers.Counted`."""
+
+    @property
+    def start(self) -> npt.NDArray[np.int64]:
+        """The index of each record's first entry, shape (n + 1,)."""
+
+    @property
+    def feature(self) -> npt.NDArray[np.int32]:
+        """The feature of each entry."""
+
+    @property
+    def count(self) -> npt.NDArray[np.int32]:
+        """The count of each entry."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+
+    @property
+    def vocabulary(self) -> npt.NDArray[Any] | None:
+        """The code of each feature, ascending; None where a feature is its own code."""
+
+    def __len__(self) -> int: ...
+
+
+class SparseBlock:
+    """Counts of features of n records: lists of features for rows, posting lists or bitmaps for columns.
+
+    With `like`, the columns that these rows will be compared with, features absent from it are dropped;
+    without, the block serves as columns and as rows of itself. `bitmaps` should be False beside many other
+    blocks, because bitmaps would drive these out of the cache.
+    """
+
+    bitmaps: Bitmaps | None = None
+    bounds: npt.NDArray[np.int64]
+
+    def __init__(self, counted: CompressedRows, like: "SparseBlock | None" = None, bitmaps: bool = True) -> None:
+        self.start, self.feature, self.count = counted.start, counted.feature, counted.count
+        self.squares = np.empty(len(counted), dtype=np.int64)
+        self.largest = _product.row_squares(self.start, self.count, self.squares)
+        if like is not None:
+            self._relabel(_labels(counted, like))
+            if like.bitmaps is None:
+                self._make_places()
+                _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
+            return
+        self.n_features, self.vocabulary = counted.n_features, counted.vocabulary
+        if bitmaps and bitmaps_are_cheaper(len(self.squares), len(self.feature), self.n_features):
+            self.bitmaps = Bitmaps.of(self.start, self.feature, self.count, self.n_features)
+        else:
+            self._make_places()
+            self._make_postings()
+
+    def _relabel(self, labels: npt.NDArray[np.int32] | None) -> None:
+        """Renumber the features as in the columns, and drop those absent from the columns."""
+        if labels is not None:
+            entries = _product.relabel(self.start, self.feature, self.count, labels)
+            self.feature, self.count = self.feature[:entries].copy(), self.count[:entries].copy()
+
+    def _make_places(self) -> None:
+        """Allocate the arrays of each entry's place in the posting lists."""
+        self.enter = np.empty(len(self.feature), dtype=np.int32)
+        self.rest = np.empty(len(self.feature), dtype=np.int32)
+
+    def _make_postings(self) -> None:
+        """Build the posting lists, and find the place of each row in every list."""
+        rows = self.start, self.feature, self.count
+        self.tile = _tile_width(len(self.squares), self.n_features, len(self.feature))
+        tiles = -(-len(self.squares) // self.tile)
+        shape = tiles, self.n_features
+        lengths = np.zeros(shape, dtype=np.int64)
+        _product.list_lengths(*rows, self.tile, lengths)
+        self.bounds = np.zeros(lengths.size + 1, dtype=np.int64)
+        ends = np.cumsum(lengths, out=self.bounds[1:]).reshape(shape)
+        cursor = self.bounds[:-1].reshape(shape).copy()
+        if self.bounds[-1] > MOST_POSTINGS:
+            raise SequenceError(
+                f"{self.bounds[-1]} features are too many for one matrix",
+                remedy="compute the matrix for fewer sequences at a time",
+            )
+        self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
+        _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
+
+    def accumulate(
+        self,
+        row: int,
+        cols: "SparseBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.int32 | np.int64],
+    ) -> None:
+        """Add factor · Φ(rows)·Φ(columns) to `sums`."""
+        if cols.bitmaps is not None:
+            bound = math.sqrt(self.largest * cols.largest)
+            mine = self.start, self.feature, self.count
+            cols.bitmaps.accumulate(*mine, bound, row, first, last, factor, upper, sums)
+            return
+        _product.walk(
+            self.start,
+            self.feature,
+            self.count,
+            self.enter,
+            self.rest,
+            cols is self,
+            cols.bounds,
+            cols.postings,
+            cols.n_features,
+            cols.tile,
+            row,
+            first,
+            last,
+            factor,
+            upper,
+            sums,
+        )
+
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        weights = np.zeros(self.n_features)
+        _fold.gather_sparse(self.start, self.feature, self.count, first, coefficients, weights)
+        return weights
+
+    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+        """Write Φ(record first + i)·weights to out[i], with one weight for each feature of the columns."""
+        _fold.apply_sparse(self.start, self.feature, self.count, first, weights, out)
+
+
+def _labels(counted: CompressedRows, like: SparseBlock) -> npt.NDArray[np.int32] | None:
+    """Return the number in `like` of each feature of `counted`, −1 if absent; None if the features are the same."""
+    mine, theirs = counted.vocabulary, like.vocabulary
+    if theirs is None:
+        return None if mine is None else mine.astype(np.int32)
+    labels = np.full(counted.n_features, -1, dtype=np.int32)
+    if mine is None:
+        labels[theirs] = np.arange(len(theirs), dtype=np.int32)
+    elif len(theirs):
+        place = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
+        same = theirs[place] == mine
+        labels[same] = place[same]
+    return labels
+
+
+def _tile_width(n_rows: int, n_features: int, entries: int) -> int:
+    """Return the number of columns that share posting lists: few fit into the cache, but each tile has overhead."""
+    most_tiles = max(1, 2 * entries // max(n_features, 1))
+    return max(1, min(n_rows, WIDEST_TILE, max(TILE, -(-n_rows // most_tiles))))
+
+
+# Blocks of real-valued features, dense and sparse, for the product engine.
+#
+# Products are summed feature by feature in double precision, so the bits depend on neither threads nor
+# blocks. A `Term` with such a block has no other block, and factor 1.
+
+PRODUCT_NS = (0.18, 0.09, 0.07)  # a product of two dense features, for each level of instructions
+
+
+class RealDenseBlock:
+    """Real-valued features of n records as dense vectors, built from an array (n, features)."""
+
+    real = True
+
+    def __init__(self, values: npt.ArrayLike) -> None:
+        table = np.asarray(values, dtype=np.float64)
+        n, width = table.shape
+        padded = np.zeros((-(-n // PANEL), PANEL, width))
+        padded.reshape(len(padded) * PANEL, width)[:n] = table
+        self._panels = np.ascontiguousarray(padded.swapaxes(1, 2))
+        self.squares = np.zeros(n)
+        for feature in table.T:
+            self.squares += feature * feature
+
+    def accumulate(
+        self,
+        row: int,
+        cols: "RealDenseBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.float64],
+    ) -> None:
+        """Add Φ(rows)·Φ(columns) to `sums`."""
+        _real.multiply(self._panels, cols._panels, row, first, last, upper, sums)
+
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        weights = np.zeros(self._panels.shape[1])
+        _fold.gather_panels(self._panels, first, coefficients, weights)
+        return weights
+
+    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+        """Write Φ(record first + i)·weights to out[i]."""
+        _fold.apply_panels(self._panels, first, weights, out)
+
+
+class RealSparseBlock:
+    """Real-valued, mostly zero features of n records, built from a sparse matrix (n, features)."""
+
+    real = True
+
+    def __init__(self, values: Any) -> None:
+        from scipy.sparse import csr_array  # imported here: it slows start-up, and most kernels need no sparse matrix
+
+        rows = csr_array(values, dtype=np.float64)
+        rows.sum_duplicates()
+        columns = rows.tocsc()
+        self._rows = _arrays(rows)
+        start, post_rows, post_values = _arrays(columns)
+        self._lists = start, post_rows, post_values
+        self._n_features = rows.shape[1]
+        self.squares = np.empty(rows.shape[0])
+        _real.row_squares(self._rows[0], self._rows[2], self.squares)
+
+    def accumulate(
+        self,
+        row: int,
+        cols: "RealSparseBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.float64],
+    ) -> None:
+        """Add Φ(rows)·Φ(columns) to `sums`."""
+        _real.walk(*self._rows, *cols._lists, row, first, last, upper, sums)
+
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        weights = np.zeros(self._n_features)
+        _fold.gather_sparse(*self._rows, first, coefficients, weights)
+        return weights
+
+    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+        """Write Φ(record first + i)·weights to out[i]."""
+        _fold.apply_sparse(*self._rows, first, weights, out)
+
+
+def _arrays(
+    compressed: Any,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """Return the three arrays of a compressed sparse matrix with the dtypes of the loops, indices ascending."""
+    compressed.sort_indices()
+    return compressed.indptr.astype(np.int64), compressed.indices.astype(np.int32), compressed.data

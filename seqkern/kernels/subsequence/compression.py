@@ -19,7 +19,7 @@ LZMA_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
 
 
 def _zlib(text: bytes) -> int:
-    """Return the bytes of a raw stream, without a header."""
+    """Return the length in bytes of a raw zlib stream, without a header."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     return len(compressor.compress(text)) + len(compressor.flush())
 
@@ -29,7 +29,7 @@ def _bz2(text: bytes) -> int:
 
 
 def _lzma(text: bytes) -> int:
-    """Return the bytes of a raw stream, without a header."""
+    """Return the length in bytes of a raw LZMA stream, without a header."""
     return len(lzma.compress(text, lzma.FORMAT_RAW, filters=LZMA_FILTERS))
 
 
@@ -39,15 +39,7 @@ BYTE_NS = {"zlib": 40.0, "bz2": 88.0, "lzma": 190.0}
 
 
 class Texts:
-    """The payload of the compression kernel: sequences as bytes, or a range of them, and their compressed sizes.
-
-    Parameters
-    ----------
-    X : SequenceSet
-        The sequences.
-    size : callable
-        Returns the compressed size of bytes.
-    """
+    """The payload of the compression kernel: sequences as bytes, or a range of them, and their compressed sizes."""
 
     def __init__(self, X: SequenceSet, size: Callable[[bytes], int]) -> None:
         self.texts = [text.replace("*", "").encode() for text in X.strings()]
@@ -61,42 +53,18 @@ class Texts:
         return self.last - self.first
 
     def rows(self, start: int, stop: int) -> "Texts":
-        """Return the records `start` to `stop`, as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Records `start` to `stop` − 1 of this range.
-
-        Returns
-        -------
-        Texts
-        """
+        """Return the records `start` to `stop` − 1 of this range, as a view."""
         view = object.__new__(Texts)
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
     def diagonal(self) -> npt.NDArray[np.float64]:
-        """Return the kernel of each with itself, float64 (n,)."""
+        """Return the kernel of each record with itself, float64 (n,)."""
         return self.own[self.first : self.last]
 
 
 def similarity(size: Callable[[bytes], int], x: bytes, y: bytes, x_size: int, y_size: int) -> float:
-    """Return 1 − NCD, the mean of both orders; 0 if one of the two is empty.
-
-    Parameters
-    ----------
-    size : callable
-        Returns the compressed size of bytes.
-    x, y : bytes
-        The sequences.
-    x_size, y_size : int
-        Their compressed sizes.
-
-    Returns
-    -------
-    float
-    """
+    """Return 1 − NCD, the normalised compression distance, averaged over both orders; 0 if a sequence is empty."""
     if not x or not y:
         return 0.0
     least, most = min(x_size, y_size), max(x_size, y_size)
@@ -175,19 +143,7 @@ class CompressionKernel(SequenceKernel):
                     out[at] = similarity(size, rows.texts[i], cols.texts[j], rows.sizes[i], cols.sizes[j])
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X = self.coerce(X)
         work = Workload.of(X, None if Y is None else self.coerce(Y))

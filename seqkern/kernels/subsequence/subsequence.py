@@ -1,33 +1,146 @@
 """The string kernel: shared subsequences, weighted by their span (Lodhi et al. 2002).
 
-`seqkern.kernels.subsequence.subsequences` computes the values, in vector lanes, in time proportional to n·|x|·|y|.
+`seqkern.kernels.subsequence.chains` computes the values, in vector lanes, in time proportional to n·|x|·|y|.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import NoKmersError, ParameterError
+from seqkern.core.errors import NoKmersError, ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS
-from seqkern.kernels.additive import spread_evenly
+from seqkern.kernels._records import Records
+from seqkern.kernels.blocks import symmetric_matrix
+from seqkern.kernels.decisions import spread_evenly
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.kmer.kmers import check_lengths
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
-from seqkern.kernels.subsequence import _subsequence_slopes
-from seqkern.kernels.subsequence.chains import Chains
-from seqkern.kernels.subsequence.letter_weights import definite, letter_weights
-from seqkern.kernels.subsequence.residue_shares import residue_shares
-from seqkern.kernels.subsequence.subsequences import Subsequences, product
-from seqkern.kernels.symmetric import symmetric_matrix
-from seqkern.sequences.alphabets import Alphabet
+from seqkern.kernels.subsequence import _subsequence, _subsequence_slopes
+from seqkern.kernels.subsequence.chains import EXACTLY, UP_TO, Chains, Subsequences, product
+from seqkern.kernels.substitution_scores import matrix_names, matrix_probabilities
+from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
+
+# Contributions of single residues to the decisions of the string kernel.
+
+
+def length_nodes(longest: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return nodes z and factors f such that Σ_k f_k·z_k^p is 1 / p for every p from 1 to `longest`.
+
+    This is ∫ z^(p − 1) dz from 0 to 1 by Gauss-Legendre quadrature. N nodes are exact for p ≤ 2N; but z^p is so close
+    to a polynomial of degree d (within 2·exp(−d²/p)) that degree √(48·p) suffices for a double.
+    """
+    enough = math.isqrt(48 * longest) // 2 + 1
+    nodes, factors = np.polynomial.legendre.leggauss(min(longest // 2 + 1, enough))
+    return (nodes + 1) / 2, factors / (nodes + 1)
+
+
+def residue_shares(
+    chains: Chains, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the contribution of each residue of `X` to Σ_j coefficients[j]·K(x, z_j), record after record.
+
+    The weight of each chain is shared equally by its residues; chains of different lengths are summed with
+    `length_nodes`.
+    """
+    size = len(chains.weights)
+    recursion = chains.recursion(max(int(Z.lengths.max(initial=0)) for Z in (X, support)))
+
+    def records(Z: SequenceSet) -> Records:
+        codes = np.where(Z.codes == MASK, np.uint8(size), Z.codes)
+        return Records(codes, Z.starts, Z.stops, np.arange(len(Z)))
+
+    mine, theirs = records(X), records(support)
+    shares = np.zeros(int(X.lengths.sum()))
+    if chains.mode == EXACTLY:
+        nodes, factors = np.ones(1), np.ones(1) / (chains.levels + 1)
+    else:
+        longest = min(int(Z.lengths.max(initial=0)) for Z in (X, support))
+        longest = min(longest, chains.levels + 1) if chains.mode == UP_TO else longest
+        nodes, factors = length_nodes(longest)
+    _subsequence.share(recursion, mine, theirs, np.ascontiguousarray(coefficients), nodes, factors, shares)
+    if not np.isfinite(shares).all():
+        record = int(np.searchsorted(np.cumsum(X.lengths), np.flatnonzero(~np.isfinite(shares))[0], side="right"))
+        raise SequenceError(
+            "the contributions of its residues overflow",
+            record=X.ids[record],
+            remedy="choose a smaller n or decay, or cut the sequence into parts",
+        )
+    return shares
+
+
+# Weights of matches between letters, from a substitution matrix (0 to 1) or as given.
+
+Matching = str | Sequence[Sequence[float]]
+"""A substitution matrix by name, or the weight of each pair of letters."""
+
+
+def letter_weights(matching: Matching | None, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    """Return the weight of each pair of letters of an alphabet, symmetric, shape (letters, letters).
+
+    For a substitution matrix, w(a, b) = q(a, b) / √(q(a, a)·q(b, b)) with q(a, b) = exp(λ·s(a, b)), the odds
+    ratio of a score s; for None, the unit matrix.
+    """
+    if matching is None:
+        return np.eye(alphabet.size)
+    if isinstance(matching, str):
+        if matching not in matrix_names():
+            raise ParameterError(
+                f"matching={matching!r} is not a substitution matrix of Biopython",
+                remedy=f"choose one of {', '.join(matrix_names())}, or give the weights",
+            )
+        # P(a | b)·P(b | a) is p(a)·p(b)·q(a, b)², with the background p, which cancels.
+        odds = matrix_probabilities(alphabet, matching)
+        own = odds.diagonal()
+        weights = np.sqrt(odds * odds.T / np.outer(own, own))
+        np.fill_diagonal(weights, 1.0)
+        return weights
+    return _as_weights(matching, alphabet)
+
+
+def definite(matching: Matching, alphabet: str | Alphabet | None = None) -> bool:
+    """Return whether the letter weights are positive semi-definite, up to rounding."""
+    if not isinstance(matching, str):
+        weights = np.array(matching, dtype=np.float64)
+    elif alphabet is not None:
+        weights = letter_weights(matching, as_alphabet(alphabet))
+    else:
+        try:
+            weights = letter_weights(matching, PROTEIN)
+        except ParameterError:
+            weights = letter_weights(matching, DNA)
+    values = np.linalg.eigvalsh(weights)
+    return bool(values[0] >= -1e-12 * values[-1])
+
+
+def _as_weights(rows: Sequence[Sequence[float]], alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    """Return custom weights, float64 (size, size), checked."""
+    size = alphabet.size
+    try:
+        weights = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != (size, size):
+        raise ParameterError(
+            f"matching does not have {size} rows of {size} weights",
+            remedy=f"give one number for each pair of the letters {alphabet.letters}",
+        )
+    good = np.isfinite(weights).all() and (weights == weights.T).all()
+    if not good or (weights < 0).any() or (weights > 1e6).any() or ((weights > 0) & (weights < 1e-6)).any():
+        raise ParameterError(
+            "the weights of matching are not possible",
+            remedy="give a symmetric table of numbers that are 0 or from 1e-6 to 1e6",
+        )
+    return weights
+
 
 SMALLEST_DECAY = 1e-6
 LEAST_BLOCK_ROWS = 128  # fewer rows leave too many vector lanes idle
@@ -187,19 +300,7 @@ class StringKernel(SequenceKernel):
         return symmetric_matrix(len(X), fill, self.n_threads)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         chains, work = self._chains(X.alphabet), Workload.of(X, Y)
@@ -224,7 +325,7 @@ class StringKernel(SequenceKernel):
     def _kmer_weights(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> tuple[list[str], npt.NDArray[np.float64]]:
-        """Return the n-mers (`up_to`: of 1 to n residues), and Σ_j coefficients[j]·φ_u(z_j) for each.
+        """Return the n-mers (with `up_to`, of 1 to n residues), and Σ_j coefficients[j]·φ_u(z_j) for each n-mer u.
 
         With soft matching φ_u(z) is Σ decay^span·Π w over all subsequences of n residues.
         """

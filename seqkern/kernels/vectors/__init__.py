@@ -1,1 +1,1 @@
-"""Kernels of vectors and of other kernels, approximations by explicit features, learned combinations."""
+"""The marginal likelihood of Gaussian processes, by which solvers are fitted and kernel parameters chosen."""

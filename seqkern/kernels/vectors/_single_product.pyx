@@ -1,4 +1,4 @@
-"""Products of single-precision vectors with a packed matrix; see `seqkern.kernels.vectors.single_product`."""
+"""Products of single-precision vectors with a packed matrix; see `seqkern.kernels.vectors.approximation`."""
 
 from libc.stdint cimport int64_t
 

@@ -1,32 +1,83 @@
-"""Shared by approximations of a kernel by explicit features: K(x, y) = φ(x)·φ(y), φ in single precision.
+"""Shared code of kernel approximations by explicit features: K(x, y) = φ(x)·φ(y), φ in single precision.
 
-φ(x) is computed in two steps: values of x (its kernel with some landmarks, or waves), and a fixed matrix by which they
-are multiplied, the `map`. Threads share chunks of `CHUNK_ROWS` samples. Each product is summed by itself, not by BLAS:
-so the bits of φ(x) depend on x alone, not on the samples beside it. Sums φ(x)·φ(y) are in double precision.
+φ(x) is computed in two steps: values of x (its kernel with some landmarks, or waves) are multiplied by a
+fixed matrix, the `map`. Threads share chunks of `CHUNK_ROWS` samples. Each product is summed by itself, not
+by BLAS, so the bits of φ(x) depend on x alone, not on the samples beside it. Sums φ(x)·φ(y) are in double
+precision.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
-from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import changed
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import changed, choice, component, flag, integer, real
 from seqkern.core.threads import in_threads, one_thread
-from seqkern.kernels.additive import attributions, spread_evenly
+from seqkern.core.types import Arrays, Header
+from seqkern.kernels.blocks import remedy_of, without_warnings
 from seqkern.kernels.composite import CompositeKernel, as_parts
-from seqkern.kernels.explicit import normalised_vectors
+from seqkern.kernels.decisions import attributions, spread_evenly
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.finite import remedy_of, without_warnings
-from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.kernel import Kernel, normalised_vectors
+from seqkern.kernels.kernel_specs import build_kernel
+from seqkern.kernels.prepared import Plan, Prepared
+from seqkern.kernels.vector_form import VectorForm
+from seqkern.kernels.vectors import _single_product
+from seqkern.kernels.vectors._single_product import PANEL_COLUMNS
 from seqkern.kernels.vectors._vector import products
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
-from seqkern.kernels.vectors.single_product import PANEL_COLUMNS, PackedMap
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.tables import Data
+from seqkern.sequences.tables import Data, FeatureTable
+
+# Products of vectors with a fixed matrix in single precision, with the same bits on every processor.
+#
+# BLAS rounds the rows of a product differently, depending on their position and the processor. Here each
+# product is summed by itself, in the order of its terms: its bits depend on its vector and its column only.
+
+
+class PackedMap:
+    """A matrix packed in the order of multiplication, for ``values @ map``.
+
+    The zeros at the top of its panels of columns are left out.
+    """
+
+    __array_ufunc__ = None  # NumPy leaves the product to this class
+
+    def __init__(self, matrix: npt.NDArray[np.floating[Any]]) -> None:
+        self.shape: tuple[int, int] = matrix.shape
+        d, k = self.shape
+        firsts = (matrix != 0).argmax(axis=0) if matrix.size else np.zeros(k, dtype=np.int64)
+        columns = [slice(left, min(left + PANEL_COLUMNS, k)) for left in range(0, k, PANEL_COLUMNS)]
+        self.tops = np.array([firsts[part].min() for part in columns], dtype=np.int64)
+        self._starts = np.concatenate(([0], np.cumsum((d - self.tops) * PANEL_COLUMNS)))
+        self._panels = np.zeros(self._starts[-1], dtype=np.float32)
+        for part, top, start, stop in zip(columns, self.tops, self._starts[:-1], self._starts[1:], strict=True):
+            panel = self._panels[start:stop].reshape(-1, PANEL_COLUMNS)
+            panel[:, : part.stop - part.start] = matrix[top:, part]
+
+    def __rmatmul__(self, values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+        out = np.empty((len(values), self.shape[1]), dtype=np.float32)
+        values = np.ascontiguousarray(values, dtype=np.float32)
+        _single_product.product(values, self._panels, self._starts, self.tops, out)
+        return out
+
+
+def squares(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+    """Return the squared lengths of vectors, summed in double precision.
+
+    >>> squares(np.array([[1, 2], [3, 4]], dtype=np.float32))
+    array([ 5., 25.], dtype=float32)
+    """
+    out = np.empty(len(vectors), dtype=np.float32)
+    _single_product.squares(np.ascontiguousarray(vectors, dtype=np.float32), out)
+    return out
+
 
 CHUNK_ROWS = 516  # 86 tiles of `_single_product`; four chunks are `feature_blocks.PRODUCT_ROWS`
 GATHER_SECONDS = 1e-9
@@ -46,25 +97,9 @@ def in_chunks(
     width: int,
     n_threads: int | None,
 ) -> npt.NDArray[np.floating[Any]]:
-    """Return ``values(rows) @ matrix``, in chunks shared by threads.
+    """Return ``values(rows) @ matrix``, shape (n, width), in chunks shared by threads.
 
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n,)
-        Which samples.
-    values : callable
-        Takes at most `CHUNK_ROWS` rows and returns their values, float32 or float64 (rows, columns).
-    matrix : PackedMap or ndarray of float64, shape (columns, width), or None
-        None returns the values.
-    width : int
-        Columns of the result.
-    n_threads : int or None
-        None for all cores.
-
-    Returns
-    -------
-    ndarray, shape (n, width)
-        float64 if `matrix` is, otherwise float32.
+    Without a matrix, the values themselves are returned.
     """
     out = np.empty((len(rows), width), dtype=np.float64 if isinstance(matrix, np.ndarray) else np.float32)
 
@@ -83,20 +118,7 @@ def in_chunks(
 
 
 def check_single(kernel: "ApproximateKernel", X: Any) -> None:
-    """Raise SequenceError if K(x, x) of the base kernel is too large or too small for single precision.
-
-    Parameters
-    ----------
-    kernel : ApproximateKernel
-        Its base is fitted.
-    X : SequenceSet or FeatureTable
-        The training samples; the first `CHUNK_ROWS` are looked at.
-
-    Raises
-    ------
-    SequenceError
-        With the limits and a remedy.
-    """
+    """Raise SequenceError if K(x, x) of the base kernel is too large or too small for single precision."""
     base = kernel.bases[0]
     largest = float(np.abs(base.diagonal(X.take(slice(0, CHUNK_ROWS)))).max(initial=0.0))
     if largest and not SINGLE[0] <= largest <= SINGLE[1]:
@@ -104,22 +126,7 @@ def check_single(kernel: "ApproximateKernel", X: Any) -> None:
 
 
 def too_far(kernel: "ApproximateKernel", what: str, value: float) -> SequenceError:
-    """Return the error for a value that is too large or too small for single precision.
-
-    Parameters
-    ----------
-    kernel : ApproximateKernel
-        Which computes it.
-    what : str
-        What has the value.
-    value : float
-        NaN counts as large.
-
-    Returns
-    -------
-    SequenceError
-        With the limits and a remedy.
-    """
+    """Return the error for a value that is too large or too small for single precision."""
     return SequenceError(
         f"{what} is {value:g}, beyond {SINGLE[0]:g} to {SINGLE[1]:g}, and kernel {kernel.name!r} computes in single "
         "precision",
@@ -151,10 +158,10 @@ class ApproximateKernel(CompositeKernel):
         return {name: value for name, value in vars(self).items() if name not in self.made_again}
 
     def _values(self, X: Any) -> tuple[int, Values]:
-        """Return (columns, function) for samples `X`.
+        """Return the number of columns and the function that computes the values of the samples `X`.
 
-        The function takes an array of at most `CHUNK_ROWS` rows and returns their values, float32 or float64
-        (rows, columns), C-ordered. It is called from several threads.
+        The function takes an array of at most `CHUNK_ROWS` row numbers and returns float32 or float64 values (rows,
+        columns), C-ordered. It is called from several threads.
         """
         raise NotImplementedError
 
@@ -167,41 +174,18 @@ class ApproximateKernel(CompositeKernel):
 
     @property
     def equal_lengths(self) -> bool:  # type: ignore[override]  # here it follows from the base
-        """Whether all sequences must have one length, as the base has it."""
+        """Whether all sequences must have the same length, as for the base kernel."""
         return self._given()[0].equal_lengths
 
     # ---- features -------------------------------------------------------------------------------
 
     def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
-        """Return φ, not normalised.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        ndarray of float32, shape (n, features)
-        """
+        """Return the features φ, float32 (n, features), not normalised."""
         blocks = self._raw_blocks(X)
         return blocks.block(0, len(blocks))
 
     def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
-        """Return φ, normalised as the kernel is, computed on demand.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-        counts : dict, optional
-            Unchanged: nothing is known before the features.
-
-        Returns
-        -------
-        FeatureBlocks
-            Of float32.
-        """
+        """Return the features φ as float32 FeatureBlocks computed on demand, normalised if the kernel is."""
         X = self.coerce(X)
         raw = self._raw_blocks(X)
         if not self.normalize:
@@ -214,7 +198,7 @@ class ApproximateKernel(CompositeKernel):
         return FeatureBlocks(raw.shape, raw.dtype, compute)
 
     def _raw_blocks(self, X: Any) -> FeatureBlocks:
-        """Return φ, not normalised, as FeatureBlocks."""
+        """Return the features φ, not normalised, as FeatureBlocks."""
         self.check_parameters()
         self.check_fitted()
         X = self.coerce(X)
@@ -242,7 +226,7 @@ class ApproximateKernel(CompositeKernel):
         return FeatureBlocks((len(X), width), np.float32, compute, times)
 
     def _pack(self, matrix: npt.NDArray[np.float32] | None) -> PackedMap | None:
-        """Return the map as it is multiplied; cached."""
+        """Return the map packed for multiplication; cached."""
         if matrix is None:
             return None
         packed = getattr(self, "_packed", None)
@@ -251,8 +235,9 @@ class ApproximateKernel(CompositeKernel):
         return packed[1]
 
     def _fold_map(self, matrix: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return ``matrix @ weights``, float64; the latest is cached, because a model uses the same for every
-        sample.
+        """Return ``matrix @ weights``, float64.
+
+        The latest product is cached, because a model uses the same one for every sample.
         """
         folded = getattr(self, "_folded", None)
         if folded is None or folded[0] is not matrix or not np.array_equal(folded[1], weights):
@@ -277,7 +262,7 @@ class ApproximateKernel(CompositeKernel):
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Return the shares of the base kernel; the approximation error is shared equally by all residues."""
+        """Return the contributions of residues to the base kernel, plus the approximation error in equal shares."""
         shares = attributions(self.bases[0], X, support, coefficients)
         weights = coefficients @ self.features(support).astype(np.float64)
         whole = self.features(X).astype(np.float64) @ weights
@@ -286,18 +271,9 @@ class ApproximateKernel(CompositeKernel):
         return shares + spread_evenly(X, whole - sums)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`): searches, the features of all, and their products.
+        """Return the Plan for this kernel on `X` (against `Y`).
 
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
+        It includes searches, the features of all samples, and their products.
         """
         self.check_parameters()
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
@@ -311,28 +287,500 @@ class ApproximateKernel(CompositeKernel):
         return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS * width + factors))
 
     def _most_features(self, n: int) -> int:
-        """Return the number of features, as far as it is known before a fit to n samples."""
+        """Return the maximum number of features known before a fit to n samples."""
         return self.n_components
 
     def _products(self, width: int, d: int) -> int:
-        """Return the products of two numbers for the features of a sample, as many as factors are stored."""
+        """Return the number of multiplications for a sample's features, equal to that of stored factors."""
         return d * width + d * (d + PANEL_COLUMNS) // 2
 
 
 def search_seconds(kernel: Kernel, sets: Sequence[Any]) -> float:
-    """Return the CPU seconds that a kernel, and those inside it, are predicted to search for profiles of samples.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Of any kind.
-    sets : sequence of SequenceSet or FeatureTable
-        The samples.
-
-    Returns
-    -------
-    float
-    """
+    """Return the predicted CPU seconds that a kernel and its base kernels search for profiles of the samples."""
     search = getattr(kernel, "search_seconds", None)
     own = 0.0 if search is None else float(search(*sets))
     return own + sum(search_seconds(base, sets) for base in getattr(kernel, "bases", ()))
+
+
+# Random Fourier features of radial basis functions (Rahimi & Recht 2007).
+
+DRAW_SECONDS, DRAW_BYTES = 15e-9, 20
+"""Of a random number that is drawn, scaled, and rounded to single precision."""
+
+ORTHOGONAL_SECONDS = 1.3e-10
+"""Of a number, for each vector that it is made orthogonal to."""
+
+
+class RandomFourierKernel(ApproximateKernel):
+    r"""Random Fourier features: explicit features of an RBF kernel of vectors.
+
+    It makes RBF kernels of dense vectors usable for large training sets. Nothing is learned from data. φ is computed in
+    single precision.
+
+    Notes
+    -----
+    With d features, and W with random rows, normally distributed with variance 2γ,
+
+    .. math:: K(x, y) = φ(x) · φ(y),  φ(x) = \sqrt{2/d} (\cos(W x), \sin(W x))
+
+    K(x, y) is exp(−γ·‖x − y‖²) in expectation, with a standard deviation of at most 1/√d.
+
+    Complexity: O(w·d) per sample for vectors of w numbers, then O(d) per pair.
+
+    Definiteness: positive semi-definite.
+
+    References
+    ----------
+    Rahimi, Recht: Random features for large-scale kernel machines. NIPS 20, 2007.
+
+    Yu, Suresh, Choromanski, Holtmann-Rice, Kumar: Orthogonal random features. NIPS 29, 2016.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import RandomFourierKernel, RBFKernel
+    >>> X = [[0.0, 0.0], [1.0, 0.5], [2.0, 2.0]]
+    >>> RBFKernel(gamma=0.5)(X).round(2)
+    array([[1.  , 0.54, 0.02],
+           [0.54, 1.  , 0.2 ],
+           [0.02, 0.2 , 1.  ]])
+    >>> features = RandomFourierKernel(RBFKernel(gamma=0.5), n_components=5000).features(X)
+    >>> features.shape, features.dtype
+    ((3, 5000), dtype('float32'))
+    >>> bool(abs(features @ features.T - RBFKernel(gamma=0.5)(X)).max() < 0.05)
+    True
+    """
+
+    name = "random_fourier"
+    summary = "Approximates a radial basis function by random waves."
+    made_again = (*ApproximateKernel.made_again, "_drawn")
+
+    base: Kernel = component(
+        "kernel",
+        kw_only=False,
+        doc="RBF kernel of dense vectors: a window kernel with ``vector_kernel=rbf``, or ``rbf`` on a "
+        "table of numbers or on such a kernel of vectors.",
+    )
+    n_components: int = integer(default=1000, low=2, doc="d, the number of features, even.")
+    orthogonal: bool = flag(
+        default=True,
+        doc="Make the rows of W orthogonal, in blocks as large as the number of coordinates, with "
+        "independent lengths as before; this reduces the standard deviation.",
+    )
+    seed: int = integer(default=1, low=0, doc="Of W.")
+    normalize: bool = changed(default=False, doc="Divide φ by its length, which is 1 up to rounding.")
+    zero_diagonal: Literal["error", "zero"] = changed(default="error", doc="Without effect: no φ is 0.")
+
+    @classmethod
+    def examples(cls) -> list["RandomFourierKernel"]:
+        """Return kernels for the contract suite."""
+        return [
+            cls(build_kernel("window:gamma=0.05"), n_components=20),
+            cls(build_kernel("pssm_window:gamma=scale"), n_components=600, orthogonal=False),
+            cls(build_kernel("rbf:gamma=0.3"), n_components=30, normalize=True),
+        ]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.n_components % 2:
+            raise ParameterError(
+                f"n_components={self.n_components} is odd, but each wave has two components",
+                remedy=f"choose {self.n_components + 1}",
+            )
+        form = self._given()[0].vector_form()
+        if form is None or form.kind != "rbf":
+            raise ParameterError(
+                f"kernel {self._given()[0].name!r} is not a radial basis function of dense vectors",
+                remedy="choose a kernel such as window or rbf, or the approximation nystroem",
+            )
+
+    def _form(self) -> VectorForm:
+        """Return the base as a radial basis function of vectors, checked by `_check_parameters`."""
+        return cast(VectorForm, self.bases[0].vector_form())
+
+    def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:  # type: ignore[override]  # no parts
+        prepared = super()._prepare(X, like)
+        width = str(self._form().vectors(X).width if len(X) else 0)
+        if like is not None and len(X) and len(like) and like.columns != (width,):
+            raise SequenceError(
+                f"has {width} numbers, others {like.columns[0]}",
+                record=X.ids[0],
+                remedy="trim all windows to one length",
+            )
+        return PreparedVectors(prepared.values, prepared.transposed, (width,))
+
+    def _values(self, X: Data) -> tuple[int, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]]:
+        form = self._form()
+        table = form.vectors(X)
+        waves = self._waves(table.width, cast(float, form.gamma))
+        half = self.n_components // 2
+        height = np.float32(half**-0.5)
+
+        def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+            angles = table.gather(rows) @ waves
+            out = np.empty((len(angles), 2 * half), dtype=np.float32)
+            np.cos(angles, out=out[:, :half])
+            np.sin(angles, out=out[:, half:])
+            out *= height
+            return out
+
+        return self.n_components, values
+
+    def plan(self, X: Any, Y: Any = None) -> Plan:
+        """Return the Plan for this kernel on `X` (against `Y`): drawing W and multiplying by it included."""
+        plan = super().plan(X, Y)
+        X = self.coerce(X)
+        width = self._form().width(X) if len(X) else 0
+        half = self.n_components // 2
+        at_once = min(width, half) if self.orthogonal else 0
+        numbers = width * half
+        seconds = numbers * (DRAW_SECONDS + ORTHOGONAL_SECONDS * at_once)
+        return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + DRAW_BYTES * numbers)
+
+    def _products(self, width: int, d: int) -> int:
+        """Return the number of multiplications for one sample's features."""
+        return width * d // 2
+
+    def _waves(self, width: int, gamma: float) -> PackedMap:
+        """Return Wᵀ (width, d / 2), the same for each call."""
+        key = width, gamma, self.n_components, self.orthogonal, self.seed
+        drawn = getattr(self, "_drawn", None)
+        if drawn is None or drawn[0] != key:
+            self._drawn = drawn = key, PackedMap(draw_waves(*key))
+        return drawn[1]
+
+
+def draw_waves(width: int, gamma: float, n_components: int, orthogonal: bool, seed: int) -> npt.NDArray[np.float32]:
+    """Return normal random vectors of variance 2·gamma as columns, float32 (width, n_components / 2).
+
+    With `orthogonal`, each set of `width` vectors is orthogonal.
+
+    >>> waves = draw_waves(3, gamma=0.5, n_components=6, orthogonal=True, seed=1)
+    >>> bool(abs(waves[:, 0] @ waves[:, 1]) < 1e-6)
+    True
+    """
+    rng = np.random.default_rng(seed)
+    half = n_components // 2
+    if not orthogonal:
+        waves = rng.standard_normal((half, width)).T
+    else:
+        parts = []
+        with one_thread():
+            for start in range(0, half if width else 0, max(width, 1)):
+                # no more than are needed: long vectors would need hours, and the memory of their square
+                columns, triangle = np.linalg.qr(rng.standard_normal((width, min(width, half - start))))
+                columns *= np.sign(np.diagonal(triangle))  # for a uniform distribution of directions
+                parts.append(columns * np.sqrt(rng.chisquare(width, size=columns.shape[1])))
+        waves = np.hstack(parts) if parts else np.zeros((width, half))
+    return np.ascontiguousarray(waves * np.sqrt(2 * gamma), dtype=np.float32)
+
+
+# Kernel values of vectors with fixed vectors, in single precision.
+
+
+class LandmarkComparison:
+    """Kernel values of vectors x with m fixed vectors z, float32.
+
+    The product of two vectors has an error of about 10⁻⁷·‖x‖·‖z‖, so an RBF value would have a relative error
+    of about 10⁻⁷·γ·(‖x‖ + ‖z‖)². Therefore the origin is moved to the mean of the fixed vectors, which shortens
+    all vectors.
+    """
+
+    def __init__(self, form: VectorForm, fixed: npt.NDArray[np.float32]) -> None:
+        self.form = form
+        parts: list[npt.NDArray[np.float64]]
+        if form.kind == "rbf":
+            # −γ·‖x − z‖² as one product: (x, −γ‖x‖², 1)·(2γz, 1, −γ‖z‖²)
+            self.centre = fixed.mean(axis=0, dtype=np.float64).astype(np.float32)
+            centred = (fixed - self.centre).astype(np.float64)
+            gamma = _gamma(form)
+            lengths = np.einsum("ij,ij->i", centred, centred)
+            parts = [2 * gamma * centred.T, np.ones((1, len(centred))), -gamma * lengths[None]]
+        else:
+            parts = [(_gamma(form) if form.kind == "polynomial" else 1.0) * fixed.T.astype(np.float64)]
+        self.factor = PackedMap(np.vstack(parts))
+
+    def __call__(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return k(x, z), float32 (n, m), of vectors x, float32 (n, width)."""
+        form = self.form
+        if form.kind == "rbf":
+            wide = np.ones((len(vectors), vectors.shape[1] + 2), dtype=np.float32)
+            centred = vectors - self.centre
+            wide[:, :-2] = centred
+            wide[:, -2] = -_gamma(form) * squares(centred)
+            out = wide @ self.factor
+            np.minimum(out, 0, out=out)
+            return np.exp(out, out=out)
+        out = vectors @ self.factor
+        if form.kind == "polynomial":
+            out += np.float32(form.coef0)
+            first = out.copy() if form.degree > 1 else out
+            for _ in range(1, form.degree):
+                out *= first
+        return out
+
+
+def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Return k(z, z') for all pairs of m vectors, float64 (m, m), computed in double precision.
+
+    >>> from seqkern.kernels import RBFKernel
+    >>> exact(RBFKernel(gamma=0.5).vector_form(), np.array([[0, 0], [2, 1]], np.float32)).round(3)
+    array([[1.   , 0.082],
+           [0.082, 1.   ]])
+    """
+    double = vectors.astype(np.float64)
+    products = double @ double.T
+    if form.kind == "rbf":
+        squares = np.diagonal(products)
+        return np.exp(-_gamma(form) * np.maximum(squares[:, None] + squares - 2 * products, 0))
+    if form.kind == "polynomial":
+        return (_gamma(form) * products + form.coef0) ** form.degree
+    return products
+
+
+def _gamma(form: VectorForm) -> float:
+    """Return the known gamma of a form."""
+    return cast(float, form.gamma)
+
+
+# The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger 2001).
+
+PER_CENTRE = 20  # vectors, from which the centres are learned
+KMEANS_BATCH = 4096
+KMEANS_EPOCHS = 10
+
+ROOT_SECONDS, ROOT_BYTES = 3e-10, 40
+"""Of the inverse root of m landmarks, for each of m³ and m² numbers."""
+
+
+class NystroemKernel(ApproximateKernel):
+    """Nyström approximation: explicit features from a few landmarks.
+
+    It makes any base kernel usable for large training sets. `fit` draws the landmarks Z from the training samples.
+
+    Notes
+    -----
+    With k(Z, Z) = U·Λ·Uᵀ, eigenvalues up to `tolerance` times the largest left out,
+
+    .. math:: K(x, y) = φ(x) · φ(y),  φ(x) = k(x, Z) U Λ^{−1/2} Q
+
+    This is k(x, Z)·k(Z, Z)⁺·k(Z, y), equal to the features of k(Z, Z)^(−1/2) up to a rotation that leaves one feature
+    for each eigenvalue kept. The rotation Q is the one that makes the upper part of U Λ^{−1/2} Q triangular: it changes
+    no φ(x) · φ(y), and nearly half of the products are with zeros, which are left out. Between landmarks K is k up to
+    rounding: within 10⁻⁷ to 10⁻⁶ of the largest value, 10⁻⁴ for an RBF of large γ·‖x‖². If k is not positive
+    semi-definite, this does not hold: negative eigenvalues are left out, and the error is at least as large as the most
+    negative one divided by the number of landmarks.
+
+    Complexity: m values of the base kernel and m²/2 products per sample for m landmarks, O(m³) once, then O(m) per
+    pair.
+
+    Definiteness: positive semi-definite.
+
+    If k is a function of dense vectors (window kernels, kernels of a table of numbers, ``rbf`` and ``polynomial`` on
+    them), its values are computed in single precision, with an error of about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the
+    mean of Z taken as the origin; otherwise in double precision. φ is rounded to single precision. Its bits depend on x
+    alone; but the exponentials of NumPy may differ between kinds of processor.
+
+    References
+    ----------
+    Williams, Seeger: Using the Nyström method to speed up kernel machines. NIPS 13, 2001.
+
+    Zhang, Tsang, Kwok: Improved Nyström low-rank approximation and error analysis. ICML 2008 (k-means landmarks).
+
+    Examples
+    --------
+    >>> from seqkern.kernels import NystroemKernel, SpectrumKernel
+    >>> X = ["GATTACA", "ATTACCA", "CCGGTCC", "GGCCGGA"]
+    >>> kernel = NystroemKernel(SpectrumKernel(k=2), n_components=3, seed=1).fit(X)
+    >>> kernel.features(X).shape
+    (4, 3)
+    >>> abs(kernel(X) - SpectrumKernel(k=2)(X)).max(axis=0).round(2)  # one sample is not a landmark
+    array([0.  , 0.  , 0.36, 0.  ])
+    """
+
+    name = "nystroem"
+    summary = "Compares with a few landmarks instead of with all training samples."
+    data_dependent = True
+    made_again = (*ApproximateKernel.made_again, "_columns")
+
+    base: Kernel = component(
+        "kernel", kw_only=False, doc="k, the kernel to approximate: any kernel of sequences or features."
+    )
+    n_components: int = integer(default=1000, low=1, doc="Number of landmarks; all samples if there are fewer.")
+    landmarks: Literal["random", "kmeans"] = choice(
+        default="random",
+        doc="Training samples drawn without replacement; or, for a kernel of vectors, the centres of "
+        "k-means clusters of at most 20 times as many samples.",
+    )
+    seed: int = integer(default=1, low=0, doc="Seed of the draw.")
+    tolerance: float = real(
+        default=1e-6,
+        low=0,
+        high=1,
+        open_low=True,
+        open_high=True,
+        doc="Eigenvalues of k(Z, Z) up to this share of the largest are left out.",
+    )
+
+    @classmethod
+    def examples(cls) -> list["NystroemKernel"]:
+        """Return kernels for the contract suite."""
+        return [
+            cls(build_kernel("window:gamma=0.05"), n_components=6),
+            cls(build_kernel("spectrum:k=2"), normalize=True),
+            cls(build_kernel("pssm_window:vector_kernel=polynomial,gamma=0.01,degree=3"), n_components=5),
+            cls(build_kernel("window:gamma=scale"), n_components=4, landmarks="kmeans", normalize=True),
+            cls(build_kernel("rbf:gamma=scale"), n_components=7),
+        ]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.accepts == "similarities":
+            raise ParameterError(
+                "precomputed similarities have no landmarks", remedy="choose a kernel of sequences or features"
+            )
+        if self.landmarks == "kmeans" and self._given()[0].vector_form() is None:
+            raise ParameterError(
+                f"the samples of kernel {self._given()[0].name!r} are not dense vectors: no cluster centres",
+                remedy="choose landmarks=random, or a kernel such as window or pssm_window",
+            )
+
+    def _most_features(self, n: int) -> int:
+        return min(self.n_components, n)
+
+    def plan(self, X: Any, Y: Any = None) -> Plan:
+        """Return the Plan for this kernel on `X` (against `Y`), with the fit to `X`."""
+        plan = super().plan(X, Y)
+        X = self.coerce(X)
+        count = min(self.n_components, len(X))
+        seconds = ROOT_SECONDS * count**3
+        base = self.bases[0]
+        if count and base.vector_form() is None:  # else the values are counted as products of vectors
+            Z = X.take(np.arange(count))
+            for samples, other in ((Z, None), (X, Z), *(() if Y is None else ((self.coerce(Y), Z),))):
+                sets = [samples] if other is None else [samples, other]
+                seconds += base.plan(samples, other).seconds - search_seconds(base, sets)
+        return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + ROOT_BYTES * count**2)
+
+    # ---- landmarks ------------------------------------------------------------------------------
+
+    def _fit(self, X: Data, y: npt.ArrayLike | None) -> None:
+        super()._fit(X, y)
+        if not len(X):
+            raise SequenceError("there are no samples to draw landmarks from", remedy="give a training set")
+        rng = np.random.default_rng(self.seed)
+        count = min(self.n_components, len(X))
+        form = self.bases[0].vector_form()
+        check_single(self, X)
+        if self.landmarks == "kmeans":
+            rows = np.sort(rng.choice(len(X), min(PER_CENTRE * count, len(X)), replace=False))
+            with without_warnings():
+                vectors = cast(VectorForm, form).vectors(X).gather(rows)
+            if not np.isfinite(vectors).all():
+                raise too_far(self, "a number of the vectors", np.inf)
+            self.landmarks_: Any = centres(vectors, count, self.seed)  # vectors; else samples
+        else:
+            drawn = X.take(np.sort(rng.choice(len(X), count, replace=False)))
+            with without_warnings():
+                self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
+        self._columns: Any = None  # the columns of the samples, prepared on first use
+        with one_thread(), without_warnings():
+            among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
+            if not np.isfinite(among).all():
+                raise too_far(self, "a kernel value between landmarks", float(np.abs(among).max()))
+            self.map_ = inverse_root(among, self.tolerance)
+
+    def _alone(self, X: Data) -> Data:
+        """Return an independent copy of some samples."""
+        if not isinstance(X, SequenceSet):
+            return X
+        tracks = {name: X.tracks[name] for name in (*self.tracks, *self.views) if name in X.tracks}
+        views = {name: X.views[name] for name in self.views if name in X.views}
+        return X.replace(tracks=tracks, views=views).compact()
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays): the landmarks, as vectors or samples, the map, and the base's state."""
+        header, arrays = super().fitted_state()
+        if not hasattr(self, "map_"):
+            return header, arrays
+        arrays = arrays | {"map": self.map_}
+        if isinstance(self.landmarks_, np.ndarray):
+            return header, arrays | {"landmarks": self.landmarks_}
+        samples, own = self.landmarks_.state()
+        return header | {"landmarks": samples}, arrays | nest("landmarks", own)
+
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
+        """Restore what `fitted_state` returned."""
+        super().restore_fitted(header, arrays)
+        if "map" not in arrays:
+            return
+        self.map_, self._columns = arrays["map"], None
+        if "landmarks" in arrays:
+            self.landmarks_ = arrays["landmarks"]
+        else:
+            kind = SequenceSet if self.accepts == "sequences" else FeatureTable
+            self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
+
+    def learned(self) -> dict[str, float]:
+        """Return the numbers of landmarks and features, and what the base learned."""
+        return super().learned() | {"landmarks": len(self.landmarks_), "components": self.map_.shape[1]}
+
+    # ---- values ---------------------------------------------------------------------------------
+
+    def _map(self) -> npt.NDArray[np.float32]:
+        return self.map_
+
+    def _values(self, X: Data) -> tuple[int, Values]:
+        if isinstance(self.landmarks_, np.ndarray):
+            return len(self.landmarks_), self._vector_values(X)
+        if getattr(self, "_columns", None) is None:
+            self._columns = self.bases[0].prepare(self.landmarks_)
+        base = self.bases[0]
+        cols: Prepared = self._columns
+
+        def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
+            return base.block(base.prepare(X.take(rows), like=cols), cols)
+
+        return len(cols), values
+
+    def _vector_values(self, X: Data) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]:
+        """Return the function of `_values` for kernels of vectors."""
+        form = cast(VectorForm, self.bases[0].vector_form())
+        if getattr(self, "_columns", None) is None:
+            self._columns = LandmarkComparison(form, self.landmarks_)
+        compare: LandmarkComparison = self._columns
+        table = form.vectors(X)
+        if len(X) and table.width != self.landmarks_.shape[1]:
+            raise SequenceError(
+                f"has {table.width} numbers, the landmarks {self.landmarks_.shape[1]}",
+                record=X.ids[0],
+                remedy="trim all windows to one length",
+            )
+        return lambda rows: compare(table.gather(rows))
+
+
+def inverse_root(among: npt.NDArray[np.float64], tolerance: float) -> npt.NDArray[np.float32]:
+    """Return U·Λ^(−1/2)·Q of the kernel matrix among landmarks, k(Z, Z) = U·Λ·Uᵀ, float32 (m, features).
+
+    The rotation Q makes it zero above the diagonal. Eigenvalues up to `tolerance` times the largest are left out.
+    """
+    eigenvalues, eigenvectors = np.linalg.eigh(among)
+    kept = np.flatnonzero(eigenvalues > tolerance * max(eigenvalues[-1], 0))[::-1]
+    root = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
+    if len(kept) == len(root):  # root.T = Q R, so that root Q = R.T
+        triangle: Any = np.linalg.qr(root.T, mode="r")
+        return np.ascontiguousarray(triangle.T, dtype=np.float32)
+    rotation = np.linalg.qr(root[: len(kept)].T)[0]
+    return np.tril(root @ rotation).astype(np.float32)
+
+
+def centres(vectors: npt.NDArray[np.floating[Any]], count: int, seed: int) -> npt.NDArray[np.float32]:
+    """Return the centres of `count` k-means clusters, float32 (count, width)."""
+    if not vectors.shape[1]:  # of records without letters; k-means needs a coordinate
+        return vectors[:count].astype(np.float32)
+    from sklearn.cluster import MiniBatchKMeans  # 1 s to import
+
+    clusters = MiniBatchKMeans(
+        count, random_state=seed, batch_size=KMEANS_BATCH, n_init=1, max_iter=KMEANS_EPOCHS, reassignment_ratio=0
+    )
+    with threadpool_limits(limits=1):  # OpenMP threads too, which affect the order of sums
+        return clusters.fit(vectors).cluster_centers_.astype(np.float32)

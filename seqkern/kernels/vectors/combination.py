@@ -1,24 +1,494 @@
 """A sum of kernels with weights learned from the training set."""
 
 import copy
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import GramError, ParameterError
+from seqkern.core.convergence import warn_unconverged
+from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
 from seqkern.kernels.composite import CompositeKernel, as_parts
-from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel import Kernel, StoredForm
 from seqkern.kernels.kernel_specs import build_kernel, kernel_text
-from seqkern.kernels.stored_form import StoredForm
-from seqkern.kernels.vectors.combination_weights import RULES, SCALES, Learned, learn_weights
 from seqkern.sequences.tables import Data
+
+# Kernel weights by centred alignment with the labels (Cortes, Mohri & Rostamizadeh, JMLR 13, 2012).
+#
+# The alignment of two Gram matrices is the cosine between them, as vectors, after both are centred: HKH with
+# H = I − 11ᵀ/n. All quantities are inner products of centred matrices, summed in blocks of rows.
+
+BLOCK_BYTES = 1 << 25
+
+RIDGE = 1e-10
+"""Added to the diagonal of the alignments among kernels, so that the solution of least norm is found."""
+
+FLAT = 1e-12
+"""A matrix whose centred norm is below this share of its norm is constant up to rounding."""
+
+
+def learn_alignment(
+    grams: Sequence[npt.NDArray[np.float64]],
+    scales: npt.ArrayLike,
+    targets: npt.NDArray[np.float64],
+    *,
+    joint: bool = True,
+) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+    """Return the kernel weights by centred alignment with the labels, and a report of the alignments.
+
+    `targets` are rows Z of mean zero, (c, n), and ZᵀZ is the kernel of the labels. With `joint` (``alignf``),
+    the weights ≥ 0 whose sum of matrices aligns best with the labels are found by the minimum over v ≥ 0 of
+    vᵀMv − 2vᵀa, where M are the inner products of the centred matrices, and a their inner products with the
+    kernel of the labels. Otherwise (``align``), the weight of each matrix is its own alignment with the labels,
+    or 0 if this is negative. All weights are zero if no alignment is positive.
+    """
+    scales = np.asarray(scales, dtype=np.float64)
+    products = centred_products(grams) / np.outer(scales, scales)
+    with_labels = target_products(grams, targets) / scales
+    with_labels /= np.sqrt(np.sum(np.einsum("ik,jk->ij", targets, targets) ** 2))
+    norms = np.sqrt(np.diagonal(products))
+    whole = np.array([np.sqrt(np.einsum("ij,ij->i", gram, gram).sum()) for gram in grams]) / scales
+    inverse = np.where(norms > FLAT * whole, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
+    alignments = with_labels * inverse
+    if joint:
+        weights = _best_directions(alignments, products * np.outer(inverse, inverse)) * inverse
+    else:
+        weights = np.maximum(alignments, 0.0)
+    norm = np.sqrt(max(0.0, float(weights @ products @ weights)))
+    reached = float(weights @ with_labels / norm) if norm > 0 else 0.0
+    return weights, {"alignments": alignments.tolist(), "alignment": reached}
+
+
+def centred_products(grams: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """Return ⟨HK_kH, HK_lH⟩ for all pairs of m symmetric matrices, shape (m, m).
+
+    >>> centred_products([np.eye(2), np.ones((2, 2))])
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    m, n = len(grams), len(grams[0])
+    means = [gram.mean(axis=1) for gram in grams]
+    step = max(1, BLOCK_BYTES // (8 * n * m))
+    products = np.zeros((m, m))
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        blocks = [gram[rows] - mean[rows, None] - mean + mean.mean() for gram, mean in zip(grams, means, strict=True)]
+        for k in range(m):
+            for j in range(k + 1):
+                products[k, j] += np.einsum("ij,ij->i", blocks[k], blocks[j]).sum()
+    return products + np.tril(products, -1).T
+
+
+def target_products(
+    grams: Sequence[npt.NDArray[np.float64]], targets: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return ⟨HKH, ZᵀZ⟩ for each matrix K; the rows Z have mean zero, so that centring K has no effect.
+
+    >>> target_products([np.eye(2), np.ones((2, 2))], np.array([[1.0, -1.0]]))
+    array([2., 0.])
+    """
+    return np.array([sum(np.sum(z * np.einsum("ij,j->i", gram, z)) for z in targets) for gram in grams])
+
+
+def _best_directions(alignments: npt.NDArray[np.float64], among: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the v ≥ 0 that minimises vᵀMv − 2vᵀa for matrices of norm 1."""
+    from scipy.optimize import nnls  # 0.4 s to import
+
+    # with M = RᵀR it is ‖Rv − R⁻ᵀa‖² but for a constant
+    values, vectors = np.linalg.eigh(among)
+    roots = np.sqrt(np.maximum(values, 0.0) + RIDGE)
+    return nnls(vectors.T * roots[:, None], (vectors.T @ alignments) / roots)[0]
+
+
+# Multiple kernel learning: weights that minimise the objective of an SVM on the weighted sum of kernels.
+#
+# For labels y = ±1 the SVM on K_d = Σ d_k K_k has the dual value J(d) = max_α Σα − ½ Σ_k d_k S_k(α) over 0 ≤
+# α ≤ C and yᵀα = 0, with S_k(α) = (αy)ᵀ K_k (αy). J is minimised over d ≥ 0, ‖d‖_p ≤ 1. Every feasible α
+# bounds J from below by a plane, J(d) ≥ Σα − ½ S(α)·d, even if the SVM is not solved exactly. So planes bound
+# the minimum from below, and the primal value of any SVM bounds it from above; the gap is reported.
+
+INNER_TOL = 0.1
+"""Initial tolerance of LIBSVM, as a share of the target gap."""
+
+INNER_SHARE = 0.3
+"""Share of that gap allowed for an SVM itself: above it, LIBSVM's tolerance is lowered."""
+
+LEAST_TOL = 1e-8
+"""Lower tolerances do not help LIBSVM, whose kernel values are in single precision."""
+
+PATIENCE = 20
+"""Stop when this many tries have not improved the bounds."""
+
+SMALLEST = 1e-9
+"""Smaller shares are rounding errors of the projection, and are set to zero."""
+
+FAINT = 1e-3
+"""Smaller shares are set to zero in the end, if the target gap still holds."""
+
+LEVEL = 0.7
+"""Level between both bounds, for the level method."""
+
+STRETCHES = [1.0, *(1.0 + 10.0**-power for power in range(2, 9))]
+"""Factors that scale the solution of an SVM to find its least primal value."""
+
+MAX_STEPS = 1_000_000
+"""Maximum LIBSVM iterations; an SVM that needs more widens the gap."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds of the minimum of J from one vector of weights and its SVMs, summed over the SVMs.
+
+    The primal value `upper` is an upper bound of the minimum; constant − ½ squares·d is a lower bound of J(d)
+    for any d.
+    """
+
+    weights: npt.NDArray[np.float64]  # shape (m,): d, of the scaled matrices
+    upper: float  # The primal value, summed over the SVMs: an upper bound of the minimum
+    constant: float  # Σα, summed over the SVMs
+    # shape (m,): S_k(α), summed over the SVMs: constant − ½ squares·d is below J(d), for any d
+    squares: npt.NDArray[np.float64]
+
+    @property
+    def inner_gap(self) -> float:
+        """Upper bound of the distance of the SVMs from their optimum."""
+        return self.upper - self.constant + 0.5 * float(self.squares @ self.weights)
+
+
+def learn_mkl(
+    grams: Sequence[npt.NDArray[np.float64]],
+    scales: npt.ArrayLike,
+    signs: npt.NDArray[np.float64],
+    *,
+    cost: float = 1.0,
+    p: float = 1.0,
+    tol: float = 1e-3,
+    max_iter: int = 200,
+) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+    """Return the weights of multiple kernel learning, ‖weights‖_p = 1, and a report of its convergence.
+
+    p = 1 is SimpleMKL's problem (Rakotomamonjy et al., JMLR 9, 2008), whose weights are sparse. Its minimum is
+    found by the level method (Xu, Jin, King & Lyu, NIPS 21, 2009), which needs fewer SVMs than descent along
+    reduced gradients and gives equal kernels equal weights. p > 1 is ℓp-norm MKL, which alternates between SVMs
+    and the optimal weights for given SVMs, d_k ∝ ‖w_k‖^(2/(p+1)) (Kloft, Brefeld, Sonnenburg & Zien, JMLR 12,
+    2011).
+    """
+    bounds_at = Machines(grams, scales, signs, cost, INNER_TOL * tol)
+    weights = np.full(len(grams), float(len(grams)) ** (-1.0 / p))
+    planes: list[Bounds] = []
+    gaps: list[float] = []
+    lower = -np.inf
+    for _ in range(max_iter):
+        planes.append(bounds_at(weights))
+        best = min(planes, key=lambda plane: plane.upper)
+        lower = max(lower, _lowest_of_planes(planes) if p == 1 else _lowest_of_ball(planes[-1], p))
+        gaps.append(best.upper - lower)
+        if gaps[-1] <= tol * best.upper or (len(gaps) > PATIENCE and gaps[-1] > 0.999 * gaps[-1 - PATIENCE]):
+            break
+        excess = planes[-1].inner_gap / (INNER_SHARE * tol * planes[-1].upper)
+        if excess > 1:
+            bounds_at.tol = max(bounds_at.tol / (2 * excess), LEAST_TOL)
+        weights = _next_on_simplex(planes, lower, best.upper) if p == 1 else _best_for_svms(planes[-1], p)
+    if p == 1 and np.any((best.weights > 0) & (best.weights < FAINT)) and best.upper - lower <= tol * best.upper:
+        kept = np.where(best.weights < FAINT, 0.0, best.weights)
+        sparse = bounds_at(kept / kept.sum())
+        best = sparse if sparse.upper - lower <= tol * sparse.upper else best
+    gap = max(0.0, best.upper - lower)
+    share = gap / best.upper if best.upper > 0 else 0.0
+    report = {
+        "converged": bool(gap <= tol * best.upper),
+        "iterations": len(planes),
+        "objective": best.upper,
+        "gap": gap,
+        "relative_gap": share,
+    }
+    return best.weights, report
+
+
+class Machines:
+    """The SVMs on Σ d_k K_k, as a function of d that returns their `Bounds`."""
+
+    def __init__(
+        self,
+        grams: Sequence[npt.NDArray[np.float64]],
+        scales: npt.ArrayLike,
+        signs: npt.NDArray[np.float64],
+        cost: float,
+        tol: float,
+    ) -> None:
+        self.grams = grams
+        self.scales = np.asarray(scales, dtype=np.float64)
+        self.signs = signs
+        self.cost = cost
+        self.tol = tol
+        self.sum = np.empty_like(grams[0], dtype=np.float64, order="C")
+        self.term = np.empty_like(self.sum)
+
+    def __call__(self, weights: npt.NDArray[np.float64]) -> Bounds:
+        """Return the Bounds for the given weights."""
+        self._add(weights / self.scales)
+        upper, constant, squares = 0.0, 0.0, np.zeros(len(weights))
+        for signs in self.signs:
+            support, coef, intercept = self._solve(signs)
+            products = np.einsum("ij,j->i", self.sum[:, support], coef)
+            norm = float(np.sum(coef * products[support]))
+            upper += _least_primal(norm, signs * (products + intercept), self.cost)
+            constant += np.sum(np.abs(coef))
+            where = np.ix_(support, support)
+            for k, gram in enumerate(self.grams):
+                squares[k] += np.sum(coef * np.einsum("ij,j->i", gram[where], coef)) / self.scales[k]
+        return Bounds(weights, float(upper), float(constant), np.maximum(squares, 0.0))
+
+    def _add(self, coefficients: npt.NDArray[np.float64]) -> None:
+        """Set `sum` to the weighted sum of the Gram matrices."""
+        self.sum[:] = 0.0
+        for gram, coefficient in zip(self.grams, coefficients, strict=True):
+            if coefficient:
+                np.multiply(gram, coefficient, out=self.term)
+                self.sum += self.term
+
+    def _solve(
+        self, signs: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.float64], float]:
+        """Return (support, α·y of the support vectors, b) of one SVM."""
+        # 1 s to import
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.svm import SVC
+
+        svm = SVC(kernel="precomputed", C=self.cost, tol=self.tol, max_iter=MAX_STEPS)
+        with warnings.catch_warnings():
+            # An inexact SVM widens the gap, which is reported.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            svm.fit(self.sum, signs)
+        return svm.support_, svm.dual_coef_[0], svm.intercept_[0]
+
+
+def _least_primal(norm: float, margins: npt.NDArray[np.float64], cost: float) -> float:
+    """Return the minimum of ½t²‖w‖² + C Σ max(0, 1 − t·margin) over some t near 1.
+
+    With a large C, small errors of LIBSVM's solution have a large effect; scaling it slightly removes them.
+    """
+    small = margins.min()
+    stretches = [*STRETCHES, 1.0 / small] if small > 0.5 else STRETCHES
+    return min(0.5 * t * t * norm + cost * float(np.sum(np.maximum(0.0, 1.0 - t * margins))) for t in stretches)
+
+
+def _lowest_of_planes(planes: Sequence[Bounds]) -> float:
+    """Return the minimum over the simplex of the maximum of all planes, by a linear program."""
+    from scipy.optimize import linprog  # 0.4 s to import
+
+    slopes = np.array([plane.squares for plane in planes])
+    constants = np.array([plane.constant for plane in planes])
+    m, unit = slopes.shape[1], max(np.max(np.abs(constants)), np.finfo(float).tiny)
+    # v + ½ S·d ≥ Σα for each plane; v is the last variable, in units of the largest Σα
+    found = linprog(
+        np.append(np.zeros(m), 1.0),
+        A_ub=np.column_stack((-0.5 * slopes / unit, -np.ones(len(slopes)))),
+        b_ub=-constants / unit,
+        A_eq=np.append(np.ones(m), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * m + [(None, None)],
+        method="highs",
+    )
+    if not found.success:
+        return -np.inf
+    # the multipliers combine the planes into one, whose smallest corner value is a bound without rounding
+    mix = np.maximum(-found.ineqlin.marginals, 0.0)
+    mix /= mix.sum()
+    return float(mix @ constants - 0.5 * np.max(mix @ slopes))
+
+
+def _lowest_of_ball(plane: Bounds, p: float) -> float:
+    """Return the minimum of a plane over ‖d‖_p ≤ 1 and d ≥ 0."""
+    return plane.constant - 0.5 * _norm(plane.squares, p / (p - 1.0))
+
+
+def _norm(values: npt.NDArray[np.float64], p: float) -> float:
+    """Return ‖values‖_p of numbers ≥ 0, without overflow for large p."""
+    largest = values.max()
+    return float(largest * np.sum((values / largest) ** p) ** (1.0 / p)) if largest > 0 else 0.0
+
+
+def _best_for_svms(plane: Bounds, p: float) -> npt.NDArray[np.float64]:
+    """Return the optimal weights for the SVMs: Kloft et al. 2011, equation (12)."""
+    norms = plane.weights**2 * plane.squares
+    powers = norms ** (1.0 / (p + 1.0))
+    size = _norm(powers, p)
+    return powers / size if size > 0 else plane.weights
+
+
+def _next_on_simplex(planes: Sequence[Bounds], lower: float, upper: float) -> npt.NDArray[np.float64]:
+    """Return the point of the simplex nearest to the last point at which no plane is above the level."""
+    from scipy.optimize import nnls  # 0.4 s to import
+
+    last = planes[-1].weights
+    m, level = len(last), lower + LEVEL * (upper - lower)
+    slopes = 0.5 * np.array([plane.squares for plane in planes])
+    needs = np.array([plane.constant for plane in planes]) - level - slopes @ last
+    # x = d − last sums to zero, and rows · x ≥ needs: Lawson & Hanson's least distance problem
+    centred = slopes - slopes.mean(axis=1, keepdims=True)
+    sizes = np.linalg.norm(centred, axis=1)
+    steep = sizes > 1e-12 * np.linalg.norm(slopes, axis=1)
+    if not steep.any():
+        return last
+    rows = np.vstack((centred[steep] / sizes[steep, None], np.eye(m) - 1.0 / m))
+    needs = np.concatenate((needs[steep] / sizes[steep], -last))
+    problem, target = np.vstack((rows.T, needs)), np.append(np.zeros(m), 1.0)
+    residual = problem @ nnls(problem, target, maxiter=1000 * len(rows))[0] - target
+    moved = last - residual[:m] / residual[m] if residual[m] else last
+    moved[moved < SMALLEST] = 0.0
+    return moved / moved.sum()
+
+
+# Scales and weights of kernels, learned from a training set.
+
+RULES = ("uniform", "alignment", "mkl")
+SCALES = ("variance", None)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Scales and weights of kernels, learned from one training set.
+
+    Each matrix is divided by its scale; the weights of the scaled matrices sum to 1.
+    """
+
+    weights: npt.NDArray[np.float64]  # shape (m,): Of the matrices divided by their scales; they sum to 1
+    scales: npt.NDArray[np.float64]  # shape (m,): Divisor of each matrix
+    report: dict[str, Any]  # ``rule``, and its results
+
+
+def learn_weights(
+    grams: Sequence[npt.NDArray[np.float64]],
+    y: npt.ArrayLike | None,
+    *,
+    rule: str,
+    scale: str | None,
+    joint: bool,
+    p: float,
+    cost: float,
+    tol: float,
+    max_iter: int,
+) -> Learned:
+    """Return the scales and weights learned from a training set; see `seqkern.kernels.CombinationKernel`.
+
+    Float labels with more than two values are regression labels, all others are classes.
+
+    >>> classes = np.array([[1.0, 1.0, -1.0, -1.0]])
+    >>> given = dict(scale="variance", joint=True, p=1.0, cost=1.0, tol=1e-3, max_iter=200)
+    >>> learn_weights([classes.T @ classes, np.eye(4)], [1, 1, -1, -1], rule="mkl", **given).weights.round(2)
+    array([1., 0.])
+    """
+    variances = np.array([variance(gram) for gram in grams])
+    scales = np.where(variances > 0, variances, 1.0) if scale == "variance" else np.ones(len(grams))
+    usable = variances > 0 if (variances > 0).any() else np.ones(len(grams), dtype=bool)
+    chosen = [gram for gram, use in zip(grams, usable, strict=True) if use]
+    report: dict[str, Any] = {}
+    if rule == "uniform":
+        weights = np.ones(len(chosen))
+    elif rule == "alignment":
+        weights, report = learn_alignment(chosen, scales[usable], targets(y, len(grams[0])), joint=joint)
+        found = np.zeros(len(grams))
+        found[usable] = report["alignments"]
+        report["alignments"] = found.tolist()
+    else:
+        signs = class_signs(y, len(grams[0]))
+        weights, report = learn_mkl(chosen, scales[usable], signs, cost=cost, p=p, tol=tol, max_iter=max_iter)
+        _tell_convergence(report)
+    if not weights.any():
+        warnings.warn("no kernel is aligned with the labels; all get equal weights", stacklevel=2)
+        weights = np.ones(len(chosen))
+    every = np.zeros(len(grams))
+    every[usable] = weights / weights.sum()
+    return Learned(every, scales, {"rule": rule, **report})
+
+
+def variance(gram: npt.NDArray[np.float64]) -> float:
+    """Return the mean squared distance of samples from their centre, trace(HKH) / n; 0 if only rounding error.
+
+    >>> variance(np.array([[1.0, 0.0], [0.0, 9.0]])), variance(np.ones((3, 3)))
+    (2.5, 0.0)
+    """
+    size = float(np.trace(gram)) / len(gram)
+    found = size - float(gram.mean(axis=1).mean())
+    return found if found > FLAT * abs(size) else 0.0
+
+
+def _tell_convergence(report: dict[str, Any]) -> None:
+    """Warn if the gap exceeds the tolerance."""
+    if not report["converged"]:
+        warn_unconverged(
+            f"multiple kernel learning stopped after {report['iterations']} weights with a relative duality gap of "
+            f"{report['relative_gap']:.2g}",
+            stacklevel=3,
+        )
+
+
+def targets(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
+    """Return rows Z of mean zero, shape (c, n), such that ZᵀZ is the centred kernel of the labels.
+
+    There is one row for real labels and for two classes, and one row per class for more classes; then the
+    kernel before centring is 1 for two samples of the same class and 0 for others.
+
+    >>> targets(["donor", "donor", "decoy", "decoy"], 4)
+    array([[ 0.5,  0.5, -0.5, -0.5]])
+    """
+    y, values, codes = _examined(y, n)
+    given = [y] if _are_real(y, values) else [codes == c for c in range(1 if len(values) == 2 else 0, len(values))]
+    rows = np.array(given, dtype=np.float64)
+    return rows - rows.mean(axis=1, keepdims=True)
+
+
+def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
+    """Return the labels −1 and 1 of each SVM, shape (SVMs, n).
+
+    There is one SVM for two classes, else one for each class against the rest.
+
+    >>> class_signs(["E", "H", "C", "H"], 4)
+    array([[-1., -1.,  1., -1.],
+           [ 1., -1., -1., -1.],
+           [-1.,  1., -1.,  1.]])
+    """
+    y, values, codes = _examined(y, n)
+    if _are_real(y, values):
+        raise LabelError(
+            "weights=mkl needs class labels, and the labels are numbers", remedy="choose weights=alignment"
+        )
+    first = 1 if len(values) == 2 else 0
+    return np.array([np.where(codes == c, 1.0, -1.0) for c in range(first, len(values))])
+
+
+def _examined(
+    y: npt.ArrayLike | None, n: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.integer[Any]]]:
+    """Return (labels, distinct values, index of each label), checked."""
+    if y is None:
+        raise LabelError(
+            "kernel weights cannot be learned without labels", remedy="give labels, or choose weights=uniform"
+        )
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise LabelError(f"labels of shape {y.shape} for {n} samples", remedy="give one label for each sample")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise LabelError("a label is NaN or inf", remedy="remove samples without a label")
+    values, codes = np.unique(y, return_inverse=True)
+    if len(values) < 2:
+        raise LabelError("all training labels are the same", remedy="give at least two classes or values")
+    return y, values, codes
+
+
+def _are_real(y: npt.NDArray[Any], values: npt.NDArray[Any]) -> bool:
+    """Return whether labels are for regression."""
+    return y.dtype.kind == "f" and len(values) > 2
+
 
 MOST_SPREAD = 1000.0
 """The largest p: above it, the weights are equal to three digits."""
@@ -171,7 +641,7 @@ class CombinationKernel(SumKernel):
         self._keep(self._learn([part.kernel(X, n_threads=self.n_threads) for part in parts], y))
 
     def _learn(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Learned:
-        """Return what is learned from the Gram matrices of the parts on the training samples."""
+        """Return the weights and scales learned from the Gram matrices of the parts on the training samples."""
         return learn_weights(
             grams,
             y,
@@ -326,7 +796,7 @@ class CombinationKernel(SumKernel):
     def _normalised(
         self, out: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], columns: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return a matrix and its row diagonal, divided by the roots of both diagonals."""
+        """Return a matrix and its row diagonal, divided by the square roots of both diagonals."""
         for diagonal in (rows, columns):
             if self.zero_diagonal == "error" and not (diagonal > 0).all():
                 raise GramError(
@@ -349,15 +819,7 @@ class CombinationKernel(SumKernel):
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
+        """Restore what `fitted_state` returned."""
         if "weights" in header:
             self.weights_ = np.array(header["weights"])
             self.scales_ = np.array(header["scales"])
@@ -371,17 +833,6 @@ class CombinationKernel(SumKernel):
 def unique(names: Sequence[str]) -> list[str]:
     """Return names made unique by numbering repeated ones.
 
-    Parameters
-    ----------
-    names : list of str
-        Possibly repeated.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
     >>> unique(["linear", "rbf", "linear"])
     ['linear', 'rbf', 'linear (2)']
     """

@@ -12,8 +12,8 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import component, fixed, integer, text
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels.additive import attributions, fold, kmer_weights
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.decisions import attributions, fold, kmer_weights
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
@@ -113,7 +113,7 @@ class LikelihoodKernel(CompositeKernel):
             self._chosen_names(self.base)
 
     def _chosen_names(self, base: Kernel) -> list[str]:
-        """Return the parameters that are chosen, checked."""
+        """Return the checked names of the parameters to be chosen."""
         base.check_gradient()
         known = base.tunable()
         given = [self.parameters] if isinstance(self.parameters, str) else self.parameters
@@ -137,7 +137,7 @@ class LikelihoodKernel(CompositeKernel):
         vars(self).pop("bases_", None)  # of a fit before: the search starts from the values given
         super()._fit(X, y)
         # imported here: scipy slows start-up
-        from seqkern.kernels.vectors.likelihood_search import Labels, LikelihoodSearch
+        from seqkern.kernels.vectors.marginal_likelihood import Labels, LikelihoodSearch
 
         base = self.bases[0]
         names, labels = self._chosen_names(base), Labels(y)
@@ -188,15 +188,7 @@ class LikelihoodKernel(CompositeKernel):
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
-
-        Parameters
-        ----------
-        header : dict
-            Its JSON part.
-        arrays : dict of str to ndarray
-            Its arrays.
-        """
+        """Restore what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         if "values" in header:
             self.values_, self.report_ = dict(header["values"]), header["report"]
@@ -224,13 +216,16 @@ class LikelihoodKernel(CompositeKernel):
 
 
 def _stands_for(wanted: str, name: str) -> bool:
-    """Return whether a name given means a parameter: the whole name, or that of the parameter in any part."""
+    """Return whether a given name matches a parameter: its full name, or its last part in any part of the kernel."""
     words = [word for word in name.split("__") if not word.isdigit()]
     return wanted == name or wanted == words[-1]
 
 
 def _weights_to_one(base: Kernel, values: dict[str, float]) -> dict[str, float]:
-    """Return the parameters with the weights of a sum divided by their sum, if all were chosen: the scale is free."""
+    """Return the parameters with the weights of a sum normalised to sum 1 if all were chosen.
+
+    Their common scale is free.
+    """
     own = [name for name in base._own_tunable() if name.startswith("weights__")]
     if not all(name in values for name in own):
         return values

@@ -10,13 +10,12 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed, text
 from seqkern.kernels import _blocks
-from seqkern.kernels.contract import LAST_PARAMETERS
-from seqkern.kernels.finite import check_vanished
+from seqkern.kernels.blocks import check_vanished
 from seqkern.kernels.implicit import SparseImplicit
-from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
-from seqkern.sequences.tables import FeatureTable, as_features
+from seqkern.sequences.tables import FeatureTable, SimilarityTable, as_features
 from seqkern.sequences.views import vectors_of
 
 SMALL = 1e38  # a number of single precision
@@ -27,24 +26,12 @@ FUNCTION_SECONDS = 1e-8  # for one exponential or power
 
 @dataclass(frozen=True)
 class PreparedVectors:
-    """Vectors as rows, and transposed for fast products of many columns.
+    """The vectors of n samples as rows (n, d), and transposed (d, n) for fast products of many columns."""
 
-    Attributes
-    ----------
-    values : ndarray of float64, shape (n, d)
-        A row for each sample.
-    transposed : ndarray of float64, shape (d, n)
-        C-ordered, or columns of such an array.
-    columns : tuple of str
-        Names of the features.
-    largest : float, optional
-        No absolute value exceeds it; by default it is looked for.
-    """
-
-    values: npt.NDArray[np.float64]
-    transposed: npt.NDArray[np.float64]
-    columns: tuple[str, ...]
-    largest: float = -1.0
+    values: npt.NDArray[np.float64]  # shape (n, d): A row for each sample
+    transposed: npt.NDArray[np.float64]  # shape (d, n): C-ordered, or columns of such an array
+    columns: tuple[str, ...]  # Names of the features
+    largest: float = -1.0  # No absolute value exceeds it; by default it is looked for
     least_block_rows: ClassVar[int] = 128  # each block packs all columns
 
     def __post_init__(self) -> None:
@@ -55,21 +42,11 @@ class PreparedVectors:
         return len(self.values)
 
     def rows(self, start: int, stop: int) -> "PreparedVectors":
-        """Return some of the vectors, as a view.
-
-        Parameters
-        ----------
-        start, stop : int
-            Vectors `start` to `stop` − 1.
-
-        Returns
-        -------
-        PreparedVectors
-        """
+        """Return the vectors `start` to `stop` − 1, as a view."""
         return PreparedVectors(self.values[start:stop], self.transposed[:, start:stop], self.columns, self.largest)
 
     def diagonal(self) -> npt.NDArray[np.float64]:
-        """Return float64 (n,): x · x, summed in the order of `_vector.products`."""
+        """Return x·x of each vector, float64 (n,), summed in the order of `_vector.products`."""
         result = np.empty(len(self))
         _vector.squares(self.values, result)
         return result
@@ -144,7 +121,7 @@ class LinearKernel(Kernel):
         return () if self.view is None else (self.view,)
 
     def _table(self, X: Any) -> FeatureTable:
-        """Return the vectors of samples, which are a table or sequences with the view."""
+        """Return the vectors of the samples, which are a table, or sequences with the kernel's view."""
         X = self.coerce(X)
         if self.view is None:
             return X
@@ -179,17 +156,7 @@ class LinearKernel(Kernel):
         return bound if bound < SMALL else None
 
     def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the vectors themselves.
-
-        Parameters
-        ----------
-        X : FeatureTable or array_like, shape (n, d); with `view` SequenceSet
-            The samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, d)
-        """
+        """Return the vectors themselves."""
         return self._table(X).values
 
     @property
@@ -198,31 +165,11 @@ class LinearKernel(Kernel):
         return self.view is None and not self.normalize
 
     def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the vectors themselves, with NaN where a value is missing.
-
-        Parameters
-        ----------
-        X : FeatureTable or array_like, shape (n, d)
-            The samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, d)
-        """
+        """Return the vectors themselves, with NaN where a value is missing."""
         return as_features(X, "keep").values
 
     def feature_names(self, records: Any) -> Sequence[str]:
-        """Return the names of the features: those of the table's columns; of a view its name and a number from 1.
-
-        Parameters
-        ----------
-        records : FeatureTable; with `view` SequenceSet
-            Samples.
-
-        Returns
-        -------
-        tuple of str
-        """
+        """Return the names of the features: those of the table's columns; of a view its name and a number from 1."""
         return as_features(records, "keep").columns if self.view is None else self._table(records).columns
 
     def vector_form(self) -> VectorForm | None:
@@ -239,17 +186,7 @@ class LinearKernel(Kernel):
         return SparseImplicit.of(self._table(X).values)
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes of the compressed rows, during and after construction.
-
-        Parameters
-        ----------
-        X : FeatureTable or array_like, shape (n, d); with `view` SequenceSet
-            The training samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the bytes of the compressed rows, during and after construction."""
         values = self._table(X).values
         return 28 * values.size + 8 * values.shape[1]
 
@@ -265,3 +202,100 @@ class LinearKernel(Kernel):
             return out[:, 0]
 
         return values
+
+
+# The precomputed kernel: a table of similarities or dissimilarities.
+
+
+@dataclass(frozen=True)
+class PreparedTable:
+    """Rows of a similarity table."""
+
+    table: SimilarityTable
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def rows(self, start: int, stop: int) -> "PreparedTable":
+        """Return the samples `start` to `stop` − 1, as a view."""
+        return PreparedTable(self.table.take(slice(start, stop)))
+
+    def diagonal(self) -> npt.NDArray[np.float64]:
+        """Return the kernel of each sample with itself, float64 (n,)."""
+        index = self.table.index
+        return as_kernel_values(self.table.values[index, index], self.table.kind)
+
+
+class PrecomputedKernel(Kernel):
+    """Precomputed kernel: a table of similarities or dissimilarities.
+
+    It suits similarities or distances computed elsewhere.
+
+    Raises
+    ------
+    SequenceError
+        If rows and columns come from two tables, or the table is not symmetric.
+
+    Notes
+    -----
+    Similarities S are used as they are, dissimilarities D as −D²/2:
+
+    .. math:: K(x, y) = S(x, y)  or  K(x, y) = −D(x, y)^2 / 2
+
+    If D are distances of points in a Euclidean space, −D²/2 with its rows and columns centred (the transform
+    ``centre``) is their Gram matrix.
+
+    Complexity: O(1) per pair.
+
+    Definiteness: depends on the table. −D²/2 is not positive semi-definite before centring, nor after it if the space
+    is not Euclidean; the transform ``repair`` makes it so. The P-SVM needs neither.
+
+    References
+    ----------
+    Torgerson: Multidimensional scaling: I. Theory and method. Psychometrika 17, 1952.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import PrecomputedKernel
+    >>> from seqkern.sequences.tables import SimilarityTable
+    >>> table = SimilarityTable([[0.0, 3.0], [3.0, 0.0]], kind="dissimilarities")
+    >>> PrecomputedKernel()(table)
+    array([[-0. , -4.5],
+           [-4.5, -0. ]])
+    """
+
+    name = "precomputed"
+    summary = "Similarities or distances from a table."
+    accepts = "similarities"
+    positive_semidefinite = False
+
+    normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)); for similarities only.")
+
+    @classmethod
+    def examples(cls) -> list["PrecomputedKernel"]:
+        """Return kernels for the contract suite."""
+        return [cls(), cls(normalize=True)]
+
+    def _prepare(self, X: SimilarityTable, like: PreparedTable | None) -> PreparedTable:
+        square = X.block(X, X)
+        odd = np.argwhere(square != square.T)
+        if len(odd):
+            i, j = odd[0]
+            raise SequenceError(
+                f"the table is not symmetric: {square[i, j]:g} and {square[j, i]:g} with {X.ids[j]!r}",
+                record=X.ids[i],
+                remedy="average the table with its transpose, or give its rows as features",
+            )
+        return PreparedTable(X)
+
+    def _block(self, rows: PreparedTable, cols: PreparedTable, out: npt.NDArray[np.float64]) -> None:
+        out[...] = as_kernel_values(SimilarityTable.block(rows.table, cols.table), rows.table.kind)
+
+
+def as_kernel_values(values: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
+    """Return similarities as they are, dissimilarities D as −D²/2.
+
+    >>> as_kernel_values(np.array([1.0, 3.0]), "dissimilarities")
+    array([-0.5, -4.5])
+    """
+    return values if kind == "similarities" else -0.5 * values**2

@@ -1,28 +1,24 @@
-"""The section on data sets of residues: states and segments of whole chains, with the field's scores."""
+"""Section on data sets of residues: states and segments of whole chains, with the field's scores."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.markup import Markup, details, tag, text_of
 from seqkern.evaluation.residue_results import CONFIDENCE
-from seqkern.figures.gram import MOST_NAMED
-from seqkern.figures.html_table import Column, table
-from seqkern.figures.numbers import number, plural, rounded
-from seqkern.figures.panels import panel
-from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure, state_title
-from seqkern.figures.track_picture import track_svg
+from seqkern.formats.residues import WINDOW
 from seqkern.report import residue_data as data
 from seqkern.report.compared import ComparedChains
 from seqkern.report.dataset_results import Method
-from seqkern.report.letter_importance import information, weights_by_position
-from seqkern.report.relevance import has_relevances
-from seqkern.report.residue_data import Judged
+from seqkern.report.markup import Markup, details, tag, text_of
+from seqkern.report.page_frame import Column, number, panel, plural, rounded, table
+from seqkern.report.plots import MOST_NAMED
+from seqkern.report.profile_pictures import track_svg
+from seqkern.report.residue_data import Judged, has_relevances, information, weights_by_position
+from seqkern.report.residue_figures import ends_figure, lengths_figure, letters_figure, state_title
 from seqkern.report.sections.scores import STAR, UNMARKED, marked, star_rule
-from seqkern.report.sections.single_task_tests import exponent
+from seqkern.report.sections.tests import exponent
 from seqkern.report.view import View, method_name, paragraph
-from seqkern.residues import WINDOW
 
 MOST_LINES = 3
 """Methods drawn beside the true segments."""
@@ -60,18 +56,7 @@ GAPS = " Residues without a label are not scored; segments end at them."
 
 
 def residues_section(view: View) -> Markup | None:
-    """Return what is known of states and segments; None where the samples are not residues.
-
-    Parameters
-    ----------
-    view : View
-        The data set, as the page shows it.
-
-    Returns
-    -------
-    Markup or None
-        The section; None unless residues are predicted.
-    """
+    """Return the section on states and segments; None if the samples are not residues."""
     dataset = view.dataset
     order = [*view.ranking.order, *(m for m in dataset.done if m not in view.ranking.order)]
     judged = data.judged_residues(dataset, order)
@@ -99,7 +84,7 @@ def _text(method: Method) -> str:
 
 
 def _best_marked(view: View, judged: dict[Method, Judged], keys: Sequence[str]) -> list[list[Markup]]:
-    """Return one list of cells for each method, the best of each column marked, of SOV'94 none."""
+    """Return one list of cells for each method, the best of each column marked, except for SOV'94."""
     values = [[one.scores[key] for key in keys] for one in judged.values()]
     allowed = [view.headline.beats_chance(method) is not False for method in judged]
     tops = [
@@ -179,7 +164,7 @@ def _states(view: View, judged: dict[Method, Judged]) -> Markup:
 
 
 def _segments(view: View, judged: dict[Method, Judged]) -> list[Markup]:
-    """Return how long segments are: figures of the best methods, and a table of all."""
+    """Return the distribution of segment lengths: figures of the best methods, and a table of all."""
     items = list(judged.items())
     classes, best = items[0][1].classes, items[0][1]
     true = best.segment_lengths()
@@ -209,7 +194,7 @@ def _length_cells(lengths: Sequence[npt.NDArray[np.int64]]) -> list[list[object]
 
 
 def _ends(view: View, judged: dict[Method, Judged]) -> list[Markup]:
-    """Return the share of right residues by the distance to the ends of the chain."""
+    """Return the share of correct residues by the distance to the ends of the chain."""
     found = {method: one.near_ends() for method, one in list(judged.items())[:MOST_NAMED]}
     series = [(_text(method), shares) for method, (shares, _) in found.items()]
     label = f"{view.dataset.name}: share of correct residues by distance to the N end and to the C end of the chain"
@@ -225,20 +210,7 @@ def _ends(view: View, judged: dict[Method, Judged]) -> list[Markup]:
 
 
 def track_parts(view: View, judged: dict[Method, Judged]) -> list[Markup | None]:
-    """Return the track of one chain.
-
-    Parameters
-    ----------
-    view : View
-        The data set, as the page shows it.
-    judged : dict of Method to Judged
-        The tested residues of each method, the best first.
-
-    Returns
-    -------
-    list of Markup or None
-        Heading, note, text and picture.
-    """
+    """Return the track of one chain: heading, note, text and picture."""
     method, one = next(iter(judged.items()))
     requested = view.dataset.entry.track
     place = data.chosen_chain(one, requested)
@@ -264,20 +236,7 @@ def track_parts(view: View, judged: dict[Method, Judged]) -> list[Markup | None]
 
 
 def importance_parts(view: View, judged: dict[Method, Judged]) -> list[Markup]:
-    """Return which letters at which places speak for which state.
-
-    Parameters
-    ----------
-    view : View
-        The data set, as the page shows it.
-    judged : dict of Method to Judged
-        The tested residues of each method, the best first.
-
-    Returns
-    -------
-    list of Markup
-        Heading, text and picture.
-    """
+    """Return the importance of letters by position for each state: heading, text and picture."""
     features, classes = view.dataset.features, next(iter(judged.values())).classes
     for method in judged:
         own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]

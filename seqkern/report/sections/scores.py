@@ -4,17 +4,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqkern.core.markup import Markup, details, tag
-from seqkern.figures.html_table import Column, table, turned
-from seqkern.figures.numbers import number, rounded, spread
+from seqkern.methods.baselines import BASELINES
+from seqkern.report.compared import LEVEL, Compared, enough
+from seqkern.report.curves import at_least
 from seqkern.report.dataset_results import Method
 from seqkern.report.headline import Headline
-from seqkern.report.sections.baselines import baselines_table
-from seqkern.report.sections.search_settings import threshold_sentence
-from seqkern.report.sentences import metric
-from seqkern.report.tables import unit_scores
+from seqkern.report.markup import Markup, details, tag
+from seqkern.report.page_frame import Column, number, plural, rounded, spread, table, turned
+from seqkern.report.plots import families_figure
+from seqkern.report.sections.fitting import threshold_sentence
+from seqkern.report.sections.tests import verdicts
+from seqkern.report.sentences import footnote, metric
+from seqkern.report.tables import Score, unit_scores
 from seqkern.report.view import View, method_name, method_names, paragraph
 from seqkern.solvers.solver_specs import TAKES
+
+# Table of the trivial baselines: their scores, and what each one does.
+
+
+def baselines_table(view: View) -> Markup | None:
+    """Return the table of baselines, best first; None where no baseline was run."""
+    values = view.headline.baselines.units(view.headline.key)
+    names = list(view.headline.trivial)
+    if not names:
+        return None
+    rows = [
+        [BASELINES[name].title, spread(values[name].mean(), values[name].std()), BASELINES[name].sentence]
+        for name in names
+    ]
+    caption = f"{view.dataset.name}: {view.metric.name} of trivial baselines, fitted on the same training sets."
+    columns: list[Column | str] = [Column("Baseline", False), view.metric.name, Column("Rule", False)]
+    return details(plural(len(names), "trivial baseline"), table(caption, columns, rows))
+
 
 MOST_ROWS = 12
 UNMARKED = ("sov94", "coverage_90")
@@ -24,18 +45,7 @@ STAR = tag("span", "★", class_="star", title="best", aria_label="best", role="
 
 
 def scores_section(view: View) -> Markup:
-    """Return the table of kernels × solvers and the table of all metrics.
-
-    Parameters
-    ----------
-    view : View
-        The data set, as the page shows it.
-
-    Returns
-    -------
-    Markup
-        The section.
-    """
+    """Return the table of kernels × solvers and the table of all metrics."""
     dataset, ranking = view.dataset, view.ranking
     if not ranking.order:
         text = "No combination of kernel and solver gave a result for this data set."
@@ -61,7 +71,7 @@ def scores_section(view: View) -> Markup:
 
 
 def _not_run(view: View) -> Markup | None:
-    """Return which combinations of kernel and solver were not run, and why."""
+    """Return a text on the combinations of kernel and solver that were not run, and why."""
     found = view.dataset.unsuitable
     if not found:
         return None
@@ -71,25 +81,12 @@ def _not_run(view: View) -> Markup | None:
 
 
 def _legend(view: View, text: str, *, classes: bool = False) -> list[object]:
-    """Return what the star means; nothing where a single method makes it meaningless."""
+    """Return the explanation of the star; nothing if there is only one method."""
     return [STAR, text, star_rule(view.headline, classes=classes)] if len(view.ranking.order) > 1 else []
 
 
 def star_rule(headline: Headline, *, classes: bool = False) -> str:
-    """Return which methods have no star, for the end of a sentence about stars.
-
-    Parameters
-    ----------
-    headline : Headline
-        Of the data set.
-    classes : bool, default False
-        Whether the table has scores of predicted classes.
-
-    Returns
-    -------
-    str
-        Ends with a full stop.
-    """
+    """Return the clause that says which methods have no star, ending with a full stop."""
     found = [headline.beats_chance(method) for method in headline.methods]
     if found and not any(one is not False for one in found):
         return f". No star is given: no method is significantly better than {headline.reference}."
@@ -101,20 +98,7 @@ def star_rule(headline: Headline, *, classes: bool = False) -> str:
 
 
 def marked(text: object, best: bool) -> Markup:
-    """Return a cell of numbers, the best with a star, bold and a tint: not by colour alone.
-
-    Parameters
-    ----------
-    text : object
-        What the cell says.
-    best : bool
-        Whether to mark it.
-
-    Returns
-    -------
-    Markup
-        A table cell.
-    """
+    """Return a table cell of numbers, the best marked with a star, bold and a tint: not by colour alone."""
     return tag("td", STAR, " ", tag("strong", text), class_="num best") if best else tag("td", text, class_="num")
 
 
@@ -162,7 +146,7 @@ def _all_metrics(view: View) -> Markup:
 
 
 def _top(view: View, name: str) -> float | None:
-    """Return the best mean of a metric as shown, among methods with the most values that may have a star."""
+    """Return a metric's best mean, as shown, among the methods with the most values that may have a star."""
     scores = view.ranking.scores[name]
     most = max(score.n for score in scores.values())
     means = [
@@ -174,39 +158,14 @@ def _top(view: View, name: str) -> float | None:
 
 
 def top_of_row(row: Sequence[float], may: Sequence[bool], higher: bool) -> float | None:
-    """Return the best value as shown, among those that may have a star; None where there is nothing to compare.
-
-    Parameters
-    ----------
-    row : sequence of float
-        NaN where there is none.
-    may : sequence of bool
-        Which may have a star.
-    higher : bool
-        Whether more is better.
-
-    Returns
-    -------
-    float or None
-    """
+    """Return the best value as shown, among those that may have a star; None where there is nothing to compare."""
     known = [rounded(value) for value, ok in zip(row, may, strict=True) if ok and not np.isnan(value)]
     several = np.count_nonzero(~np.isnan(row)) > 1
     return (max if higher else min)(known, default=None) if several else None
 
 
 def units_section(view: View) -> Markup | None:
-    """Return the headline metric of every fold, family or task, one column for each method.
-
-    Parameters
-    ----------
-    view : View
-        The data set, as the page shows it.
-
-    Returns
-    -------
-    Markup or None
-        The section; None where there are no scores.
-    """
+    """Return the headline metric of every fold, family or task, one column for each method."""
     dataset, ranking = view.dataset, view.ranking
     if ranking.metric is None:
         return None
@@ -234,7 +193,7 @@ def units_section(view: View) -> Markup | None:
 
 
 def _two_rows(view: View) -> Markup:
-    """Return a head with the kernels above their solvers."""
+    """Return a table header with the kernels above their solvers."""
     dataset = view.dataset
     first = [tag("th", view.word.capitalize(), scope="col", rowspan="2")]
     for kernel in dataset.kernels:
@@ -242,3 +201,218 @@ def _two_rows(view: View) -> Markup:
         first.append(tag("th", kernel, scope="colgroup", colspan=str(width), class_="span"))
     second = [tag("th", method.solver, scope="col", class_="num") for method in dataset.methods]
     return Markup(tag("tr", first) + tag("tr", second))
+
+
+# Results over many tasks, such as families: the methods' means, and how many tasks reach each score.
+
+MOST_LINES = 16
+
+
+def families_section(view: View) -> Markup | None:
+    """Return the table of means and the cumulative curves; None for a single task or real labels."""
+    if not view.dataset.several or view.dataset.kind == "real" or not view.ranking.order:
+        return None
+    return view.section("families", f"Scores over {view.words}", _means(view), *_curves(view))
+
+
+def _means(view: View) -> Markup:
+    """Return the field's usual table of means, best first, and each method's standing in the tests."""
+    ranking = view.ranking
+    shown = [(name, "mean") for name in (ranking.metric, "roc50", "median_rfp") if name in ranking.scores]
+    shown += [(name, "median") for name, _ in shown[-1:] if name == "median_rfp"]
+    tops = {}
+    for name, statistic in shown:
+        starred = [method for method in ranking.order if view.headline.may_be_best(method, name)]
+        values = [rounded(getattr(ranking.score(method, name), statistic)) for method in starred]
+        tops[name, statistic] = (max if metric(name).higher else min)(values, default=None)
+    compared = view.comparisons.get(ranking.headline)
+    rows, several = [], len(ranking.order) > 1
+    for method in ranking.order:
+        row: list[object] = [[method_name(method, view.dataset.transductive), _only(ranking.score(method).n, view)]]
+        for key in shown:
+            value = getattr(ranking.score(method, key[0]), key[1])
+            best = several and rounded(value) == tops[key] and view.headline.may_be_best(method, key[0])
+            row.append(marked(number(value), best))
+        rows.append(row + [number(count, 0) for count in (compared.standing(method) if compared else ())])
+    columns: list[Column | str] = [Column("Kernel with solver", False)]
+    for name, statistic in shown:
+        title = f"{statistic} {metric(name).name}" if name != "median_rfp" else f"{metric(name).name}, {statistic}"
+        columns.append(Column(title, hint=metric(name).sentence))
+    if compared:
+        hint = f"number of other methods, by {metric(compared.key).name}: corrected p of at most {LEVEL}"
+        columns += [Column("better than", hint=hint), Column("worse than", hint=hint)]
+    over = plural(len(view.dataset.units), view.word, view.words)
+    caption = [
+        f"{view.dataset.name}: means and medians over {over}. ",
+        STAR,
+        " best of each column",
+        star_rule(view.headline),
+    ]
+    caption.append(footnote(ranking.order, view.dataset.transductive))
+    return table(caption, columns, rows, class_="dense")
+
+
+def _only(count: int, view: View) -> Markup | None:
+    """Return the number of tasks that a method has scores for, if not all."""
+    total = len(view.dataset.units)
+    return tag("small", f" ({count} of {total})") if count < total else None
+
+
+def _curves(view: View) -> list[Markup]:
+    """Return the cumulative curves of AUC and ROC50, with an explanation."""
+    ranking, units = view.ranking, unit_scores(view.dataset)
+    methods, which = drawn(ranking.order)
+    plots, note = [], footnote(methods, view.dataset.transductive)
+    for name in ("auc", "roc50"):
+        if name not in ranking.scores or (name == "roc50" and view.few_negatives):
+            continue
+        values = units.set_index(["kernel", "solver"])[name]
+        series = [(*method, *at_least(values.loc[[tuple(method)]])) for method in methods]
+        title = metric(name).name
+        label = f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
+        svg = families_figure(series, title, view.words, label, view.dataset.transductive)
+        caption = f"Number of {view.words} with {title} ≥ x"
+        caption += f".{note}" if note else ""
+        plots.append(tag("figure", svg, tag("figcaption", caption), class_="wide"))
+    if not plots:
+        return []
+    intro = (
+        f"Number of {view.words} that reach a given score; higher lines are better. "
+        f"{which}The legend is sorted by mean {view.metric.name}."
+    )
+    return [paragraph(intro), tag("div", plots, class_="wides")]
+
+
+def drawn(order: list[Method]) -> tuple[list[Method], str]:
+    """Return the methods (best first) whose curves are drawn, and a sentence naming the others; empty if all are
+    drawn.
+    """
+    if len(order) <= MOST_LINES:
+        return order, ""
+    best: dict[str, Method] = {}
+    for method in order:
+        best.setdefault(method.kernel, method)
+    methods = list(best.values())[:MOST_LINES]
+    rest = len(best) - len(methods)
+    few = f", for the best {len(methods)} of {len(best)} kernels" if rest else ""
+    return methods, f"For each kernel, only the solver with the better mean is shown{few}. "
+
+
+# Overview of several data sets: one table, one mean for each method, one curve.
+
+LEAST = 3
+
+
+class Overview:
+    """Headline metric of every method on every data set, for three or more data sets."""
+
+    def __init__(self, views: Sequence[View]) -> None:
+        self.views = views
+        self.metric = views[0].ranking.headline
+        methods = _shared(views)
+        self.values = {method: [view.ranking.score(method).mean for view in views] for method in methods}
+        complete = [method for method in methods if not np.isnan(self.values[method]).any()]
+        sign = -1 if metric(self.metric).higher else 1
+        complete.sort(key=lambda method: sign * np.mean(self.values[method]))
+        self.means = {
+            method: Score(float(np.mean(self.values[method])), float(np.std(self.values[method], ddof=1)), len(views))
+            for method in complete
+        }
+        self.transductive: set[str] = set().union(*(view.dataset.transductive for view in views))
+        self.compared: Compared | None = None
+        if enough(len(views), len(complete)):
+            values = {method: self.values[method] for method in complete}
+            self.compared = Compared(values, self.metric, "data set", "data sets")
+
+
+def make_overview(views: Sequence[View]) -> Overview | None:
+    """Return the Overview; None for fewer than three data sets, or where they share no metric or no method."""
+    metrics = {view.ranking.metric for view in views}
+    alike = len(metrics) == 1 and None not in metrics
+    return Overview(views) if len(views) >= LEAST and alike and _shared(views) else None
+
+
+def _shared(views: Sequence[View]) -> list[Method]:
+    """Return the methods that the study has on at least two data sets, in order of appearance."""
+    methods = dict.fromkeys(method for view in views for method in view.dataset.methods)
+    return [method for method in methods if sum(method in view.dataset.methods for view in views) > 1]
+
+
+def overall_finding(overview: Overview) -> Markup | None:
+    """Return a sentence on the best method over all data sets; None if no method has been run on all."""
+    if not overview.means:
+        return None
+    (best, score), *others = overview.means.items()
+    equal = [m for m, s in others if rounded(s.mean) == rounded(score.mean)]
+    word = "highest" if metric(overview.metric).higher else "lowest"
+    share = f", as {'has' if len(equal) == 1 else 'have'} {len(equal)} more" if equal else ""
+    return Markup(
+        f"{tag('a', f'all {len(overview.views)} data sets', href='#overview')}: kernel {method_name(best)} "
+        f"has the {word} mean {metric(overview.metric).name}, {tag('b', number(score.mean))} (standard "
+        f"deviation {number(score.sd)} over data sets){share}."
+    )
+
+
+def overview_section(overview: Overview) -> Markup:
+    """Return the table of data sets × methods, and how many data sets reach each score."""
+    methods = list(overview.values)
+    rows = []
+    for i, view in enumerate(overview.views):
+        name = tag("a", view.dataset.name, href=f"#{view.anchor}")
+        may = [view.headline.beats_chance(method) is not False for method in methods]
+        cells = _row([overview.values[method][i] for method in methods], overview.metric, may)
+        own = view.dataset.methods
+        rows.append([name, *(cell if m in own else "–" for m, cell in zip(methods, cells, strict=True))])
+    means = [overview.means.get(method, Score(np.nan, np.nan, 0)) for method in methods]
+    may = [any(view.headline.beats_chance(m) is not False for view in overview.views) for m in methods]
+    tops = _row([score.mean for score in means], overview.metric, may, [score.sd for score in means])
+    everywhere = [all(method in view.dataset.methods for view in overview.views) for method in methods]
+    shown = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
+    rows.append([tag("b", "mean ± standard deviation"), *shown])
+    title = metric(overview.metric).name
+    caption = [
+        f"Mean {title} of each method on each data set. ",
+        STAR,
+        " best for each data set, unless it is not significantly better than chance there.",
+    ]
+    caption.append(footnote(methods, overview.transductive))
+    columns: list[Column | str] = [
+        Column("Data set", False),
+        *(method_name(method, overview.transductive) for method in methods),
+    ]
+    columns, rows = turned("Method", columns, rows)
+    note = "Means are shown only for methods with a score on every data set."
+    return tag(
+        "section",
+        tag("h2", "All data sets"),
+        paragraph(note),
+        table(caption, columns, rows, class_="dense"),
+        _curve(overview, title),
+        verdicts(overview.compared, "all data sets", overview.transductive) if overview.compared else None,
+        id="overview",
+    )
+
+
+def _row(
+    values: Sequence[float], key: str, may: Sequence[bool], deviations: Sequence[float] | None = None
+) -> list[Markup]:
+    """Return the cells of one row, the best value marked if its method may have a star."""
+    top = top_of_row(values, may, metric(key).higher)
+    cells = []
+    spreads: Sequence[float | None] = deviations or [None] * len(values)
+    for value, sd, allowed in zip(values, spreads, may, strict=True):
+        best = allowed and rounded(value) == top
+        cells.append(MISSING if np.isnan(value) else marked(spread(value, sd), best))
+    return cells
+
+
+def _curve(overview: Overview, name: str) -> Markup | None:
+    """Return the curve "number of data sets with at least this score"; None unless scores are shares."""
+    methods, which = drawn(list(overview.means))
+    if overview.metric == "rmse" or not methods:
+        return None
+    series = [(*method, *at_least(overview.values[method])) for method in methods]
+    label = f"Number of data sets with {name} of at least x, {len(series)} methods"
+    svg = families_figure(series, name, "data sets", label, overview.transductive)
+    caption = f"Number of data sets with {name} ≥ x. {which}{footnote(methods, overview.transductive)}"
+    return tag("figure", svg, tag("figcaption", caption), class_="wide")

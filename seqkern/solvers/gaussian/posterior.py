@@ -22,26 +22,10 @@ depend on the other samples."""
 
 
 class LowRankPosterior:
-    """The posterior of f where the samples tell about few directions: P(x, x) − ‖G k‖² + (1 − gᵀk)² u.
+    """A low-rank posterior of f, with variance P(x, x) − ‖G k‖² + (1 − gᵀk)² u and P = scale · K.
 
-    Parameters
-    ----------
-    factor : ndarray of float64, shape (r, n)
-        G.
-    scale : float
-        P = scale · K.
-    mean_weights : ndarray of float64, shape (n,)
-        g, for the uncertainty of the mean of the prior.
-    mean_variance : float
-        u, the variance of that mean; 0 if it was not estimated.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.gaussian.posterior import LowRankPosterior
-    >>> posterior = LowRankPosterior(np.array([[0.5, 0.5]]), 1.0, np.zeros(2), 0.0)
-    >>> posterior.variances(np.array([[0.5, 0.5], [0.0, 0.0]]), np.array([1.0, 1.0]))
-    array([0.75, 1.  ])
+    G is `factor` (r, n), g `mean_weights` (n,), and u `mean_variance`: the variance of the prior mean, 0 if not
+    estimated.
     """
 
     def __init__(self, factor: Floats, scale: float, mean_weights: Floats, mean_variance: float) -> None:
@@ -49,19 +33,7 @@ class LowRankPosterior:
         self.mean_weights, self.mean_variance = mean_weights, mean_variance
 
     def variances(self, K: Floats, diagonal: Floats) -> Floats:
-        """Return the variance of f at new samples; rounding can make it negative.
-
-        Parameters
-        ----------
-        K : ndarray of float64, shape (m, n)
-            The kernel of new samples with the training samples of the solver's support.
-        diagonal : ndarray of float64, shape (m,)
-            K(x, x) of the new samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-        """
+        """Return the variance of f at new samples; rounding can make it negative."""
         out = self.scale * np.asarray(diagonal, dtype=np.float64)
         for start in range(0, len(K), BLOCK):
             rows = K[start : start + BLOCK]
@@ -75,7 +47,7 @@ class LowRankPosterior:
         return out
 
     def arrays(self) -> Arrays:
-        """Return what a model file keeps, a dict of arrays."""
+        """Return the arrays stored in a model file."""
         variance = np.array([self.mean_variance])
         return {"factor": self.factor, "mean_weights": self.mean_weights, "mean_variance": variance}
 
@@ -87,29 +59,9 @@ class Posterior:
     regression L Lᵀ is the covariance of the labels and w = 1; in classification L Lᵀ = I + W^½ P W^½ and w = W^½. If
     the mean of the prior was estimated too, its uncertainty (1 − oᵀv)² / oᵀo with o = L⁻¹ 1 is added.
 
-    Parameters
-    ----------
-    packed : ndarray of float64, shape (n (n + 1) / 2,)
-        L, column by column.
-    scale : float
-        The factor of K.
-    weights : ndarray of float64, shape (n,), optional
-        w; by default 1.
-    ones : ndarray of float64, shape (n,), optional
-        o, if the mean was estimated.
-
     References
     ----------
     Rasmussen, Williams: Gaussian Processes for Machine Learning. MIT Press 2006, equations 2.26, 2.42 and 3.29.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.gaussian.posterior import Posterior
-    >>> from seqkern.core.linear_algebra import Definite
-    >>> posterior = Posterior(Definite(np.eye(2) + 0.25).packed(), scale=1.0)
-    >>> posterior.variances(np.array([[0.5, 0.5], [0.0, 0.0]]), np.array([1.0, 1.0])).round(4)
-    array([0.6667, 1.    ])
     """
 
     def __init__(self, packed: Floats, scale: float, weights: Floats | None = None, ones: Floats | None = None) -> None:
@@ -117,62 +69,26 @@ class Posterior:
 
     @classmethod
     def of_labels(cls, factor: Definite, scale: float, *, constant: bool) -> "Posterior":
-        """Return the posterior of regression.
-
-        Parameters
-        ----------
-        factor : Definite
-            Of the covariance of the labels.
-        scale : float
-            The factor of K.
-        constant : bool
-            Whether the mean was estimated.
-
-        Returns
-        -------
-        Posterior
-        """
+        """Return the posterior of regression, from the factor of the labels' covariance."""
         packed = factor.packed()
         ones = factor.solve_lower(np.ones(_side(packed))) if constant else None
         return cls(packed, scale, ones=ones)
 
     @cached_property
     def lower(self) -> Floats:
-        """L, Fortran-ordered, float64 (n, n)."""
+        """The Cholesky factor L, Fortran-ordered, float64 (n, n)."""
         lower, _ = dtpttr(_side(self.packed), self.packed, uplo="L")
         return lower
 
     def whiten(self, rows: Floats) -> Floats:
-        """Return L⁻¹ rowsᵀ.
-
-        Parameters
-        ----------
-        rows : ndarray of float64, shape (m, n)
-            At most `BLOCK`.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, m)
-        """
+        """Return the whitened rows L⁻¹ rowsᵀ, shape (n, m)."""
         filled = np.zeros((BLOCK, rows.shape[1]))
         filled[: len(rows)] = rows
         with one_thread():
             return dtrsm(1.0, self.lower, filled.T, lower=1, overwrite_b=1)[:, : len(rows)]
 
     def variances(self, K: Floats, diagonal: Floats) -> Floats:
-        """Return the variance of f at new samples; rounding can make it negative.
-
-        Parameters
-        ----------
-        K : ndarray of float64, shape (m, n)
-            The kernel of new samples with the training samples.
-        diagonal : ndarray of float64, shape (m,)
-            K(x, x) of the new samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-        """
+        """Return the variance of f at new samples; rounding can make it negative."""
         out = self.scale * np.asarray(diagonal, dtype=np.float64)
         for start in range(0, len(K), BLOCK):
             rows = self.scale * K[start : start + BLOCK]
@@ -186,7 +102,7 @@ class Posterior:
         return out
 
     def arrays(self) -> Arrays:
-        """Return what a model file keeps, a dict of arrays."""
+        """Return the arrays stored in a model file."""
         named = {"factor": self.packed, "weights": self.weights, "ones": self.ones}
         return {name: array for name, array in named.items() if array is not None}
 
@@ -197,26 +113,7 @@ def _side(packed: Floats) -> int:
 
 
 def posterior_of_arrays(arrays: Mapping[str, npt.NDArray[Any]], scale: float, n: int) -> Posterior | LowRankPosterior:
-    """Return what `arrays` of a posterior returned as a posterior.
-
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-        From a model file.
-    scale : float
-        The factor of K.
-    n : int
-        Training samples of the solver's support.
-
-    Returns
-    -------
-    Posterior or LowRankPosterior
-
-    Raises
-    ------
-    ModelError
-        If an array has another shape.
-    """
+    """Return the posterior stored in a model file by `arrays`."""
     factor = arrays["factor"]
     if factor.ndim == 2:
         shapes = {"factor": (len(factor), n), "mean_weights": (n,), "mean_variance": (1,)}
@@ -228,3 +125,32 @@ def posterior_of_arrays(arrays: Mapping[str, npt.NDArray[Any]], scale: float, n:
     if factor.ndim == 2:
         return LowRankPosterior(factor, scale, arrays["mean_weights"], float(arrays["mean_variance"][0]))
     return Posterior(factor, scale, arrays.get("weights"), arrays.get("ones"))
+
+
+# The joint posterior of a Gaussian process at several new samples.
+
+
+def covariances(solver: Any, K: Floats, prior: Floats) -> Floats:
+    """Return the posterior covariance of f at new samples, shape (m, m)."""
+    posterior = solver.posterior_
+    parts, left, mean_variance = _explained(posterior, K[:, solver.support_])
+    with one_thread():
+        found = posterior.scale * prior - parts @ parts.T + mean_variance * np.outer(left, left)
+    return np.asarray((found + found.T) / 2)
+
+
+def _explained(posterior: Posterior | LowRankPosterior, K: Floats) -> tuple[Floats, Floats, float]:
+    """Return the terms that the support samples explain of new samples.
+
+    These are the explained parts (m, r), the remaining weight of the mean (m,), and the variance of that mean.
+    """
+    if isinstance(posterior, LowRankPosterior):
+        with one_thread():
+            return K @ posterior.factor.T, 1.0 - K @ posterior.mean_weights, posterior.mean_variance
+    whitened = np.empty((len(K), K.shape[1]))
+    for start in range(0, len(K), BLOCK):
+        whitened[start : start + BLOCK] = posterior.whiten(posterior.scale * K[start : start + BLOCK]).T
+    if posterior.ones is None:
+        return whitened, np.zeros(len(K)), 0.0
+    with one_thread():
+        return whitened, 1.0 - whitened @ posterior.ones, 1.0 / float(posterior.ones @ posterior.ones)

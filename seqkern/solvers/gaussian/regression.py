@@ -1,24 +1,476 @@
-"""Gaussian process regression on a Gram matrix: the Cholesky decomposition."""
+"""Gaussian process regression on a Gram matrix, by Cholesky decomposition."""
 
-from typing import Any, Self
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import eigh, solve_triangular
 
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import GramError, LabelError, ParameterError
+from seqkern.core.linear_algebra import Definite
+from seqkern.core.parameters import choice, integer, real
+from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
-from seqkern.gaussian.search import Tridiagonal
-from seqkern.gaussian.system import Observations, covariance, jitter_remark, joined_remarks, next_jitter
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
-from seqkern.solvers.gaussian.gaussian_regression import GaussianRegression
-from seqkern.solvers.gaussian.inducing import pivoted_columns
-from seqkern.solvers.gaussian.on_products import PROBES, STEPS, QuadratureLikelihood
-from seqkern.solvers.gaussian.posterior import LowRankPosterior, Posterior
-from seqkern.solvers.gaussian.product_system import RANK, ProductSystem
+from seqkern.kernels.vectors.marginal_likelihood import (
+    LOG_2PI,
+    Likelihood,
+    Observations,
+    Tridiagonal,
+    bound_remark,
+    choose_scale_and_noise,
+    covariance,
+    indefinite_remark,
+    jitter_remark,
+    joined_remarks,
+    next_jitter,
+)
+from seqkern.solvers.capabilities import Variances
+from seqkern.solvers.contract import RealSolver
+from seqkern.solvers.costs import FLOP_NS, FitCost, FitWork, dense_algebra
+from seqkern.solvers.estimator import clone
+from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.gaussian.posterior import LowRankPosterior, Posterior, posterior_of_arrays
+from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import random_seed
 
+# Shared base of Gaussian process regression: parameters, the choice of noise and scale, variances.
+
 Floats = npt.NDArray[np.float64]
+
+
+class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
+    """Base of Gaussian process regression; a solver sets `scale_`, `noise_` and `posterior_`.
+
+    >>> from seqkern.solvers import GPR
+    >>> issubclass(GPR, GaussianRegression), GPR().mean
+    (True, 'constant')
+    """
+
+    needs_semidefinite = True
+    gives_variances: ClassVar[bool] = True
+
+    noise: float | str = real(
+        default="auto",
+        low=0,
+        words=("auto",),
+        doc="Variance of the errors of the labels; ``auto``: that of the greatest marginal likelihood.",
+    )
+    scale: float | str = real(
+        default="auto",
+        low=0,
+        open_low=True,
+        words=("auto",),
+        doc="Factor of the kernel: the variance of the function where K(x, x) = 1; ``auto``: as for `noise`.",
+    )
+    mean: Literal["constant", "zero"] = choice(
+        default="constant", doc="Mean of the prior: a constant, estimated from the labels, or zero."
+    )
+
+    @property
+    def without_matrix(self) -> str:
+        """Advice on what to train instead if a Gram matrix does not fit into memory."""
+        return "choose --solver gp_inducing with --gram FILE.npy, which copies no matrix"
+
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+        """Raise LabelError for constant labels, from which no variance can be estimated."""
+        if np.ptp(y) == 0:
+            raise LabelError(
+                f"all {len(y)} training labels are {float(y[0]):g}",
+                remedy="a Gaussian process needs labels that differ",
+            )
+
+    @property
+    def best_params_(self) -> dict[str, Any]:
+        """Chosen scale and noise, by name."""
+        return {name: getattr(self, f"{name}_") for name in ("noise", "scale") if getattr(self, name) == "auto"}
+
+    def with_chosen_parameters(self) -> Self:
+        """Return a new solver with the scale and noise chosen by `fit`."""
+        return clone(self).set_params(**self.best_params_)
+
+    def _given(self) -> tuple[float | None, float | None]:
+        """Return scale and noise as given, None for those to be chosen; set both if both are given."""
+        scale, noise = (None if value == "auto" else float(value) for value in (self.scale, self.noise))
+        if scale is not None and noise is not None:
+            self.scale_, self.noise_ = scale, noise
+        return scale, noise
+
+    def _choose(self, likelihood: Likelihood, y: Floats) -> dict[str, Any]:
+        """Set scale and noise, at least one of which is to be chosen; return the search's entries for the report."""
+        self.scale_, self.noise_, chosen = choose_scale_and_noise(likelihood, float(np.var(y)), *self._given())
+        free = [name for name in ("scale", "noise") if getattr(self, name) == "auto"]
+        limits = [bound_remark(free[place], chosen.values[place]) for place in chosen.at_bounds]
+        return {"converged": chosen.converged, "iterations": chosen.evaluations, **joined_remarks(*limits)}
+
+    def _summary(self, log_likelihood: float) -> dict[str, Any]:
+        """Return the report entries common to every fit."""
+        return {
+            "objective": -log_likelihood,
+            "log_marginal_likelihood": log_likelihood,
+            "noise": self.noise_,
+            "scale": self.scale_,
+            "mean": self.intercept_,
+        }
+
+    def _variances(self, K: Any, diagonal: Floats, columns: npt.NDArray[np.int64]) -> Variances:
+        """Return the variances of the function and of observations."""
+        rows = self._rows(K) if isinstance(K, KernelOperator) else K[:, columns]
+        return Variances.of(self.posterior_.variances(rows, diagonal), self.noise_)
+
+    def _rows(self, K: KernelOperator) -> Floats:
+        """Return the kernel values between an operator's records and the support samples."""
+        unit = np.zeros(len(self.support_))
+        out = np.empty((len(K), len(unit)))
+        for j in range(len(unit)):
+            unit[j] = 1.0
+            out[:, j] = self._sums(K, unit)
+            unit[j] = 0.0
+        return out
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return the parameters, the coefficients and the posterior."""
+        header, arrays = super().fitted_state()
+        return {**header, "scale": self.scale_, "noise": self.noise_}, {**arrays, **self.posterior_.arrays()}
+
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Restore the attributes from the output of `fitted_state`."""
+        super().restore_fitted(header, arrays)
+        self.scale_, self.noise_ = header["scale"], header["noise"]
+        self.posterior_ = posterior_of_arrays(arrays, self.scale_, len(self.dual_coef_))
+
+
+# Likelihood of Gaussian process regression from products with K, without storing the matrix.
+#
+# The likelihood of scale and noise is a sum over Gauss quadratures of Lanczos runs on K alone: as scale · K + noise · I
+# has the same Krylov spaces, one run serves all parameters. Runs from random signs give the log determinant (stochastic
+# Lanczos quadrature), runs from the labels and from ones the rest. The linear system is solved in `product_system`.
+#
+# Ubaru, Chen, Saad: Fast estimation of tr(f(A)) via stochastic Lanczos quadrature. SIAM Journal on Matrix Analysis and
+# Applications 38, 2017.
+#
+# Gardner, Pleiss, Bindel, Weinberger, Wilson: GPyTorch: blackbox matrix-matrix Gaussian process inference with GPU
+# acceleration. NeurIPS 2018.
+
+PROBES = 10
+"""Vectors of random signs of which the log determinant is the mean."""
+
+STEPS = 100
+"""Products of a Lanczos run for each of its first vectors."""
+
+SMALL = 1e-10
+"""A vector, or an eigenvalue, of this share of what it was before is nothing but rounding errors."""
+
+
+@dataclass(frozen=True)
+class Quadrature:
+    """Quadrature nodes and weights: uᵀ g(K) v ≈ Σ weights · g(nodes).
+
+    >>> found = Quadrature(np.array([1.0, 3.0]), np.array([0.5, 0.5]))
+    >>> float(found.weights @ found.nodes**2)
+    5.0
+    """
+
+    nodes: "Floats"
+    weights: "Floats"
+
+    def inverse(self, scale: float, noise: float) -> "Floats":
+        """Return uᵀ C⁻¹ v, C = scale · K + noise · I, and its derivatives with respect to scale and noise."""
+        total = scale * self.nodes + noise
+        own = self.weights / total**2
+        return np.array([(self.weights / total).sum(), -(own * self.nodes).sum(), -own.sum()])
+
+    def logarithm(self, scale: float, noise: float) -> "Floats":
+        """Return uᵀ log(C) v and its derivatives with respect to scale and noise."""
+        total = scale * self.nodes + noise
+        own = self.weights / total
+        return np.array([(self.weights * np.log(total)).sum(), (own * self.nodes).sum(), own.sum()])
+
+
+def krylov(K: KernelOperator, starts: "Floats", most: int) -> "tuple[Floats, Floats]":
+    """Return K restricted to the Krylov space of some vectors, in coordinates in which it is diagonal.
+
+    With the nodes (r,) and the parts (b, r) of the vectors, u g(K) vᵀ ≈ Σ_j parts_u[j] · g(nodes[j]) · parts_v[j].
+    """
+    most = min(most, starts.shape[1])
+    basis, images = np.empty((2, most, starts.shape[1]))
+    waiting, size = [start.copy() for start in starts], 0
+    while waiting and size < most:
+        vector = waiting.pop(0)
+        length = float(np.linalg.norm(vector))
+        for _ in range(2):  # once is not enough after cancellation
+            vector -= (basis[:size] @ vector) @ basis[:size]
+        left = float(np.linalg.norm(vector))
+        if left <= SMALL * length:
+            continue
+        basis[size] = vector / left
+        images[size] = K.times(basis[size])
+        waiting.append(images[size].copy())
+        size += 1
+    inner = basis[:size] @ images[:size].T
+    nodes, vectors = np.linalg.eigh((inner + inner.T) / 2)
+    return np.maximum(nodes, 0.0), (starts @ basis[:size].T) @ vectors
+
+
+class QuadratureLikelihood:
+    """The log marginal likelihood of scale and noise; see `seqkern.kernels.vectors.marginal_likelihood.Likelihood`.
+
+    The log determinant is the known one of scale · AᵀA + noise · I, plus the mean estimate of the difference from
+    random signs.
+    """
+
+    def __init__(self, K: KernelOperator, columns: "Floats", y: "Floats", *, constant: bool, seed: int) -> None:
+        n = len(y)
+        self._n, self._constant = n, constant
+        self.size = float(np.mean(K.squares))
+        own = np.array([y - y.mean(), np.ones(n)] if constant else [y], dtype=np.float64)
+        nodes, parts = krylov(K, own, len(own) * STEPS)
+        pairs = [(0, 0), (0, 1), (1, 1)] if constant else [(0, 0)]
+        self._of_labels = [Quadrature(nodes, parts[i] * parts[j]) for i, j in pairs]
+        values, vectors = np.linalg.eigh(columns @ columns.T)
+        good = values > SMALL * values[-1]
+        values, vectors = values[good], vectors[:, good] / np.sqrt(values[good])
+        ends = np.append(values, 0.0)
+        self._known = Quadrature(ends, np.append(np.ones(len(values)), n - len(values)))
+        draw = np.random.default_rng(seed)
+        self._probes = []
+        for _ in progress_bar(range(PROBES), "log determinant"):
+            signs = np.where(draw.integers(0, 2, n) > 0, 1.0, -1.0)
+            nodes, parts = krylov(K, signs[None], STEPS)
+            squares = ((columns @ signs) @ vectors) ** 2
+            approximate = Quadrature(ends, np.append(squares, n - squares.sum()))
+            self._probes.append((Quadrature(nodes, parts[0] ** 2), approximate))
+
+    def likelihood(self, scale: float, noise: float) -> "tuple[float, Floats]":
+        """Return the log marginal likelihood and its derivatives with respect to scale and noise."""
+        differences = [a.logarithm(scale, noise) - b.logarithm(scale, noise) for a, b in self._probes]
+        determinant = self._known.logarithm(scale, noise) + np.mean(differences, axis=0)
+        found = -0.5 * (self._square(scale, noise) + determinant)
+        return float(found[0]) - 0.5 * self._n * LOG_2PI, found[1:]
+
+    def best_scale(self, ratio: float) -> float:
+        """Return the scale that maximises the likelihood if the noise is `ratio` · scale."""
+        return float(self._square(1.0, ratio)[0]) / self._n
+
+    def _square(self, scale: float, noise: float) -> "Floats":
+        """Return (y − mean)ᵀ C⁻¹ (y − mean) and its derivatives with respect to scale and noise."""
+        labels, *others = (one.inverse(scale, noise) for one in self._of_labels)
+        if not self._constant:
+            return labels
+        cross, ones = others
+        mean = cross[0] / ones[0]
+        return labels - 2 * mean * cross + mean**2 * ones
+
+
+# Linear system of Gaussian process regression from products with K: conjugate gradients, and variances.
+#
+# Gardner, Pleiss, Bindel, Weinberger, Wilson: GPyTorch: blackbox matrix-matrix Gaussian process inference with GPU
+# acceleration. NeurIPS 2018.
+
+RANK = 200
+"""Columns of K of the preconditioner, and dimensions of the space in which variances are computed."""
+
+EXACT = 1e-10
+"""A system is solved when its residual is this share of the right side."""
+
+MOST_PRODUCTS = 1000
+"""Largest number of products of a linear system."""
+
+
+class ProductSystem:
+    """The system matrix C = scale · K + noise · I as products, with its preconditioner from K ≈ AᵀA."""
+
+    def __init__(self, K: KernelOperator, columns: Floats, scale: float, noise: float) -> None:
+        self._K, self._columns, self._scale, self._noise = K, columns, scale, noise
+        inner = columns @ columns.T
+        inner[np.diag_indices_from(inner)] += noise / scale
+        self._inner = Definite(inner)
+        self.products = 0
+
+    def times(self, vector: Floats) -> Floats:
+        """Return the product C · vector."""
+        self.products += 1
+        return self._scale * self._K.times(vector) + self._noise * vector
+
+    def _precondition(self, vector: Floats) -> Floats:
+        """Return the preconditioned vector, (scale · AᵀA + noise · I)⁻¹ · vector."""
+        return (vector - self._inner.solve(self._columns @ vector) @ self._columns) / self._noise
+
+    def solve(self, right: Floats) -> tuple[Floats, float]:
+        """Return C⁻¹ · right by conjugate gradients, and the residual relative to the right-hand side."""
+        solution, rest = np.zeros(len(right)), right.copy()
+        size = float(np.linalg.norm(right))
+        near = self._precondition(rest)
+        direction, square = near, float(rest @ near)
+        for _ in range(MOST_PRODUCTS):
+            image = self.times(direction)
+            curvature = float(direction @ image)
+            if curvature <= 0:
+                raise _not_positive()
+            step = square / curvature
+            solution += step * direction
+            rest -= step * image
+            if np.linalg.norm(rest) <= EXACT * size:
+                break
+            near = self._precondition(rest)
+            before, square = square, float(rest @ near)
+            direction = near + (square / before) * direction
+        return solution, float(np.linalg.norm(rest)) / size
+
+    def posterior(self, of_ones: Floats | None) -> LowRankPosterior:
+        """Return the posterior in the space of the columns, whose variances are upper bounds of the exact ones."""
+        basis = np.linalg.qr(self._columns.T)[0].T
+        inner = np.stack([basis @ self.times(one) for one in progress_bar(list(basis), "variances")])
+        try:
+            lower = np.linalg.cholesky((inner + inner.T) / 2)
+        except np.linalg.LinAlgError as error:
+            raise _not_positive() from error
+        factor = self._scale * solve_triangular(lower, basis, lower=True)
+        if of_ones is None:
+            return LowRankPosterior(factor, self._scale, np.zeros(basis.shape[1]), 0.0)
+        return LowRankPosterior(factor, self._scale, self._scale * of_ones, 1 / float(of_ones.sum()))
+
+
+def _not_positive() -> GramError:
+    """Return the error for a covariance with a direction of negative variance."""
+    return GramError(
+        "the kernel is not positive semi-definite",
+        remedy="clip it (clip=true), choose another kernel, or give a larger noise",
+    )
+
+
+# The variational bound of a sparse Gaussian process, with inducing samples from the training set.
+#
+# The inducing samples Z are pivots of a Cholesky decomposition of K: each is the sample least explained by the previous
+# ones. With A = L⁻¹ K(Z, X), L the Cholesky factor of K(Z, Z), the covariance of the labels is replaced by
+# scale · AᵀA + noise · I, and the bound is their log likelihood under it less scale / (2 noise) · (tr K − tr AᵀA).
+#
+# Titsias: Variational learning of inducing variables in sparse Gaussian processes. AISTATS 2009.
+#
+# Fine, Scheinberg: Efficient SVM training using low-rank kernel representations. Journal of Machine Learning Research
+# 2, 2001.
+#
+# Burt, Rasmussen, van der Wilk: Convergence of sparse variational inference in Gaussian processes regression. Journal
+# of Machine Learning Research 21, 2020.
+
+EXHAUSTED = 1e-10
+"""No sample is added when all are explained up to this share of the largest K(x, x)."""
+
+LONG = 10**7
+"""Values of the columns of K from which on progress is shown."""
+
+
+def pivoted_columns(K: Any, most: int) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """Return inducing samples (pivots), A = L⁻¹ K(Z, X) of shape (m, n), and the diagonal of K − AᵀA.
+
+    >>> pivots, columns, left = pivoted_columns(np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 0.5]]), 2)
+    >>> pivots.tolist(), left.round(2).tolist()
+    ([0, 2], [0.0, 0.36, 0.0])
+    """
+    products = isinstance(K, KernelOperator)
+    diagonal = np.array(K.squares if products else np.diagonal(K), dtype=np.float64)
+    n, least = len(diagonal), EXHAUSTED * float(diagonal.max(initial=0.0))
+    similar = K.times(np.ones(n)) if products else K.sum(axis=1)
+    pivots, columns, unit = [], np.empty((min(most, n), n)), np.zeros(n)
+    rest = diagonal.copy()
+    steps = range(min(most, n))
+    for j in progress_bar(steps, "inducing samples") if products and n * len(steps) > LONG else steps:
+        top = float(rest.max(initial=0.0))
+        if top <= least:
+            break
+        # many kernels are normalised: of samples that are explained equally badly, the most typical one
+        alike = np.flatnonzero(rest >= top * (1 - 1e-9))
+        pivot = int(alike[np.argmax(similar[alike])])
+        if products:
+            unit[pivot] = 1.0
+            column = K.times(unit)
+            unit[pivot] = 0.0
+        else:
+            column = K[pivot]
+        columns[j] = (column - columns[:j, pivot] @ columns[:j]) / math.sqrt(top)
+        rest -= columns[j] ** 2
+        rest[pivot] = 0.0
+        pivots.append(pivot)
+    return np.array(pivots, dtype=np.int64), columns[: len(pivots)], rest
+
+
+class InducingBound:
+    """The variational bound as a function of scale and noise; see
+    `seqkern.kernels.vectors.marginal_likelihood.Likelihood`.
+    """
+
+    def __init__(self, K: Any, y: Floats, most: int, *, constant: bool) -> None:
+        self.pivots, columns, left = pivoted_columns(K, most)
+        self.left, self.negative = float(np.maximum(left, 0.0).sum()), max(0.0, -float(left.min()))
+        self._n, self._constant = len(y), constant
+        self._lower = columns[:, self.pivots].T.copy()  # L
+        values, self._vectors = eigh(columns @ columns.T, overwrite_a=True)
+        self._values = np.maximum(values, 0.0)
+        self.size = (self.left + float(self._values.sum())) / self._n
+        # labels and ones in the coordinates of the eigenvectors, with their products
+        both = np.stack([y, np.ones(self._n)])
+        self._parts = (both @ columns.T) @ self._vectors
+        self._products = both @ both.T
+
+    def likelihood(self, scale: float, noise: float) -> tuple[float, Floats]:
+        """Return the bound and its derivatives with respect to scale and noise."""
+        total = scale * self._values + noise
+        y, rest = self._residual(scale, noise)
+        n, m = self._n, len(total)
+        # what the inducing samples explain of the squared labels, and its derivative
+        explained, change = float((y**2 / total).sum()), float(((y / total) ** 2).sum())
+        square = (rest - scale * explained) / noise
+        log_determinant = (n - m) * math.log(noise) + float(np.log(total).sum())
+        value = -0.5 * (square + log_determinant + n * LOG_2PI + scale * self.left / noise)
+        by_scale = float((self._values / total).sum()) + self.left / noise - change
+        by_noise = (scale * change + n - m - square - scale * self.left / noise) / noise + float((1 / total).sum())
+        return value, np.array([-0.5 * by_scale, -0.5 * by_noise])
+
+    def best_scale(self, ratio: float) -> float:
+        """Return the scale that maximises the bound if the noise is `ratio` · scale."""
+        y, rest = self._residual(1.0, ratio)
+        return (rest - float((y**2 / (self._values + ratio)).sum())) / ratio / self._n
+
+    def remark(self) -> str | None:
+        """Return a remark if the inducing samples explain more than K(x, x), as K is indefinite; else None."""
+        shown = f"of a sample the inducing ones explain {self.negative:.2g} more than K(x, x)"
+        return indefinite_remark(self.negative, np.array([self.size]), shown)
+
+    def _means(self, scale: float, noise: float) -> tuple[float, float]:
+        """Return the prior mean and the inverse of its variance."""
+        y, ones = self._parts
+        total = scale * self._values + noise
+        weight = float(self._products[1, 1] - scale * (ones**2 / total).sum()) / noise
+        if not self._constant:
+            return 0.0, weight
+        return float(self._products[0, 1] - scale * (y * ones / total).sum()) / noise / weight, weight
+
+    def _residual(self, scale: float, noise: float) -> tuple[Floats, float]:
+        """Return the labels minus the mean, in eigenvector coordinates, and the sum of their squares."""
+        mean, _ = self._means(scale, noise)
+        products = self._products
+        return (
+            self._parts[0] - mean * self._parts[1],
+            float(products[0, 0] - 2 * mean * products[0, 1] + mean**2 * products[1, 1]),
+        )
+
+    def solution(self, scale: float, noise: float) -> tuple[Floats, float, LowRankPosterior]:
+        """Return the coefficients of the inducing samples, the prior mean, and the posterior for variances."""
+        mean, weight = self._means(scale, noise)
+        total = scale * self._values + noise
+        y, _ = self._residual(scale, noise)
+        # Uᵀ L⁻¹, from kernel values with Z to the coordinates of the eigenvectors
+        to_parts = solve_triangular(self._lower, self._vectors, lower=True, trans="T").T
+        coefficients = (scale * y / total) @ to_parts
+        factor = scale * np.sqrt(self._values / total)[:, None] * to_parts
+        mean_weights = (scale * self._parts[1] / total) @ to_parts
+        variance = 1 / weight if self._constant else 0.0
+        return coefficients, mean, LowRankPosterior(factor, scale, mean_weights, variance)
+
 
 SOLVED = 1e-6
 """On products the system is solved if its residual is at most this share of the right side."""
@@ -121,13 +573,13 @@ class GPR(GaussianRegression):
         return FitCost(dense_algebra(work.width, cubes))
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
-        """Choose the parameters, and solve the system."""
+        """Choose the parameters, solve the system, and return the report."""
         with one_thread():
             report = self._fit_products(K, y) if isinstance(K, KernelOperator) else self._fit_matrix(K, y)
         return {"converged": True, "iterations": 1, **report}
 
     def _fit_matrix(self, K: Floats, y: Floats) -> dict[str, Any]:
-        """Fit by the Cholesky decomposition."""
+        """Fit by Cholesky decomposition, and return the report."""
         constant, report, jitter = self.mean == "constant", {}, 0.0
         if None in self._given():
             reduced = Tridiagonal(np.array(K, order="C"), y, constant=constant)
@@ -155,7 +607,7 @@ class GPR(GaussianRegression):
         }
 
     def _solve(self, K: Floats, y: Floats, constant: bool, jitter: float) -> tuple[Observations, float]:
-        """Return the solution, and the jitter without which the matrix would not be positive definite."""
+        """Return the solution, and the jitter that makes the matrix positive definite."""
         while True:
             try:
                 C = covariance(K, self.scale_, self.noise_ + jitter)
@@ -164,7 +616,7 @@ class GPR(GaussianRegression):
                 jitter = next_jitter(jitter, self.scale_ * np.diagonal(K))
 
     def _fit_products(self, K: KernelOperator, y: Floats) -> dict[str, Any]:
-        """Fit by conjugate gradients; the likelihood is that of Lanczos quadratures."""
+        """Fit by conjugate gradients, with the likelihood from Lanczos quadratures, and return the report."""
         constant, report = self.mean == "constant", {}
         if self.noise != "auto" and float(self.noise) == 0:
             raise ParameterError("noise=0 needs a Gram matrix", remedy="give a noise above 0, or auto")
@@ -192,4 +644,109 @@ class GPR(GaussianRegression):
             "products": system.products,
             "jitter": 0.0,
             **joined_remarks(report.get("remark"), None if converged else TOO_SMALL),
+        }
+
+
+# Gaussian process regression on few inducing samples, by the variational bound.
+
+
+class InducingGPR(GaussianRegression):
+    r"""Gaussian process regression that keeps few inducing samples, by the variational bound of Titsias.
+
+    Attributes
+    ----------
+    support_ : ndarray of int64, shape (m,)
+        The inducing samples.
+    dual_coef_ : ndarray of float64, shape (m,)
+        Their coefficients.
+    intercept_ : float
+        The mean of the prior.
+    noise_, scale_ : float
+        Variance of the noise, and factor of the kernel, as given or chosen.
+    report_ : dict
+        Besides the usual: ``log_marginal_likelihood``, here a lower bound, of which ``objective`` is the negative,
+        ``noise``, ``scale``, ``mean``, and ``unexplained``, the share of tr K that the inducing samples leave.
+
+    Notes
+    -----
+    The model is that of `GPR`. What the labels tell about f is summarised by its values at m training samples Z, so
+    that the covariance of the labels is C = s Q + noise · I with Q = K(X, Z) K(Z, Z)⁻¹ K(Z, X). Noise and scale that
+    are ``"auto"`` maximise a lower bound of the log marginal likelihood
+
+    .. math:: \log N(y; m 1, C) − s / (2 noise) (tr K − tr Q)
+
+    in which m is the mean of the prior, by generalised least squares. Inducing samples are pivots of a partial Cholesky
+    decomposition of K: each is the sample that those before explain least. With all samples the fit is that of `GPR`.
+
+    Predictions need the kernel with the inducing samples only. A variance is that of f given the inducing values, plus
+    what these leave of K(x, x): far from them it is that of the prior.
+
+    Complexity: n·m² multiplications and n·m numbers for n training samples; of a Gram matrix only m rows are read, on a
+    KernelOperator m products are computed instead. A variance takes m² multiplications.
+
+    References
+    ----------
+    Titsias: Variational learning of inducing variables in sparse Gaussian processes. AISTATS 2009.
+
+    Examples
+    --------
+    Two of five samples suffice, as the others are nearly copies of them:
+
+    >>> import numpy as np
+    >>> from seqkern.kernels import RBFKernel
+    >>> from seqkern.solvers import InducingGPR
+    >>> kernel = RBFKernel(gamma=0.5)
+    >>> X, y = np.array([[0.0], [0.01], [2.0], [2.01], [2.02]]), np.array([0.1, 0.2, 0.9, 0.8, 0.9])
+    >>> solver = InducingGPR(n_inducing=2, noise=0.01, scale=1.0).fit(kernel(X), y)
+    >>> solver.support_.tolist(), solver.predict(kernel(X, X)).round(2).tolist()
+    ([2, 0], [0.15, 0.15, 0.86, 0.87, 0.87])
+    """
+
+    name = "gp_inducing"
+    gram_copies = 0.0
+    summary = "Gaussian process regression on few inducing samples, for very many records."
+
+    n_inducing: int = integer(default=500, low=1, doc="Inducing samples, at most.")
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return solvers for the contract suite."""
+        return [cls(), cls(n_inducing=12, noise=0.05, scale=2.0, mean="zero")]
+
+    @property
+    def without_matrix(self) -> str:
+        """Nothing: no other Gaussian process needs less."""
+        return ""
+
+    def gram_bytes(self, n: int) -> int:
+        """Return the memory of a fit besides the Gram matrix: the columns of the inducing samples, twice."""
+        return 16 * n * min(n, self.n_inducing)
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return what a fit is predicted to cost: the columns of the inducing samples, made orthogonal."""
+        m = min(work.n, self.n_inducing)
+        products = m * work.product if work.gives == "operator" else 0.0
+        return FitCost(products + 2 * work.n * m**2 * FLOP_NS * 1e-9, self.gram_bytes(work.n))
+
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
+        """Choose inducing samples and parameters, compute the posterior, and return the report."""
+        if self.noise != "auto" and float(self.noise) == 0:
+            raise ParameterError("noise=0 needs solver gp_regression", remedy="give a noise above 0, or auto")
+        report: dict[str, Any] = {}
+        with one_thread():
+            bound = InducingBound(K, y, self.n_inducing, constant=self.mean == "constant")
+            if None in self._given():
+                report = self._choose(bound, y)
+            coefficients, self.intercept_, self.posterior_ = bound.solution(self.scale_, self.noise_)
+        self.support_, self.dual_coef_ = bound.pivots, coefficients
+        if isinstance(K, KernelOperator):
+            self._vectors = K.take(self.support_)
+        return {
+            "converged": True,
+            "iterations": 1,
+            "residual": 0.0,
+            **report,
+            **self._summary(bound.likelihood(self.scale_, self.noise_)[0]),
+            **joined_remarks(report.get("remark"), bound.remark()),
+            "unexplained": bound.left / (bound.size * len(y)) if bound.size else 0.0,
         }

@@ -1,1 +1,1 @@
-"""Solvers by linear algebra on a Gram matrix: least squares, discriminants, principal components, sphered SVM."""
+"""Solvers by linear algebra on a Gram matrix: least squares, discriminants, kernel PCA, sphered SVM."""

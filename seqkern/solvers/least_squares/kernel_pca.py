@@ -15,7 +15,7 @@ from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers import _linear
-from seqkern.solvers.base import Solver
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import FitCost, FitWork
 
 PRODUCTS = 1.5
@@ -87,17 +87,7 @@ class KernelPCA(TransformerMixin, Solver):
     )
 
     def transform(self, K: Any) -> npt.NDArray[np.float64]:
-        """Return the projections of new rows; `decision_function` is the same.
-
-        Parameters
-        ----------
-        K : array_like of float64, shape (m, n)
-            The kernel of new samples (rows) with the training ones (columns).
-
-        Returns
-        -------
-        ndarray of float64, shape (m, c)
-        """
+        """Return the projections of new rows; `decision_function` is the same."""
         return self.decision_function(K)
 
     def fit_cost(self, work: FitWork) -> FitCost:
@@ -108,7 +98,7 @@ class KernelPCA(TransformerMixin, Solver):
         return FitCost((self.fit_products + PRODUCTS * count) * work.product)
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
-        """Keep the eigenvectors of the centred matrix that belong to the largest positive eigenvalues."""
+        """Keep the eigenvectors of the centred matrix with the largest positive eigenvalues; return the report."""
         n = len(K)
         wanted = n if self.n_components is None else min(self.n_components, n)
         with one_thread():
@@ -143,7 +133,7 @@ class KernelPCA(TransformerMixin, Solver):
         }
 
     def _check(self, count: int, trace: float) -> None:
-        """Raise GramError without variance, and warn if there are fewer components than requested."""
+        """Raise GramError if there is no variance; warn if there are fewer components than requested."""
         if count == 0 or trace <= 0:
             none = "no direction has positive variance"
             less = f"the total variance in feature space is not positive: the centred matrix has the trace {trace:g}"
@@ -158,7 +148,7 @@ class KernelPCA(TransformerMixin, Solver):
             )
 
     def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the projections."""
+        """Return the projections of the rows onto the components."""
         out = np.empty((len(self.dual_coef_), len(K)))
         for weights, projections in zip(self.dual_coef_, out, strict=True):
             _linear.decide(K, columns, self.means_, weights, 0.0, projections)

@@ -1,7 +1,7 @@
-"""Least-squares support vector machines: a margin error costs its square.
+"""Least-squares SVMs, in which a margin error costs its square.
 
-If errors on both sides of the margin count (equality form), and in regression, one linear system gives the solution. If
-only errors on the wrong side count (inequality form), a bounded quadratic program remains: lagrangian.py.
+If errors on both sides of the margin count (equality form), and in regression, one linear system gives the solution.
+If only errors on the wrong side count (inequality form), a bounded quadratic program remains: lagrangian.py.
 """
 
 from typing import Any, Literal, Self
@@ -14,13 +14,200 @@ from seqkern.core.linear_algebra import Definite, Indefinite, on_diagonal
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.base import BinarySolver, RealSolver
-from seqkern.solvers.class_weights import class_factors
+from seqkern.solvers.contract import BinarySolver, RealSolver
 from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.least_squares.lagrangian import minimise
 from seqkern.solvers.products.losses import Squared
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.shared import SearchesCost, class_weights, cost
+from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost
+
+# The Lagrangian SVM: the quadratic program ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + D.
+#
+# D is diag(1/(2C_i)). Mangasarian & Musicant (JMLR 1, 2001) iterate α ← Q⁻¹(((Qα − 1) − γα)₊ + 1), 0 < γ < 1/C, from
+# one Cholesky factor: linear convergence from any start, one solve for each step. With large C convergence is slow, and
+# α approaches zero without reaching it. So after a few steps Newton's method takes over (Keerthi & DeCoste, JMLR 6,
+# 2005; Chapelle, Neural Computation 19, 2007), for the primal ½ βᵀ(K + 11ᵀ)β + Σ C_i (1 − y_i f(x_i))₊² with β = Yα.
+# With A the rows within the margin, a step goes towards the solution of (K_AA + 11ᵀ + D_AA) β_A = y_A, β = 0 elsewhere,
+# to the best point on the way. The primal never increases, and when A settles, the result is the exact optimum, with
+# exact zeros. If K + 11ᵀ is indefinite, though Q is not, neither method is sure to find it.
+
+FIRST = 20
+"""Maximum number of initial iterations; they end earlier if the rows within the margin stay the same."""
+
+HALVINGS = 50
+"""Number of times the interval of the best step is halved."""
+
+
+Floats = npt.NDArray[np.float64]
+
+
+class _Program:
+    """The quadratic program, K, y and C, with its optimality conditions."""
+
+    def __init__(self, K: Floats, y: Floats, cost: Floats) -> None:
+        self.K = K
+        self.y = y
+        self.cost = cost
+        self.ridge = 0.5 / cost
+        self.gamma = 0.95 / cost.max()
+        self.diagonal = np.diagonal(K) + 1.0 + self.ridge
+
+    def decisions(self, beta: Floats) -> Floats:
+        """Return the decisions f of the training rows, (K + 11ᵀ)β."""
+        return self.K @ beta + beta.sum()
+
+    def violation(self, alpha: Floats, slack: Floats) -> float:
+        """Return the largest violation of optimality, |min(α_i Q_ii, (Qα)_i − 1)|."""
+        return float(np.abs(np.minimum(alpha * self.diagonal, slack)).max())
+
+    def primal(self, beta: Floats, f: Floats) -> float:
+        """Return the primal objective."""
+        return 0.5 * float(beta @ f) + float(self.cost @ np.maximum(1.0 - self.y * f, 0.0) ** 2)
+
+    def within(self, f: Floats) -> npt.NDArray[np.int64]:
+        """Return the indices of the rows within the margin."""
+        return np.flatnonzero(self.y * f < 1.0)
+
+    def target(self, active: npt.NDArray[np.int64]) -> Floats:
+        """Return the target β of a Newton step."""
+        part = self.K[np.ix_(active, active)]
+        part += 1.0
+        part[np.diag_indices_from(part)] += self.ridge[active]
+        beta = np.zeros(len(self.y))
+        beta[active] = Definite(part).solve(self.y[active])
+        return beta
+
+    def best_part(self, beta: Floats, f: Floats, other: Floats, its_f: Floats) -> float:
+        """Return the step t in [0, 1] that minimises the primal at (1 − t)(β, f) + t(other, its_f)."""
+        square, mixed, its_square = beta @ f, other @ f, other @ its_f
+        change = self.y * (its_f - f)
+
+        def slope(t: float) -> float:
+            errors = np.maximum(1.0 - self.y * f - t * change, 0.0)
+            rise = (mixed - square) + t * (square - 2.0 * mixed + its_square)
+            return float(rise - 2.0 * (self.cost * errors) @ change)
+
+        if slope(1.0) <= 0.0:
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if slope(middle) <= 0.0 else (low, middle)
+        return 0.5 * (low + high)
+
+
+def minimise(K: Floats, y: Floats, cost: Floats, *, tol: float, max_iter: int) -> tuple[Floats, float, dict[str, Any]]:
+    """Minimise ½ αᵀQα − Σα over α ≥ 0; return α_i y_i, the intercept Σ α_i y_i, and the report."""
+    program = _Program(K, y, cost)
+    factor = _factor(program)
+    alpha, iterations = _iterate(program, factor, tol, min(FIRST, max_iter))
+    best, iterations = _descend(program, np.maximum(alpha, 0.0), tol, iterations, max_iter)
+    done = best["residual"] <= tol or 0 <= best["gap"] <= tol
+    if not done and _indefinite(program):
+        raise GramError(
+            "K + 11ᵀ is indefinite, and the optimum was not found",
+            remedy="repair the matrix (clip, flip, shift), lower C, or choose form=equality",
+        )
+    return best["beta"], best["intercept"], _report(best, iterations, tol, stuck=iterations < max_iter)
+
+
+def _factor(program: _Program) -> Definite:
+    """Return the Cholesky factor of K + 11ᵀ + D, which equals Q up to signs."""
+    try:
+        matrix = on_diagonal(program.K, program.ridge)
+        matrix += 1.0
+        return Definite(matrix)
+    except np.linalg.LinAlgError as error:
+        raise GramError(
+            "K + 11ᵀ + I/(2C) is not positive definite, so the program has no unique solution",
+            remedy="lower C, repair the matrix (clip, flip, shift), or choose form=equality",
+        ) from error
+
+
+def _iterate(program: _Program, factor: Definite, tol: float, max_iter: int) -> tuple[Floats, int]:
+    """Return α after Mangasarian and Musicant's iterations, and their number.
+
+    They end when α is optimal, or the set of rows within the margin no longer changes.
+    """
+    alpha = program.y * factor.solve(program.y)
+    slack = np.zeros(len(alpha))  # Qα = 1 at first
+    active: npt.NDArray[np.bool_] | None = None
+    iterations = 1
+    while iterations < max_iter and program.violation(alpha, slack) > tol:
+        before, active = active, slack <= program.gamma * alpha
+        if before is not None and np.array_equal(before, active):
+            break
+        slack = np.maximum(slack - program.gamma * alpha, 0.0)
+        alpha = program.y * factor.solve(program.y * (slack + 1.0))
+        iterations += 1
+    return alpha, iterations
+
+
+def _descend(
+    program: _Program, alpha: Floats, tol: float, iterations: int, max_iter: int
+) -> tuple[dict[str, Any], int]:
+    """Return the best certificate that Newton's method finds from α ≥ 0, and the iterations so far."""
+    best = _certificate(program, alpha)
+    beta, f, primal = best["beta"], best["f"], best["primal"]
+    while iterations < max_iter:
+        active = program.within(f)
+        other = program.target(active)
+        its_f = program.decisions(other)
+        iterations += 1
+        found = _certificate(program, np.maximum(program.y * other, 0.0))
+        best = min(best, found, key=lambda one: one["gap"])
+        if np.array_equal(program.within(its_f), active) or found["residual"] <= tol:
+            return found, iterations
+        t = program.best_part(beta, f, other, its_f)
+        beta, f = (1.0 - t) * beta + t * other, (1.0 - t) * f + t * its_f
+        before, primal = primal, program.primal(beta, f)
+        if not primal < before:  # up to rounding, or an indefinite K
+            break
+    last = _certificate(program, program.y * beta)
+    last["objective"] = best["objective"]  # an α < 0 gives no bound
+    last["gap"] = (last["primal"] + best["objective"]) / last["primal"]
+    return min(best, last, key=lambda one: one["gap"]), iterations
+
+
+def _indefinite(program: _Program) -> bool:
+    """Return whether K + 11ᵀ is indefinite, which makes the primal non-convex although the dual is convex."""
+    matrix = on_diagonal(program.K, 1e-9 * program.diagonal.max())
+    matrix += 1.0
+    try:
+        Definite(matrix)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def _certificate(program: _Program, alpha: Floats) -> dict[str, Any]:
+    """Return β, b and f for an α, with the primal and the dual objective (as minimised), the gap and the violation."""
+    beta = program.y * alpha
+    f = program.decisions(beta)
+    primal = program.primal(beta, f)
+    dual = float(alpha.sum() - 0.5 * (beta @ f) - 0.5 * (program.ridge @ alpha**2))
+    slack = program.y * f + program.ridge * alpha - 1.0
+    return {
+        "beta": beta,
+        "f": f,
+        "intercept": float(beta.sum()),
+        "primal": primal,
+        "objective": -dual,
+        "gap": (primal - dual) / primal,
+        "residual": program.violation(alpha, slack),
+    }
+
+
+def _report(best: dict[str, Any], iterations: int, tol: float, stuck: bool) -> dict[str, Any]:
+    """Return the report; `stuck` means that rounding ended the descent."""
+    converged = best["residual"] <= tol or 0 <= best["gap"] <= tol
+    remark = {"remark": "K and 1/C differ by too many orders of magnitude; lower C, or normalise the kernel"}
+    return {
+        "converged": bool(converged),
+        "iterations": int(iterations),
+        **{key: float(best[key]) for key in ("residual", "objective", "gap")},
+        **(remark if stuck and not converged else {}),
+    }
+
 
 REFINEMENTS = 1
 """Number of refinement steps for the rounding errors of the factor."""
@@ -129,7 +316,7 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
         return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Solve the system, or the quadratic program."""
+        """Solve the linear system, or the quadratic program, and return the report."""
         factors = class_factors(self.class_weight, self.classes_, y)
         cost = self.C * np.where(y > 0, factors[1], factors[0])
         if isinstance(K, KernelOperator):
@@ -198,7 +385,7 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
     C: float = cost("C, the cost of a squared error.")
 
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Solve the system."""
+        """Solve the linear system, and return the report."""
         if isinstance(K, KernelOperator):
             loss = Squared(y, np.full(len(y), float(self.C)))
             _, self.dual_coef_, report = self._learn(K, loss, EXACT, MOST_PRODUCTS)
@@ -212,31 +399,8 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
 def solve_system(
     K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], float, dict[str, Any]]:
-    """Solve (K + diag(1/(2 cost))) β + b 1 = y, Σ β = 0.
+    """Solve the system (K + diag(1/(2 cost))) β + b 1 = y, Σ β = 0; return β, b and the report.
 
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        Symmetric.
-    y, cost : ndarray of float64, shape (n,)
-        The right side; C of each row.
-
-    Returns
-    -------
-    beta : ndarray of float64, shape (n,)
-        The coefficients.
-    intercept : float
-        b.
-    report : dict
-        That of `LSSVC` in the equality form.
-
-    Raises
-    ------
-    GramError
-        If the system is singular.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from seqkern.solvers.least_squares.least_squares import solve_system
     >>> beta, intercept, report = solve_system(np.eye(2), np.array([1.0, -1.0]), np.full(2, 0.5))

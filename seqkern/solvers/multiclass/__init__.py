@@ -1,1 +1,1 @@
-"""Several classes: by two-class solvers (`pairwise`, `one_against_rest`, `binary_tree`) or at once."""
+"""Multi-class solvers: by binary solvers (`pairwise`, `one_against_rest`, `binary_tree`) or directly."""

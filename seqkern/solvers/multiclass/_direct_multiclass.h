@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "kernels/_simd.h"
+#include "_simd.h"
 
 ALWAYS_INLINE void subtract_body(double factor, const double *restrict row, double shift, ptrdiff_t n,
                                  double *restrict out)

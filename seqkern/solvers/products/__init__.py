@@ -1,1 +1,1 @@
-"""Training on products with the kernel matrix, without the matrix."""
+"""Solvers that train on products with the kernel matrix, without forming the matrix."""

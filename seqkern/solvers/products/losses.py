@@ -1,7 +1,7 @@
-"""Losses of a decision z_i = f(x_i) + b, as `subspace` minimises ½‖f‖² + total·b + Σ_i ℓ_i(z_i).
+"""Losses of decisions z_i = f(x_i) + b for `subspace`, which minimises ½‖f‖² + total·b + Σ_i ℓ_i(z_i).
 
-The dual variables are a_i = −ℓ_i'(z_i); where the bias is at its optimum, they sum to `total`. A loss with kinks is
-smoothed: within `width` of a kink it is a parabola, and the certificate counts what that costs.
+The dual variables are a_i = −ℓ_i'(z_i); where the bias is optimal, they sum to `total`. A loss with kinks is
+smoothed: within `width` of a kink it is a parabola, and the certificate includes the cost of that.
 """
 
 import copy
@@ -14,16 +14,10 @@ Floats = npt.NDArray[np.float64]
 
 
 class Loss:
-    """A loss of n decisions.
+    """A loss of n decisions, whose dual variables sum to `total`.
 
-    Attributes
-    ----------
-    total : float
-        What the dual variables sum to.
-    width : float
-        Of the parabolas that replace kinks; zero for a smooth loss. It may be changed.
-    unit : float
-        Of the decisions: they scale with it.
+    `width` is the width of the parabolas that replace kinks (zero for a smooth loss; it may be changed), and `unit` the
+    scale of the decisions.
     """
 
     total = 0.0
@@ -31,73 +25,23 @@ class Loss:
     unit = 1.0
 
     def value(self, z: Floats) -> float:
-        """Return Σ ℓ_i(z_i), not smoothed.
-
-        Parameters
-        ----------
-        z : ndarray of float64, shape (n,)
-            Decisions.
-
-        Returns
-        -------
-        float
-        """
+        """Return the loss Σ ℓ_i(z_i), without smoothing."""
         raise NotImplementedError
 
     def dual(self, z: Floats) -> Floats:
-        """Return a_i = −ℓ_i'(z_i).
-
-        Parameters
-        ----------
-        z : ndarray of float64, shape (n,)
-            Decisions.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Return the dual variables a_i = −ℓ_i'(z_i)."""
         raise NotImplementedError
 
     def curvature(self, z: Floats) -> Floats:
-        """Return ℓ_i''(z_i).
-
-        Parameters
-        ----------
-        z : ndarray of float64, shape (n,)
-            Decisions.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
+        """Return the second derivatives ℓ_i''(z_i)."""
         raise NotImplementedError
 
     def excess(self, z: Floats) -> float:
-        """Return Σ_i ℓ_i(z_i) + ℓ_i*(−a_i) + a_i·z_i ≥ 0, what smoothing adds to the duality gap.
-
-        Parameters
-        ----------
-        z : ndarray of float64, shape (n,)
-            Decisions.
-
-        Returns
-        -------
-        float
-        """
+        """Return the part of the duality gap due to smoothing, Σ_i ℓ_i(z_i) + ℓ_i*(−a_i) + a_i·z_i ≥ 0."""
         return 0.0
 
     def part(self, rows: npt.NDArray[np.int64]) -> Self:
-        """Return the loss of some of the decisions.
-
-        Parameters
-        ----------
-        rows : ndarray of int64, shape (m,)
-            Which ones.
-
-        Returns
-        -------
-        Loss
-        """
+        """Return the loss of some of the decisions."""
         found = copy.copy(self)
         for name, values in vars(self).items():
             if isinstance(values, np.ndarray):
@@ -105,40 +49,17 @@ class Loss:
         return found
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the least and the greatest b of an interval of best ones; the first is greater if there is none.
+        """Return the ends (low, high) of an interval of optimal biases; low > high if there is none.
 
-        Of the losses here these are the biases for which f + b costs nothing; of `Huber`, with as many samples above
-        its band as below.
-
-        Parameters
-        ----------
-        f : ndarray of float64, shape (n,)
-            Decisions without bias.
-
-        Returns
-        -------
-        low, high : float
+        `f` are the decisions without bias. For most losses here, f + b then costs nothing; for `Huber`, as many samples
+        lie above its band as below.
         """
         return np.inf, -np.inf
 
 
 def separating_biases(f: Floats, y: Floats, margin: float) -> tuple[float, float]:
-    """Return the least and the greatest b with y_i·(f_i + b) ≥ margin for all i.
+    """Return the smallest and largest b with y_i·(f_i + b) ≥ margin for all i; low > high if none exists.
 
-    Parameters
-    ----------
-    f, y : ndarray of float64, shape (n,)
-        Decisions without bias; −1 and 1.
-    margin : float
-        The margin.
-
-    Returns
-    -------
-    low, high : float
-        `low` is greater than `high` if there is no such b.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> separating_biases(np.array([3.0, -1.0]), np.array([1.0, -1.0]), 1.0)
     (-2.0, 0.0)
@@ -148,24 +69,7 @@ def separating_biases(f: Floats, y: Floats, margin: float) -> tuple[float, float
 
 
 class SquaredHinge(Loss):
-    """c_i·max(0, 1 − y_i·z_i)².
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n,)
-        −1 and 1.
-    cost : ndarray of float64, shape (n,)
-        c_i.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.products.losses import SquaredHinge
-    >>> loss = SquaredHinge(np.array([1.0, -1.0]), np.ones(2))
-    >>> z = np.array([0.5, -2.0])
-    >>> loss.value(z), loss.curvature(z).tolist()
-    (0.25, [2.0, 0.0])
-    """
+    """The squared hinge loss c_i·max(0, 1 − y_i·z_i)²."""
 
     def __init__(self, y: Floats, cost: Floats) -> None:
         self.y, self.cost = y, cost
@@ -178,26 +82,20 @@ class SquaredHinge(Loss):
         return float(self.cost @ self._slack(z) ** 2)
 
     def dual(self, z: Floats) -> Floats:
-        """Return 2·c_i·y_i·ξ_i."""
+        """Return the dual variables 2·c_i·y_i·ξ_i."""
         return 2 * self.cost * self.y * self._slack(z)
 
     def curvature(self, z: Floats) -> Floats:
-        """Return 2·c_i where ξ_i > 0."""
+        """Return the second derivatives, 2·c_i where ξ_i > 0."""
         return np.where(self.y * z < 1, 2 * self.cost, 0.0)
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the biases without an error; see `Loss`."""
+        """Return the range of biases without an error; see `Loss`."""
         return separating_biases(f, self.y, 1.0)
 
 
 class Squared(Loss):
-    """c_i·(y_i − z_i)².
-
-    Parameters
-    ----------
-    y, cost : ndarray of float64, shape (n,)
-        Any values; c_i.
-    """
+    """The squared loss c_i·(y_i − z_i)²."""
 
     def __init__(self, y: Floats, cost: Floats) -> None:
         self.y, self.cost = y, cost
@@ -207,22 +105,16 @@ class Squared(Loss):
         return float(self.cost @ (self.y - z) ** 2)
 
     def dual(self, z: Floats) -> Floats:
-        """Return 2·c_i·(y_i − z_i)."""
+        """Return the dual variables 2·c_i·(y_i − z_i)."""
         return 2 * self.cost * (self.y - z)
 
     def curvature(self, z: Floats) -> Floats:
-        """Return 2·c_i."""
+        """Return the second derivatives 2·c_i."""
         return 2 * self.cost
 
 
 class Logistic(Loss):
-    """c_i·ln(1 + exp(−y_i·z_i)).
-
-    Parameters
-    ----------
-    y, cost : ndarray of float64, shape (n,)
-        −1 and 1; c_i.
-    """
+    """The logistic loss c_i·ln(1 + exp(−y_i·z_i))."""
 
     def __init__(self, y: Floats, cost: Floats) -> None:
         self.y, self.cost = y, cost
@@ -232,28 +124,16 @@ class Logistic(Loss):
         return float(self.cost @ np.logaddexp(0, -self.y * z))
 
     def dual(self, z: Floats) -> Floats:
-        """Return c_i·y_i / (1 + exp(y_i·z_i))."""
+        """Return the dual variables c_i·y_i / (1 + exp(y_i·z_i))."""
         return self.cost * self.y * np.exp(-np.logaddexp(0, self.y * z))
 
     def curvature(self, z: Floats) -> Floats:
-        """Return c_i·σ(z_i)·σ(−z_i)."""
+        """Return the second derivatives c_i·σ(z_i)·σ(−z_i)."""
         return self.cost * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z))
 
 
 class Hinge(Loss):
-    """c_i·max(0, margin − y_i·z_i).
-
-    Parameters
-    ----------
-    y, cost : ndarray of float64, shape (n,)
-        −1 and 1; c_i.
-    margin : float
-        0 for the one-class SVM.
-    total : float
-        What the dual variables sum to.
-    width : float
-        The first, in the units of the decisions.
-    """
+    """The hinge loss c_i·max(0, margin − y_i·z_i); the one-class SVM has margin 0."""
 
     def __init__(self, y: Floats, cost: Floats, margin: float = 1.0, *, total: float = 0.0, width: float = 1.0) -> None:
         self.y, self.cost, self.margin, self.total, self.width = y, cost, margin, total, width
@@ -264,21 +144,21 @@ class Hinge(Loss):
         return float(self.cost @ np.maximum(self.margin - self.y * z, 0))
 
     def dual(self, z: Floats) -> Floats:
-        """Return c_i·y_i times the slack in units of the width, between 0 and 1."""
+        """Return the dual variables: c_i·y_i times the slack in units of the width, clipped to [0, 1]."""
         return self.cost * self.y * np.clip((self.margin - self.y * z) / self.width, 0, 1)
 
     def curvature(self, z: Floats) -> Floats:
-        """Return c_i / width on the parabola."""
+        """Return the second derivatives, c_i / width on the parabola."""
         slack = self.margin - self.y * z
         return np.where((slack > 0) & (slack < self.width), self.cost / self.width, 0.0)
 
     def excess(self, z: Floats) -> float:
-        """Return what smoothing adds to the duality gap; see `Loss`."""
+        """Return the part of the duality gap due to smoothing; see `Loss`."""
         slack = np.clip(self.margin - self.y * z, 0, self.width)
         return float(self.cost @ (slack * (1 - slack / self.width)))
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the biases without an error; or, if all duals must be at their bounds, one where they are."""
+        """Return the range of biases without an error or, if all duals must be at their bounds, one where they are."""
         if self.total == 0:
             return separating_biases(f, self.y, self.margin)
         if self.total < self.cost.sum():
@@ -288,22 +168,7 @@ class Hinge(Loss):
 
 
 class Insensitive(Loss):
-    """c·max(0, |y_i − z_i| − ε).
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n,)
-        Any values.
-    cost, epsilon : float
-        c and ε.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.products.losses import Insensitive
-    >>> Insensitive(np.array([0.0, 2.0]), cost=10.0, epsilon=0.5).value(np.zeros(2))
-    15.0
-    """
+    """The ε-insensitive loss c·max(0, |y_i − z_i| − ε)."""
 
     def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
         self.y, self.cost, self.epsilon = y, cost, epsilon
@@ -317,38 +182,22 @@ class Insensitive(Loss):
         return float(self.cost * np.maximum(self._slack(z), 0).sum())
 
     def dual(self, z: Floats) -> Floats:
-        """Return c times the error beyond ε in units of the width, between −1 and 1."""
+        """Return the dual variables: c times the error beyond ε in units of the width, clipped to [−1, 1]."""
         return self.cost * np.sign(self.y - z) * np.clip(self._slack(z) / self.width, 0, 1)
 
     def curvature(self, z: Floats) -> Floats:
-        """Return c / width on the parabolas."""
+        """Return the second derivatives, c / width on the parabolas."""
         slack = self._slack(z)
         return np.where((slack > 0) & (slack < self.width), self.cost / self.width, 0.0)
 
     def excess(self, z: Floats) -> float:
-        """Return what smoothing adds to the duality gap; see `Loss`."""
+        """Return the part of the duality gap due to smoothing; see `Loss`."""
         slack = np.clip(self._slack(z), 0, self.width)
         return float(self.cost * np.sum(slack * (1 - slack / self.width)))
 
 
 class SquaredInsensitive(Loss):
-    """c·max(0, |y_i − z_i| − ε)².
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n,)
-        Any values.
-    cost, epsilon : float
-        c and ε.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.products.losses import SquaredInsensitive
-    >>> loss = SquaredInsensitive(np.array([0.0, 2.0]), cost=10.0, epsilon=0.5)
-    >>> loss.value(np.zeros(2)), loss.dual(np.zeros(2)).tolist()
-    (22.5, [0.0, 30.0])
-    """
+    """The squared ε-insensitive loss c·max(0, |y_i − z_i| − ε)²."""
 
     def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
         self.y, self.cost, self.epsilon = y, cost, epsilon
@@ -361,36 +210,20 @@ class SquaredInsensitive(Loss):
         return float(self.cost * np.sum(self._slack(z) ** 2))
 
     def dual(self, z: Floats) -> Floats:
-        """Return 2·c times the error beyond ε, with its sign."""
+        """Return the dual variables: 2·c times the signed error beyond ε."""
         return 2 * self.cost * np.sign(self.y - z) * self._slack(z)
 
     def curvature(self, z: Floats) -> Floats:
-        """Return 2·c beyond ε."""
+        """Return the second derivatives, 2·c beyond ε."""
         return np.where(np.abs(self.y - z) > self.epsilon, 2 * self.cost, 0.0)
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the biases without an error; see `Loss`."""
+        """Return the range of biases without an error; see `Loss`."""
         return tube_biases(f, self.y, self.epsilon)
 
 
 class Huber(Loss):
-    """c·r²/(2ε) for an error r = y_i − z_i up to ε, c·(|r| − ε/2) beyond.
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n,)
-        Any values.
-    cost, epsilon : float
-        c and ε > 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.products.losses import Huber
-    >>> loss = Huber(np.array([0.25, 2.0]), cost=10.0, epsilon=0.5)
-    >>> loss.value(np.zeros(2)), loss.dual(np.zeros(2)).tolist()
-    (18.125, [5.0, 10.0])
-    """
+    """The Huber loss: c·r²/(2ε) for an error r = y_i − z_i up to ε, and c·(|r| − ε/2) beyond."""
 
     def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
         self.y, self.cost, self.epsilon = y, cost, epsilon
@@ -402,15 +235,15 @@ class Huber(Loss):
         return float(self.cost * np.sum(near * (size - 0.5 * near)) / self.epsilon)
 
     def dual(self, z: Floats) -> Floats:
-        """Return c times the error in units of ε, between −1 and 1."""
+        """Return the dual variables: c times the error in units of ε, clipped to [−1, 1]."""
         return self.cost * np.clip((self.y - z) / self.epsilon, -1, 1)
 
     def curvature(self, z: Floats) -> Floats:
-        """Return c / ε up to ε."""
+        """Return the second derivatives, c / ε for errors up to ε."""
         return np.where(np.abs(self.y - z) < self.epsilon, self.cost / self.epsilon, 0.0)
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
-        """Return the biases with half the errors at ε or more, half at −ε or less; see `Loss`."""
+        """Return the range of biases with half the errors at ε or more and half at −ε or less; see `Loss`."""
         rest = np.sort(self.y - f)
         if len(rest) % 2:
             return np.inf, -np.inf
@@ -419,25 +252,41 @@ class Huber(Loss):
 
 
 def tube_biases(f: Floats, y: Floats, epsilon: float) -> tuple[float, float]:
-    """Return the least and the greatest b with |y_i − f_i − b| ≤ ε for all i.
+    """Return the smallest and largest b with |y_i − f_i − b| ≤ ε for all i; low > high if none exists.
 
-    Parameters
-    ----------
-    f, y : ndarray of float64, shape (n,)
-        Decisions without bias; the values.
-    epsilon : float
-        ε.
-
-    Returns
-    -------
-    low, high : float
-        `low` is greater than `high` if there is no such b.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> tube_biases(np.array([0.0, 1.0]), np.array([1.0, 2.5]), 0.5)
     (1.0, 1.5)
     """
     rest = y - f
     return float(rest.max() - epsilon), float(rest.min() + epsilon)
+
+
+# The optimal bias of hinge losses for given weights.
+
+
+def best_bias(
+    products: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    cost: npt.NDArray[np.float64],
+    margin: float = 1.0,
+    total: float = 0.0,
+) -> float:
+    """Return the b that minimises total·b + Σ cost·max(0, margin − y·(products + b)), the middle one of several.
+
+    The slope rises by cost_i at b = y_i·margin − products_i, starting from total − Σ cost of the positive samples. If
+    it starts at zero, every small b is optimal, and the largest of them is returned. The one-class SVM uses margin 0,
+    and `total` is the sum of its dual variables.
+
+    >>> import numpy as np
+    >>> from seqkern.solvers.products.losses import best_bias
+    >>> best_bias(np.array([3.0, 1.0]), np.array([1.0, -1.0]), np.ones(2))
+    -2.0
+    """
+    places = margin * y - products
+    order = np.argsort(places)
+    slope = np.cumsum(cost[order]) - (float(np.sum(cost[y > 0])) - total)
+    slope[np.abs(slope) <= 1e-12 * float(np.sum(cost))] = 0.0  # as rounding lets it be
+    first = int(np.argmax(slope >= 0))
+    last = first + 1 if slope[first] == 0 and first + 1 < len(places) else first
+    return 0.5 * float(places[order[first]] + places[order[last]])

@@ -1,4 +1,4 @@
-"""Solvers that train on an operator: what they share."""
+"""The shared base of solvers that train on a kernel operator."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
@@ -9,12 +9,10 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.threads import one_thread
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.base import Solver
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.products.best_bias import best_bias
-from seqkern.solvers.products.losses import Hinge, Loss
-from seqkern.solvers.products.space import ProductSpace
-from seqkern.solvers.products.subspace import Minimum, Subspace
+from seqkern.solvers.products.losses import Hinge, Loss, best_bias
+from seqkern.solvers.products.subspace import Minimum, ProductSpace, Subspace
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,26 +31,15 @@ UNSHARED = frozenset({"_vectors", "_space", "_space_before"})
 
 
 class OnProducts(Solver):
-    """Mixin of solvers whose `fit` takes a KernelOperator too.
+    """Mixin of solvers whose `fit` also accepts a KernelOperator.
 
-    Its decisions are f(x) = Σ_i β_i K(x, x_i) + b.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.solvers import PrimalSVC
-    >>> records = SpectrumKernel(k=2).operator(["MKKLLA", "MKALLA", "GDEDGS", "GDDEGS", "MKLLAA", "SGDEDG"])
-    >>> train, test = records.take(np.arange(4)), records.take(np.arange(4, 6))
-    >>> solver = PrimalSVC(C=10.0).fit(train, ["membrane", "membrane", "soluble", "soluble"])
-    >>> solver.predict(test).tolist(), solver.report_["products"] < 4
-    (['membrane', 'soluble'], True)
+    The decisions are f(x) = Σ_i β_i K(x, x_i) + b.
     """
 
     accepts_operator: ClassVar[bool] = True
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: that of `EXPECTED_PRODUCTS` products, if it is given these."""
+        """Return the predicted cost of a fit: `EXPECTED_PRODUCTS` kernel products, if it trains on products."""
         if work.gives != "operator":
             return super().fit_cost(work)
         return FitCost(EXPECTED_PRODUCTS * work.product, 16 * EXPECTED_PRODUCTS * work.n)
@@ -60,7 +47,7 @@ class OnProducts(Solver):
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, with the products of `previous` if it was fitted on the same operator; see `Solver.fit_after`."""
+        """Fit, reusing the products of `previous` if it was fitted on the same operator; see `Solver.fit_after`."""
         if not isinstance(K, KernelOperator):
             return super().fit_after(previous, K, y, groups)
         self._space_before = getattr(previous, "_space", None)
@@ -70,7 +57,7 @@ class OnProducts(Solver):
             del self._space_before
 
     def _minimise(self, K: KernelOperator, losses: Sequence[Loss], tol: float, most: int) -> list[Minimum]:
-        """Minimise several losses one after the other, each with all products known by then."""
+        """Minimise several losses in turn, each with all products known by then."""
         before: ProductSpace | None = getattr(self, "_space_before", None)
         spent = 0 if before is None else before.products
         if before is not None and before.knows(K):
@@ -103,7 +90,10 @@ class OnProducts(Solver):
         return report
 
     def _keep_vectors(self, K: KernelOperator, coefficients: Floats) -> None:
-        """Set `support_`: the records with a coefficient in some row; decisions on an operator need their features."""
+        """Set `support_` to the records with a nonzero coefficient in some row.
+
+        Decisions on an operator need the features of these records.
+        """
         self.support_ = np.flatnonzero(np.any(coefficients != 0, axis=0)).astype(np.int64)
         self._vectors: Any = K.take(self.support_)
 
@@ -129,7 +119,7 @@ class OnProducts(Solver):
             raise ParameterError("C=inf needs a Gram matrix", remedy="give a finite C, such as 1000")
 
     def _sums(self, K: KernelOperator, coefficients: Floats) -> Floats:
-        """Return Σ_i coefficients[i]·K(x, x_i) over the support for each record x of `K`, float64 (m,)."""
+        """Return the sum Σ_i coefficients[i]·K(x, x_i) over the support for each record x of `K`, float64 (m,)."""
         vectors = getattr(self, "_vectors", None)
         if vectors is None or vectors.tables is not K.tables:
             raise ParameterError(
@@ -139,25 +129,17 @@ class OnProducts(Solver):
         return K.dots(vectors.weights(coefficients))
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> Floats:
-        """Return Σ_i β_i K(x, x_i) + b of each record of an operator; otherwise what the solver decides."""
+        """Return the decisions Σ_i β_i K(x, x_i) + b for an operator; otherwise the solver's own decisions."""
         if isinstance(K, KernelOperator):
             fitted: Any = self
             return self._sums(K, fitted.dual_coef_) + fitted.intercept_
         return super()._decide(K, columns)
 
     def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
-        """Return this fitted solver for matrices of another width; decisions on an operator are unchanged.
+        """Return this fitted solver for matrices of another width.
 
-        Parameters
-        ----------
-        support : ndarray of int64, shape (s,)
-            The new place of each support column.
-        columns : int
-            The new width.
-
-        Returns
-        -------
-        Solver
+        `support` gives the new index of each support column, `columns` the new width; decisions on an operator do not
+        change.
         """
         other = super().renumber(support, columns)
         if hasattr(self, "_vectors"):

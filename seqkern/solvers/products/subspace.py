@@ -1,31 +1,213 @@
-"""Regularised losses minimised on products with the kernel matrix: an exact minimum in a growing subspace.
+"""Minimisation of regularised losses by kernel products: an exact minimum in a growing subspace.
 
-Each round minimises P(f, b) = ½‖f‖² + total·b + Σ ℓ_i(f(x_i) + b) over the `ProductSpace` and b, by Newton's method on
-as many variables as there are directions, without any product. The dual variables a of this minimum are feasible, and
-r = β − a is the gradient; one product K·r gives the duality gap, ½·rᵀ·K·r, and the next direction. For least squares
-these are the iterates of conjugate gradients. For other losses, no direction is ever forgotten when the set of active
-records changes, as Newton's method with conjugate gradients forgets them. The lower bound comes from the convex hull of
-all dual points so far (see `dual_bound`), as in the bundle methods, and is much better than that of the last.
+Each round minimises P(f, b) = ½‖f‖² + total·b + Σ ℓ_i(f(x_i) + b) over the `ProductSpace` and b, by Newton's method
+on as many variables as there are directions, without any product. The dual variables a of this minimum are feasible,
+and r = β − a is the gradient; one product K·r gives the duality gap, ½·rᵀ·K·r, and the next direction. For least
+squares these are the iterates of conjugate gradients. For other losses no direction is lost when the set of active
+records changes, unlike in Newton's method with conjugate gradients. The lower bound comes from the convex hull of all
+dual points so far (see `dual_bound`), as in bundle methods, and is much tighter than the bound of the last point.
+Kinks are smoothed by parabolas that narrow as the gap shrinks; the reported value is the exact loss.
 
-A loss with kinks is smoothed by parabolas, which become narrower as the rest of the gap becomes smaller. When the space
-seems to be good enough, they are narrowed further within it: the value that counts is that of the loss itself.
-
-Teo, Vishwanathan, Smola, Le: Bundle methods for regularized risk minimization. Journal of Machine Learning Research 11,
-2010. Franc, Sonnenburg: Optimized cutting plane algorithm for support vector machines. ICML 2008.
+Teo, Vishwanathan, Smola, Le: Bundle methods for regularized risk minimization. Journal of Machine Learning Research
+11, 2010. Franc, Sonnenburg: Optimized cutting plane algorithm for support vector machines. ICML 2008.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.progress import progress_counter
-from seqkern.solvers.products.dual_bound import DualBound
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.products.losses import Loss
-from seqkern.solvers.products.space import ProductSpace
+
+# The space of functions whose products with the kernel matrix are known.
+#
+# A function of the space is f = K·β with β = Σ_j c_j·d_j. The directions d_j and their products K·d_j are stored. They
+# are orthonormal in the kernel's metric, d_iᵀ·K·d_j = δ_ij; so ‖f‖² = ‖c‖², and a whole problem can be solved within
+# the space without another product. Products computed for one class, or one C, are reused for the others.
 
 Floats = npt.NDArray[np.float64]
+
+MEMORY = 2**30
+"""Bytes that directions and products may take."""
+
+FEWEST, MOST = 48, 512
+"""Least and greatest number of directions kept, whatever the memory."""
+
+ROUNDING = 1e-12
+"""A direction whose square is below this share of Σ direction_i²·K_ii is nothing but rounding errors."""
+
+NEGATIVE = 1e-6
+"""A square below zero by more than this share of Σ direction_i²·K_ii is no rounding error, even of float32 tables."""
+
+
+class ProductSpace:
+    """The directions d_j and their products K·d_j; `indefinite` tells whether K was found indefinite."""
+
+    def __init__(self, operator: KernelOperator) -> None:
+        self.operator = operator
+        self.products = 0
+        self.size = 0
+        self.indefinite = False
+        n = len(operator)
+        self.most = int(np.clip(MEMORY // (16 * n), FEWEST, MOST))
+        self._directions = np.empty((0, n))
+        self._images = np.empty((0, n))
+
+    @property
+    def directions(self) -> Floats:
+        """The directions d_j, float64 (size, n)."""
+        return self._directions[: self.size]
+
+    @property
+    def images(self) -> Floats:
+        """The products K·d_j, float64 (size, n)."""
+        return self._images[: self.size]
+
+    def add(self, direction: Floats) -> tuple[float, Floats]:
+        """Multiply K by a direction, and add it to the space unless it already lies there.
+
+        Return directionᵀ·K·direction and the coordinates of the direction in the resulting space. Zeros in the
+        direction save time.
+        """
+        image = self.operator.times(direction)
+        self.products += 1
+        square = float(direction @ image)
+        terms = float(self.operator.squares @ direction**2)
+        self.indefinite |= square < -NEGATIVE * terms
+        parts = self.images @ direction
+        if square > ROUNDING * terms:
+            rest, image = direction - parts @ self.directions, image - parts @ self.images
+            more = self.images @ rest  # once is not enough after cancellation
+            rest, image, parts = rest - more @ self.directions, image - more @ self.images, parts + more
+            left = float(rest @ image)
+            if left > ROUNDING * terms:
+                self._append(rest / np.sqrt(left), image / np.sqrt(left))
+                parts = np.append(parts, np.sqrt(left))
+        return square, parts
+
+    def _append(self, direction: Floats, image: Floats) -> None:
+        """Append a row to both arrays, which grow by half when full."""
+        if self.size == len(self._directions):
+            room = min(self.most, self.size + max(8, self.size // 2))
+            for name in ("_directions", "_images"):
+                grown = np.empty((room, len(direction)))
+                grown[: self.size] = getattr(self, name)
+                setattr(self, name, grown)
+        self._directions[self.size], self._images[self.size] = direction, image
+        self.size += 1
+
+    def knows(self, operator: KernelOperator) -> bool:
+        """Return whether the space belongs to this operator; comparing a different object costs one product."""
+        if operator is self.operator:
+            return True
+        if self.size == 0 or len(operator) != len(self.operator) or operator.tables is not self.operator.tables:
+            return False
+        self.products += 1
+        newest = self.images[-1]
+        return bool(np.abs(operator.times(self.directions[-1]) - newest).max() <= NEGATIVE * np.abs(newest).max())
+
+    @property
+    def full(self) -> bool:
+        """Whether the space has no room for another direction."""
+        return self.size >= self.most
+
+    def shrink(self, kept: Floats) -> Floats:
+        """Keep some functions and the newest third of the directions, and drop the others.
+
+        `kept` holds the coefficients of the functions, one per row; their new coefficients, (k, new size), are
+        returned.
+        """
+        newest = np.eye(self.size)[self.size - self.most // 3 :]
+        # the rows of the basis are orthonormal, and so are the directions that they make of the old ones
+        basis: Any = np.linalg.qr(np.concatenate([kept, newest]).T)[0].T
+        for array in (self._directions, self._images):
+            for start in range(0, array.shape[1], 4096):
+                part = array[: self.size, start : start + 4096]
+                array[: len(basis), start : start + 4096] = basis @ part
+        self.size = len(basis)
+        return kept @ basis.T
+
+
+# The best lower bound of a minimum from all dual points visited so far.
+
+ENOUGH = 0.02
+"""The combination is good enough when it could be better by so small a share of the gap."""
+
+MOST_MOVES = 5000
+"""Maximum number of moves of weight from one point to another."""
+
+
+class DualBound:
+    """The dual D(a) = −½·aᵀKa − Σ ℓ_i*(−a_i) on the convex hull of points a_1, …, a_t.
+
+    D is concave, and so is its last term alone: D(Σ λ_s a_s) ≥ Σ λ_s v_s − ½ ‖Σ λ_s u_s‖², where v_s is the last term
+    at a_s, and u_s its coordinates in the `ProductSpace`. The bound is the largest such value found.
+    """
+
+    def __init__(self) -> None:
+        self.value = -np.inf
+        self.points = np.empty((0, 0))
+        self.linear = np.empty(0)
+        self.square = np.empty((0, 0))
+        self.shares = np.empty(0)
+
+    def add(self, point: Floats, linear: float, gap: float) -> None:
+        """Add a point, and search for a better combination from the last one, or from this point if it is better.
+
+        `point` is u (zero in new coordinates), `linear` is v, and `gap` bounds the distance of the minimum above this
+        point, which sets the accuracy of a combination.
+        """
+        count, size = self.points.shape
+        points = np.zeros((count + 1, len(point)))
+        points[:count, :size] = self.points
+        points[count] = point
+        self.points = points
+        self.linear = np.append(self.linear, linear)
+        square = np.empty((count + 1, count + 1))
+        square[:count, :count] = self.square
+        square[count] = square[:, count] = points @ point
+        self.square = square
+        self.shares = np.append(self.shares, 0.0)
+        alone = np.append(np.zeros(count), 1.0)
+        if not count or self._of(alone) > self._of(self.shares):
+            self.shares = alone
+        self._improve(ENOUGH * gap)
+        self.value = max(self.value, self._of(self.shares))
+
+    def _of(self, shares: Floats) -> float:
+        return float(self.linear @ shares - 0.5 * shares @ self.square @ shares)
+
+    def _improve(self, enough: float) -> None:
+        """Move weight repeatedly between the two points where that raises the value most."""
+        slope = self.linear - self.square @ self.shares
+        for _ in range(MOST_MOVES):
+            up = int(np.argmax(slope))
+            if slope[up] - float(slope @ self.shares) <= enough:
+                break
+            down = int(np.argmin(np.where(self.shares > 0, slope, np.inf)))
+            curvature = self.square[up, up] - 2 * self.square[up, down] + self.square[down, down]
+            rise = slope[up] - slope[down]
+            step = min(self.shares[down], rise / curvature if curvature > 0 else np.inf)
+            self.shares[up] += step
+            self.shares[down] -= step
+            slope -= step * (self.square[:, up] - self.square[:, down])
+
+    def combined(self, size: int) -> Floats:
+        """Return the coordinates of the best combination, shape (size,), zero beyond the known ones."""
+        out = np.zeros(size)
+        out[: self.points.shape[1]] = self.shares @ self.points
+        return out
+
+    def restart(self, point: Floats) -> None:
+        """Keep only the best combination, with its coordinates `point` in a new basis."""
+        linear = float(self.linear @ self.shares)
+        self.points, self.linear, self.shares = point[None], np.array([linear]), np.ones(1)
+        self.square = np.array([[point @ point]])
+
 
 INNER = 0.03
 """A minimum within the space is exact enough when its part of the gap is below this share of the last one."""
@@ -52,71 +234,29 @@ TRIES = 200
 
 @dataclass(frozen=True)
 class Minimum:
-    """A minimum, or how near it came.
+    """The minimum of a problem, or the closest point reached.
 
-    Attributes
-    ----------
-    coefficients : ndarray of float64, shape (n,)
-        β, of f = K·β.
-    bias : float
-        b.
-    decisions : ndarray of float64, shape (n,)
-        f + b of the records.
-    primal, dual : float
-        P(f, b), and a lower bound of the least P.
-    residual : float
-        √(rᵀ·K·r) / ‖f‖.
-    rounds : int
-        Number of rounds.
-    stalled : bool
-        Whether rounding errors ended it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.products.subspace import Minimum
-    >>> Minimum(np.zeros(2), 0.0, np.zeros(2), primal=2.0, dual=1.5, residual=0.1, rounds=3, stalled=False).gap
-    0.25
+    `coefficients` are β of f = K·β, `decisions` f + b of the records, `primal` is P(f, b), `dual` a lower bound of the
+    minimum of P, `residual` √(rᵀ·K·r) / ‖f‖, and `stalled` tells whether rounding errors ended the search.
     """
 
-    coefficients: Floats
-    bias: float
-    decisions: Floats
-    primal: float
-    dual: float
-    residual: float
-    rounds: int
-    stalled: bool
+    coefficients: Floats  # shape (n,): β, of f = K·β
+    bias: float  # b
+    decisions: Floats  # shape (n,): f + b of the records
+    primal: float  # P(f, b), and a lower bound of the least P
+    dual: float  # P(f, b), and a lower bound of the least P
+    residual: float  # √(rᵀ·K·r) / ‖f‖
+    rounds: int  # Number of rounds
+    stalled: bool  # Whether rounding errors ended it
 
     @property
     def gap(self) -> float:
-        """(P − D) as a share of P, an upper bound of how far P is above its minimum."""
+        """The relative duality gap (P − D) / P, an upper bound on the relative distance of P from its minimum."""
         return max(0.0, self.primal - self.dual) / max(abs(self.primal), np.finfo(np.float64).tiny)
 
 
 class Subspace:
-    """One problem on a space of known products.
-
-    Parameters
-    ----------
-    space : ProductSpace
-        It grows.
-    loss : Loss
-        Of the decisions about its records.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.kernels.implicit import SparseImplicit
-    >>> from seqkern.solvers.products.losses import SquaredHinge
-    >>> from seqkern.solvers.products.space import ProductSpace
-    >>> from seqkern.solvers.products.subspace import Subspace
-    >>> space = ProductSpace(SparseImplicit.of(np.array([[2.0], [1.0], [-1.0], [-2.0]])))
-    >>> problem = Subspace(space, SquaredHinge(np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 10.0)))
-    >>> found = problem.run(tol=1e-9, most=100)
-    >>> found.decisions.round(3).tolist(), found.gap < 1e-9, space.products
-    ([1.951, 0.976, -0.976, -1.951], True, 2)
-    """
+    """One minimisation problem on a `ProductSpace`, which grows."""
 
     def __init__(self, space: ProductSpace, loss: Loss) -> None:
         self.space, self.loss = space, loss
@@ -126,19 +266,7 @@ class Subspace:
         self.missing = 0.0  # the gap of the last round, but for smoothing
 
     def run(self, tol: float, most: int) -> Minimum:
-        """Add directions until the duality gap is small.
-
-        Parameters
-        ----------
-        tol : float
-            > 0, the gap as a share of P.
-        most : int
-            Maximum number of rounds, one product each.
-
-        Returns
-        -------
-        Minimum
-        """
+        """Add directions, one product a round, until the duality gap is at most `tol` as a share of P."""
         bound = DualBound()
         part, rounds, stalled = 0.0, 0, 0
         with progress_counter("training", " products") as show:
@@ -175,13 +303,14 @@ class Subspace:
         )
 
     def _primal(self) -> float:
-        """Return P."""
+        """Return the primal value P."""
         return 0.5 * float(self.c @ self.c) + self.loss.total * self.bias + self.loss.value(self.f + self.bias)
 
     def _solved(self, bound: DualBound, tol: float) -> bool:
-        """Minimise over the space; return whether P is near enough to its lower bound.
+        """Minimise over the space; return whether P is close enough to its lower bound.
 
-        Without a direction it is not: where K is small, f = 0 is near enough to the bound, but tells no records apart.
+        Without a direction the answer is always no: where K is small, f = 0 is close enough to the bound but separates
+        no records.
         """
         self._descend(tol)
         if self.space.products == 0:
@@ -192,7 +321,7 @@ class Subspace:
         return primal <= goal or (hopeful and self._sharpen(bound.value, tol))
 
     def _sharpen(self, bound: float, tol: float) -> bool:
-        """Return whether P comes near enough to `bound` with less smoothing; else leave all as it was."""
+        """Return whether P comes close enough to `bound` with less smoothing; otherwise leave everything unchanged."""
         before = self.c, self.f, self.bias, self.loss.width
         for _ in range(SHARPER):
             last = self._primal()
@@ -207,7 +336,7 @@ class Subspace:
         return False
 
     def _narrow(self, excess: float, gap: float) -> None:
-        """Reduce the width of the parabolas if smoothing costs too much, compared with the rest of the gap."""
+        """Reduce the width of the parabolas if smoothing contributes too much of the gap."""
         if excess > SMOOTHING * max(gap, 0.0):
             self.loss.width *= float(np.clip(SMOOTHING * max(gap, 0.0) / excess, *NARROWING))
 
@@ -232,7 +361,7 @@ class Subspace:
                 break
 
     def _newton(self, slope: Floats, curvature: Floats) -> tuple[Floats, float]:
-        """Return the Newton step of c and b; the slope of b is zero."""
+        """Return the Newton step of c and b, given that the slope of b is zero."""
         images, size = self.space.images, self.space.size
         hessian, cross = np.eye(size), np.zeros(size)
         active = np.flatnonzero(curvature)
@@ -248,7 +377,7 @@ class Subspace:
         return step, -float(cross @ step) / total if total > 0 else 0.0
 
     def _length(self, step: Floats, change: float, along: Floats) -> float:
-        """Return how far to go along a Newton step: to the minimum."""
+        """Return the step length along a Newton step that reaches the minimum."""
         first, second = float(self.c @ step) + self.loss.total * change, float(step @ step)
         z = self.f + self.bias
 
@@ -262,7 +391,7 @@ class Subspace:
         return root(slope, 1.0, 1.0)
 
     def _set_bias(self) -> None:
-        """Set the best bias, where the dual variables sum to `total`; the middle one where several cost nothing."""
+        """Set the optimal bias, where the dual variables sum to `total`; the middle one if several cost nothing."""
         low, high = self.loss.free_biases(self.f)
         if low <= high and np.isfinite(high - low):
             self.bias = 0.5 * (low + high)
@@ -278,20 +407,10 @@ class Subspace:
 
 
 def root(function: Callable[[float], tuple[float, float, float]], start: float, reach: float) -> float:
-    """Return a zero of a rising function by Newton's method within brackets.
+    """Return a zero of an increasing function by Newton's method within brackets.
 
-    Parameters
-    ----------
-    function : callable
-        From t to its value, its slope, and the size of the terms of the value.
-    start : float
-        Where to begin.
-    reach : float
-        The first step where the slope is zero.
-
-    Returns
-    -------
-    float
+    `function` maps t to (value, slope, size of the terms of the value); `reach` is the first step where the slope is
+    zero.
     """
     low, high, t = -np.inf, np.inf, start
     for _ in range(TRIES):

@@ -1,1 +1,1 @@
-"""Classifiers by prototypes: a sample belongs to the class of the nearest one."""
+"""Prototype classifiers: a sample belongs to the class of its nearest prototype."""

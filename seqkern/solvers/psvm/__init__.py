@@ -1,1 +1,1 @@
-"""The potential support vector machine (P-SVM), its path over ε and its significance; `potential` is the engine."""
+"""The potential support vector machine (P-SVM), its path over ε and its significance test."""

@@ -9,17 +9,54 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import choice, real
-from seqkern.gram.gram_rows import GramRows
-from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver
+from seqkern.gram.matrix import GramRows
+from seqkern.solvers.checking import check_size
+from seqkern.solvers.contract import BinarySolver, ConstantColumnWarning, RealSolver, Solver
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.finite import check_size
-from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
-from seqkern.solvers.psvm.wide_diagonal import remark
+from seqkern.solvers.psvm.qp import decide, stays_outside
 from seqkern.solvers.shared import cost, limit, tolerance
+
+# Detection of kernel matrices with a dominant diagonal, for which the P-SVM needs a small C.
+#
+# Where samples resemble only themselves, as with long k-mers, a standardised column of l values is nearly zero except
+# at its own sample, where it is about √l. With α = ±1/√l such a column reproduces the label of its own sample and says
+# nothing about others. A bound C of about 1/√l or less prevents that, and many columns then share in each decision.
+
+WIDE = 0.95
+"""Share of a column's variance that its own sample has, in the median column of a wide diagonal."""
+LARGE = 2.0
+"""C is too large for a wide diagonal from this multiple of 1/√l."""
+
+
+def own_share(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64], scales: npt.NDArray[np.float64]) -> float:
+    """Return the share of a column's variance that is due to the diagonal (0 to 1), for the median column.
+
+    >>> K = np.eye(50) + 0.01
+    >>> round(own_share(K, K.mean(axis=0), K.std(axis=0)), 3)
+    0.98
+    """
+    varies = scales > 0
+    if not varies.any():
+        return 0.0
+    deviations = (np.diagonal(K)[varies] - means[varies]) / scales[varies]
+    return float(np.median(deviations**2)) / len(K)
+
+
+def remark(K: Any, means: npt.NDArray[np.float64], scales: npt.NDArray[np.float64], cost: float) -> str | None:
+    """Return the advice on a dominant diagonal; None if there is none, if C is small, or without a square array."""
+    if not isinstance(K, np.ndarray) or K.shape[0] != K.shape[1] or cost <= LARGE / np.sqrt(len(K)):
+        return None
+    share = own_share(K, means, scales)
+    if share <= WIDE:
+        return None
+    return (
+        f"the kernel matrix has a wide diagonal ({share:.0%} of the variance of a typical column is its own sample): "
+        f"search C, give C={1 / np.sqrt(len(K)):.1g}, or use csvc"
+    )
 
 
 class PotentialSVM(Solver):
-    """Shared by `PSVC` and `PSVR`: parameters, fit, state."""
+    """Base of `PSVC` and `PSVR`: parameters, fit and state."""
 
     C: float = cost(
         "C, the bound on every |α_j|; infinite for none. A small bound limits the influence of single columns.",
@@ -55,17 +92,17 @@ class PotentialSVM(Solver):
 
     @property
     def input(self) -> str:  # type: ignore[override]  # an attribute of the class in other solvers
-        """A Gram matrix with ``kernel="precomputed"``, else features."""
+        """The type of input: a Gram matrix with ``kernel="precomputed"``, else features."""
         return "features" if self.kernel == "features" else "gram"
 
     @property
     def accepts_sparse(self) -> bool:
-        """Features may be sparse; they are standardised without becoming dense."""
+        """Whether sparse input is accepted: features are standardised without becoming dense."""
         return self.input == "features"
 
     @property
     def accepts_rows(self) -> bool:
-        """Whether it can be fitted on rows of a Gram matrix in a file: not on features."""
+        """Whether rows of a Gram matrix in a file are accepted, which features are not."""
         return self.input == "gram"
 
     def accepts_unread(self, K: Any) -> bool:
@@ -74,12 +111,12 @@ class PotentialSVM(Solver):
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C and epsilon that a search tries first; it refines them."""
+        """Return the values of C and ε that a search tries first; it refines them."""
         return {"C": [0.01, 0.03, 0.1], "epsilon": [0.01, 0.1]}
 
     @classmethod
     def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the limits of C and epsilon: ε is at least ten times `tol`, below which a fit does not resolve it."""
+        """Return the limits of C and ε; ε is at least ten times `tol`, the resolution of a fit."""
         return {"C": (1e-4, 10.0), "epsilon": (1e-5, 0.3)}
 
     def complexity(self) -> tuple[float, ...]:
@@ -97,14 +134,14 @@ class PotentialSVM(Solver):
         ]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: the smaller ε, the more columns have a part in it."""
+        """Return the predicted cost of a fit: the smaller ε, the more columns take part."""
         epsilon = float(self.epsilon) if self.epsilon_scale == "max" else 0.01
         return super().fit_cost(work).times((0.1 / min(max(epsilon, 1e-4), 1.0)) ** 0.7)
 
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, starting from the solution of `previous` for another C or ε, if it is a P-SVM on the same columns.
+        """Fit, starting from the solution of `previous` if it is a P-SVM on the same columns with another C or ε.
 
         Raises like `fit`.
         """
@@ -118,9 +155,7 @@ class PotentialSVM(Solver):
     def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
         # imported here: it takes 0.2 s, and prediction does not need it
-        from seqkern.solvers.psvm.potential.dual import Dual
-        from seqkern.solvers.psvm.potential.minimiser import minimise
-        from seqkern.solvers.psvm.potential.storage import columns_of
+        from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
 
         columns = columns_of(K, square=self.input == "gram", cache_size=self.cache_size)
         means, scales = columns.means, columns.scales
@@ -157,17 +192,17 @@ class PotentialSVM(Solver):
         }
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return Σ α_j (K(x, z_j) − mean_j) / scale_j + b."""
+        """Return the decisions Σ α_j (K(x, z_j) − mean_j) / scale_j + b."""
         weights = self.alpha_ / self.scales_
         return decide(K, columns, self.means_, weights, self.intercept_, self.cache_size)
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float]:
-        """Return (coefficients, constant): α_j / scale_j in their columns, and b − Σ α_j mean_j / scale_j."""
+        """Return the coefficients α_j / scale_j of the columns, and the constant b − Σ α_j mean_j / scale_j."""
         weights = self.alpha_ / self.scales_
         return self._on_columns(weights), self.intercept_ - float(np.sum(weights * self.means_))
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the intercept, and of the support columns the coefficients, means and scales."""
+        """Return the intercept, and the coefficients, means and scales of the support columns."""
         arrays = {"alpha": self.alpha_, "mean": self.means_, "scale": self.scales_}
         return {"intercept": self.intercept_}, arrays
 

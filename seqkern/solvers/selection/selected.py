@@ -1,7 +1,9 @@
 """A classifier on selected features: scaler, selector and predictor as one solver."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,21 +13,160 @@ from seqkern.core.archive import nest, unnest
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import component, integer
-from seqkern.solvers.base import ClassSolver, Solver
+from seqkern.kernels.vectors import _vector
+from seqkern.sequences.sampling import deal
+from seqkern.solvers.contract import ClassSolver, Solver
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.selection.selected_choice import (
-    LEAVE_ONE_OUT,
-    Chosen,
-    best_features,
-    choose,
-    inner_parts,
-    learn,
-    products,
-)
-from seqkern.solvers.selection.selectors.given import GivenSelector
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler, scaler_from_state
-from seqkern.solvers.selection.selectors.selector import Selector
+from seqkern.solvers.selection.selectors.selector import GivenSelector, Selector
 from seqkern.solvers.solver_specs import build_solver, make_solver, solver_from_state
+
+# The inner cross-validation of the classifier on selected features: number of features, and predictor.
+
+Split: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+LEAVE_ONE_OUT = "leave_one_out"
+SEED = 0
+"""Seed of the inner folds."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The choice made by an inner cross-validation.
+
+    `size` is F, the number of features; `predictor` is not fitted; `error` is the mean inner error, None without a
+    choice; `not_converged` counts the unconverged fits behind it.
+    """
+
+    size: int  # F, the number of features
+    predictor: Solver  # One of those to choose from, not fitted
+    error: float | None = None  # The mean inner error; None if there was no choice
+    not_converged: int = 0  # Number of unconverged fits behind the error
+
+
+def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None = None) -> list[Split]:
+    """Return (training rows, test rows) of each inner fold.
+
+    Stratified folds are fewer than requested if the rarest class has fewer rows, and depend on the order of the rows.
+    Groups stay together: leave-one-group-out, or folds of whole groups.
+    """
+    y = np.unique(y, return_inverse=True)[1]
+    groups = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    classes = range(int(y.max()) + 1)
+    rarest = min(len(np.unique(groups[y == c])) for c in classes)
+    remedy = "give one number of features and one predictor, or more records"
+    if rarest < 2:
+        raise ParameterError("a class of a training set has only one record (or group)", remedy=remedy)
+    fold = groups if folds == LEAVE_ONE_OUT else deal(y, min(int(folds), rarest), SEED, groups)
+    parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
+    parts = [(train, test) for train, test in parts if len(np.unique(y[train])) == len(classes)]
+    if not parts:
+        raise ParameterError("no inner fold has all classes in its training set", remedy=remedy)
+    return parts
+
+
+def choose(
+    K: npt.NDArray[np.float64],
+    y: npt.NDArray[np.int64],
+    groups: npt.ArrayLike | None,
+    pairs: Sequence[tuple[int, Solver]],
+    selector: Selector,
+    scaler: ExpressionScaler | None,
+    *,
+    around: int,
+    folds: int | str,
+) -> Chosen:
+    """Return the pair with the smallest inner error, the first in ties.
+
+    `pairs` are (F, predictor) in order of preference. The error of F is averaged over F − a, F and F + a, a = `around`,
+    as far as they exist. Copies of selector and scaler are fitted on the training set of each fold.
+    """
+    near = {size: {min(max(one, 1), K.shape[1]) for one in (size - around, size, size + around)} for size, _ in pairs}
+    sizes = sorted(set.union(*near.values()))
+    predictors = list({id(predictor): predictor for _, predictor in pairs}.values())
+    groups = None if groups is None else np.asarray(groups)
+    wrong: Counter[tuple[int, int]] = Counter()
+    failed: Counter[tuple[int, int]] = Counter()
+    tested = 0
+    for train, test in inner_parts(y, folds, groups):
+        tested += len(test)
+        for key, errors, not_converged in part_errors(K, y, groups, train, test, selector, scaler, sizes, predictors):
+            wrong[key] += errors
+            failed[key] += not_converged
+    means = [np.mean([wrong[one, id(predictor)] for one in near[size]]) / tested for size, predictor in pairs]
+    best = int(np.argmin(means))
+    size, predictor = pairs[best]
+    return Chosen(size, predictor, float(means[best]), sum(failed[one, id(predictor)] for one in near[size]))
+
+
+def part_errors(
+    K: npt.NDArray[np.float64],
+    y: npt.NDArray[np.int64],
+    groups: npt.NDArray[Any] | None,
+    train: npt.NDArray[np.int64],
+    test: npt.NDArray[np.int64],
+    selector: Selector,
+    scaler: ExpressionScaler | None,
+    sizes: Sequence[int],
+    predictors: Sequence[Solver],
+) -> Iterator[tuple[tuple[int, int], int, int]]:
+    """Yield ((F, id of the predictor), misclassified test rows, unconverged fits) in one inner fold.
+
+    Scaler, selector and predictors are fitted as copies on the training rows; an unconverged selector counts once for
+    each F and predictor.
+    """
+    known, new, codes = K[train], K[test], y[train]
+    own = None if groups is None else groups[train]
+    if scaler is not None:
+        scaler = clone(scaler)
+        known, new = scaler.fit_transform(known), scaler.transform(new)
+    with unconverged():
+        selector = selector.inner(scaled=scaler is not None)
+        selector.set_params(n_features=sizes[-1])
+        selector.fit(known, codes)
+    order = best_features(selector)
+    for size in sizes:
+        some, held_out = known[:, order[:size]], new[:, order[:size]]
+        gram = products(some, some)
+        for predictor in predictors:
+            predicted, failed = np.bincount(codes).argmax(), int(selector.not_converged_ > 0)
+            if len(order):
+                classifier: Any = learn(predictor, some, codes, own, gram)
+                predicted = classifier.predict(products(held_out, some) if classifier.input == "gram" else held_out)
+                failed = failed or classifier.count_not_converged()
+            yield (size, id(predictor)), int(np.sum(predicted != y[test])), failed
+
+
+def best_features(selector: Selector) -> npt.NDArray[np.int64]:
+    """Return the columns selected by a fitted selector, best first."""
+    chosen = selector.get_support(indices=True)
+    return chosen[np.argsort(selector.ranking_[chosen])]
+
+
+def learn(
+    predictor: Solver,
+    values: npt.NDArray[np.float64],
+    y: npt.NDArray[Any],
+    groups: npt.ArrayLike | None = None,
+    gram: npt.NDArray[np.float64] | None = None,
+) -> Solver:
+    """Return a fitted copy of a predictor, whose report tells whether it converged.
+
+    A binary solver learns several classes as in `make_solver`; `gram` is the linear kernel of `values` if already
+    known.
+    """
+    classifier = make_solver(clone(predictor), "binary" if len(np.unique(y)) == 2 else "multiclass")
+    if classifier.input == "gram":
+        values = products(values, values) if gram is None else gram
+    with unconverged():
+        return classifier.fit(values, y, groups)
+
+
+def products(rows: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the linear kernel, shape (m, n); the bits of an entry do not depend on other rows."""
+    out = np.empty((len(rows), len(others)))
+    _vector.products(np.ascontiguousarray(rows), np.ascontiguousarray(others.T), out)
+    return out
 
 
 class SelectedClassifier(ClassSolver):
@@ -154,16 +295,8 @@ class SelectedClassifier(ClassSolver):
                 make_solver(predictor, kind).check_labels(y[train], own)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: selections and predictors of the inner folds, and those of all rows.
-
-        Parameters
-        ----------
-        work : FitWork
-            The sizes of the training set.
-
-        Returns
-        -------
-        FitCost
+        """Return what a fit is predicted to cost: selections and predictors of the inner folds, and those of all
+        rows.
         """
         pairs = self._pairs()
         folds = 0
@@ -181,7 +314,7 @@ class SelectedClassifier(ClassSolver):
         """Return solvers for the contract suite."""
         # imported here: only the contract suite needs it
         from seqkern.solvers.psvm.psvm import PSVC
-        from seqkern.solvers.selection.selectors.psvm import PSVMFeatureSelector
+        from seqkern.solvers.selection.selectors.psvm_selector import PSVMFeatureSelector
         from seqkern.solvers.svm.svm import CSVC
 
         ranking = PSVMFeatureSelector(ranking="leave_one_out", n_epsilons=5)
@@ -226,7 +359,7 @@ class SelectedClassifier(ClassSolver):
         return clone(self).set_params(selector=given, n_features=len(columns))
 
     def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
-        """Choose F and the predictor, and fit on all rows."""
+        """Choose F (the number of features) and the predictor, and fit on all rows."""
         chosen = self._choose(K, y, groups)
         with unconverged():  # the report tells
             selector = clone(self.selector).set_params(n_features=chosen.size).fit_scaled(K, y, self.scaler)
@@ -250,7 +383,7 @@ class SelectedClassifier(ClassSolver):
         return self._report(predictor, selector, chosen, len(selected))
 
     def _report(self, predictor: Solver, selector: Selector, chosen: Chosen, size: int) -> dict[str, Any]:
-        """Return the report."""
+        """Return the report of the fit."""
         summary = {key: value for key, value in predictor.report_.items() if key not in ("n_support", "support_share")}
         if selector.not_converged_:
             remarks = [summary["remark"]] if "remark" in summary else []
@@ -288,12 +421,12 @@ class SelectedClassifier(ClassSolver):
         return list(self.n_features) if isinstance(self.n_features, (list, tuple)) else [self.n_features]
 
     def _pairs(self) -> list[tuple[int, Solver]]:
-        """Return (F, predictor) in the order of preference."""
+        """Return the pairs (F, predictor) in order of preference."""
         pairs = [(size, predictor) for size in sorted(set(self._sizes())) for predictor in self._predictors()]
         return sorted(pairs, key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()))
 
     def _choose(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.int64], groups: npt.ArrayLike | None) -> Chosen:
-        """Return the Chosen pair, without using the data if there is only one."""
+        """Return the Chosen pair; a single pair is returned without using the data."""
         pairs = self._pairs()
         if len(pairs) == 1:
             return Chosen(*pairs[0])
@@ -322,5 +455,5 @@ def _can_predict(solver: Any) -> bool:
 
 
 def _alike(solvers: list[Solver]) -> bool:
-    """Return whether all solvers are of one class, so that their complexities are comparable."""
+    """Return whether all solvers are of the same class, so that their complexities are comparable."""
     return len({type(solver) for solver in solvers}) == 1

@@ -1,1 +1,1 @@
-"""Support vector machines: LIBSVM on a Gram matrix, and our own without one (`linear`, `primal`)."""
+"""Support vector machines: LIBSVM on a Gram matrix, and our own solvers without one (`linear`, `primal`)."""

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/_simd.h"
+#include "_simd.h"
 
 #define SMO_UP 1   /* the variable may still move along y ... */
 #define SMO_LOW 2  /* ... and against it */

@@ -1,11 +1,11 @@
-"""Separability of classes, or attainability of values, from the distance between convex hulls.
+"""Tests of whether classes are separable, or values attainable, by the distance between convex hulls.
 
 The hard margin is half the distance between the convex hulls of the classes in feature space, min ‖Σ a_i y_i φ(x_i)‖
-over a ≥ 0 that sum to 1 in each class (Bennett & Bredensteiner 2000). Unlike the dual of the hard margin this problem
-always has a solution, and it is that of the ν-SVM with ν = 2/n.
+over a ≥ 0 that sum to 1 in each class (Bennett & Bredensteiner 2000). Unlike the dual of the hard margin, this
+problem always has a solution, which is that of the ν-SVM with ν = 2/n.
 
-A function stays within ε of all values y_i just where a plane in the space of (φ(x), y) separates the points
-(φ(x_i), y_i + ε) from the points (φ(x_i), y_i − ε) (Bi & Bennett 2003, Neurocomputing 55:79-108).
+A function stays within ε of all values y_i exactly if a plane in the space of (φ(x), y) separates the points (φ(x_i),
+y_i + ε) from the points (φ(x_i), y_i − ε) (Bi & Bennett 2003, Neurocomputing 55:79-108).
 """
 
 import numpy as np
@@ -23,30 +23,9 @@ RIDGE = 1e-9
 
 
 def hull_distance(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[bool, float]:
-    """Return whether a plane separates two classes, and the distance of their hulls.
+    """Return whether a plane separates two classes, and an upper bound on the distance of their hulls.
 
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        Positive semi-definite.
-    y : ndarray of float64, shape (n,)
-        −1 and 1.
-
-    Returns
-    -------
-    separable : bool
-        True if a separating plane was found, which is certain; False if not.
-    distance : float
-        An upper bound of the distance of the hulls, in units of the root of K's mean diagonal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqkern.solvers.svm.hulls import hull_distance
-    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
-    >>> apart, mixed = np.array([[1.0], [2.0], [-1.0], [-2.0]]), np.array([[1.0], [-2.0], [-1.0], [2.0]])
-    >>> hull_distance(apart @ apart.T, y)[0], hull_distance(mixed @ mixed.T, y)[0]
-    (True, False)
+    True is certain. The distance is in units of the root of the mean diagonal of K, which is positive semi-definite.
     """
     unit = float(np.mean(np.diagonal(K))) or 1.0
     distance = np.inf
@@ -72,31 +51,7 @@ def hull_distance(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tup
 
 
 def tube_found(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsilon: float) -> bool:
-    """Return whether a function was found that comes within ε of all values; True is certain.
-
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        Positive semi-definite.
-    y : ndarray of float64, shape (n,)
-        The values.
-    epsilon : float
-        > 0, in units of y.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    No straight line comes within 0.1 of these values:
-
-    >>> import numpy as np
-    >>> from seqkern.solvers.svm.hulls import tube_found
-    >>> x, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.0])
-    >>> tube_found(x @ x.T, y, 0.1), tube_found(x @ x.T, y, 0.6)
-    (False, True)
-    """
+    """Return whether a function was found that comes within ε of all values; only True is certain."""
     unit = float(np.mean(np.diagonal(K))) or 1.0
     if _fitted_within(K, y, epsilon, unit):
         return True
@@ -110,7 +65,10 @@ def tube_found(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsilon: 
 
 
 def _fitted_within(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsilon: float, unit: float) -> bool:
-    """Return whether least squares, with hardly any ridge, come within ε: hulls that are very near look like one."""
+    """Return whether least squares with a tiny ridge come within ε.
+
+    Very close hulls would otherwise look like overlapping ones.
+    """
     matrix = K + unit  # the constant is a feature too
     matrix[np.diag_indices_from(matrix)] += RIDGE * unit
     try:
@@ -123,20 +81,7 @@ def _fitted_within(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsil
 
 
 def not_separable(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
-    """Return cause and remedy of a missing hard margin; None if a plane separates the classes.
-
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        Positive semi-definite.
-    y : ndarray of float64, shape (n,)
-        −1 and 1.
-
-    Returns
-    -------
-    str or None
-        The ``remark`` of a report.
-    """
+    """Return the cause of a missing hard margin and its remedy; None if a plane separates the classes."""
     separable, distance = hull_distance(K, y)
     if separable:
         return None

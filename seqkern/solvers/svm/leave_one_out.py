@@ -1,11 +1,9 @@
-"""Bounds and estimates of the leave-one-out error of a C-SVM, from one fit: span, ξα, radius and margin.
+"""Bounds and estimates of the leave-one-out error of a C-SVM from one fit: span, ξα, radius-margin.
 
-All are functions of the kernel matrix, of α, of the labels and of the cost of each sample, so that they serve every
-solver of this quadratic program. That with squared errors (L2 soft margin) is the same with infinite cost, and its
-ridge on the diagonal of K.
-
-They stand for leaving out one sample at a time. Where the training set has groups of similar samples, the rest of a
-group remains, and all three are too good, as leave-one-out itself is.
+All are functions of the kernel matrix, α, the labels and the cost of each sample, so they apply to every solver of
+this quadratic program. The L2 soft margin (squared errors) is the same program with infinite cost, and its ridge on
+the diagonal of K. Like leave-one-out itself, all three are optimistic where the training set has groups of similar
+samples, because the rest of a group remains.
 """
 
 from dataclasses import dataclass
@@ -16,8 +14,76 @@ from scipy.linalg import solve_triangular
 
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.threads import one_thread
-from seqkern.solvers.svm.libsvm import AT_BOUND
-from seqkern.solvers.svm.smallest_sphere import smallest_sphere
+from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.svm._smo import Minimiser, RowCache
+from seqkern.solvers.svm.libsvm import AT_BOUND, CACHE_BYTES, CACHE_MEGABYTES, cache_rows, scale_of, unit_of
+
+# The smallest sphere around a training set in feature space, from the kernel matrix alone.
+
+STEPS = 20
+"""Largest number of steps for each sample."""
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A sphere around all training samples.
+
+    `square` is its squared radius R², the largest squared distance of a sample from the centre Σ β_i φ(x_i); `lower` is
+    a lower bound on the squared radius of any enclosing sphere.
+
+    >>> smallest_sphere(np.array([[1.0, -1.0], [-1.0, 1.0]])).weights
+    array([0.5, 0.5])
+    """
+
+    # Its squared radius R²: the largest squared distance of a sample from the centre. The sphere encloses all
+    square: float
+    lower: float  # No sphere with a smaller squared radius encloses all
+    weights: npt.NDArray[np.float64]  # shape (n,): The centre is Σ β_i φ(x_i)
+    iterations: int  # Steps taken
+
+    @property
+    def gap(self) -> float:
+        """The difference of `square` and `lower`, as a share of R²."""
+        return max(0.0, self.square - self.lower) / self.square if self.square > 0 else 0.0
+
+
+def smallest_sphere(K: npt.NDArray[np.float64], tol: float = 1e-3) -> Sphere:
+    """Return the smallest sphere around the training samples in feature space.
+
+    It maximises R² = Σ_i β_i K_ii − βᵀKβ over β ≥ 0, Σ_i β_i = 1 (Schölkopf, Burges, Vapnik 1995) by sequential minimal
+    optimisation from equal weights, which are nearly right for string kernels of long k-mers, where all samples are
+    about equally far apart. It ends if no pair violates the optimality conditions by more than `tol` times the mean of
+    K(x, x); `Sphere.square` encloses all samples even without convergence. It takes O(n²), and O(n) for each of at most
+    20 n steps, with single-precision rows in at most 200 MB.
+
+    Schölkopf, Burges, Vapnik: Extracting support data for a given task. KDD 1995. Tax, Duin: Support vector data
+    description. Machine Learning 54, 2004.
+
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> sphere = smallest_sphere(SpectrumKernel(2, normalize=False, alphabet="ABDSY")(["SAY", "BAY", "SAD", "BAD"]))
+    >>> round(sphere.square, 12), round(sphere.gap, 12)
+    (1.0, 0.0)
+    """
+    n = len(K)
+    diagonal = np.array(K.diagonal())
+    scale = scale_of(float(np.abs(diagonal).max(initial=0.0)))
+    rows = RowCache(lambda i: K[i] * scale, n, cache_rows(n, CACHE_MEGABYTES * 2**20))
+    weights = np.full(n, 1.0 / n)
+    one = np.ones(n)
+    program = rows, one, -0.5 * scale * diagonal, one, scale * diagonal, np.arange(n), weights
+    _, iterations = Minimiser(*program).run(tol * scale * unit_of(K), STEPS * n)
+    weights /= weights.sum()
+    product = weighted_sums(K, np.arange(n), weights)
+    square = float(np.sum(weights * product))
+    largest = float((diagonal - 2 * product).max()) + square
+    return Sphere(max(0.0, largest), max(0.0, float(np.sum(weights * diagonal)) - square), weights, iterations)
+
+
+def sphere_bytes(n: int) -> int:
+    """Return the memory in bytes that `smallest_sphere` needs besides the matrix of n samples."""
+    return min(4 * n * n, CACHE_MEGABYTES * 2**20) + CACHE_BYTES * n
+
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,48 +99,27 @@ TOO_MANY = f"no span: more than {MOST_SUPPORT:,} support vectors"
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """What one fit tells about its leave-one-out error.
+    """Estimates of the leave-one-out error from one fit.
 
-    Attributes
-    ----------
-    span : float or None
-        The share of errors by the span rule; None if there are too many support vectors, or the matrix is indefinite.
-    xi_alpha : float
-        The ξα estimate, a share; a bound under the condition of `xi_alpha`.
-    radius_margin : float
-        (R² + 1/C) · (‖w‖² + 2 C Σ ξ_i) / n; with a hard margin R² / (n γ²).
-    radius_square : float
-        R² of the smallest sphere around the training samples.
-    decisions : ndarray of float64, shape (n,), or None
-        By the span rule, the decision about each sample of an SVM trained without it.
-    remark : str or None
-        Why something is missing.
+    `span` is the share of errors by the span rule (None with too many support vectors or an indefinite matrix),
+    `xi_alpha` the ξα estimate, and `radius_margin` (R² + 1/C) · (‖w‖² + 2 C Σ ξ_i) / n, with a hard margin R² / (n γ²).
+    `decisions` are, by the span rule, those on each sample by an SVM trained without it.
 
-    Examples
-    --------
     >>> LeaveOneOut(0.1, 0.3, 2.5, 1.0).value("span")
     0.1
     """
 
+    # The share of errors by the span rule; None if there are too many support vectors, or the matrix is indefinite
     span: float | None
-    xi_alpha: float
-    radius_margin: float
-    radius_square: float
+    xi_alpha: float  # The ξα estimate, a share; a bound under the condition of `xi_alpha`
+    radius_margin: float  # (R² + 1/C) · (‖w‖² + 2 C Σ ξ_i) / n; with a hard margin R² / (n γ²)
+    radius_square: float  # R² of the smallest sphere around the training samples
+    # shape (n,): By the span rule, the decision about each sample of an SVM trained without it
     decisions: Floats | None = None
-    remark: str | None = None
+    remark: str | None = None  # Why something is missing
 
     def value(self, name: str) -> float:
-        """Return one of them, NaN if it is missing.
-
-        Parameters
-        ----------
-        name : {"span", "xi_alpha", "radius_margin"}
-            Which one.
-
-        Returns
-        -------
-        float
-        """
+        """Return the estimate called `name`, NaN if it is missing."""
         found = getattr(self, name)
         return float("nan") if found is None else float(found)
 
@@ -82,32 +127,7 @@ class LeaveOneOut:
 def leave_one_out(
     K: Floats, alpha: Floats, y: Floats, cost: Floats, decisions: Floats, *, limited: bool = True
 ) -> LeaveOneOut:
-    """Return all bounds of one fit.
-
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        The matrix of the fit.
-    alpha, y, cost, decisions : ndarray of float64, shape (n,)
-        α_i ≥ 0, the labels −1 and 1, the cost of each sample (it may be infinite), and f(x_i).
-    limited : bool
-        Whether the span of more than `MOST_SUPPORT` support vectors is left out.
-
-    Returns
-    -------
-    LeaveOneOut
-
-    Examples
-    --------
-    The words SAY, BAY, SAD, BAD under the 2-spectrum kernel:
-
-    >>> from seqkern.kernels import SpectrumKernel
-    >>> K = SpectrumKernel(2, normalize=False, alphabet="ABDSY")(["SAY", "BAY", "SAD", "BAD"])
-    >>> y, alpha = np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 0.5)
-    >>> found = leave_one_out(K, alpha, y, np.full(4, np.inf), y)
-    >>> round(found.radius_square, 12), round(found.radius_margin, 12), found.xi_alpha
-    (1.0, 0.5, 1.0)
-    """
+    """Return all leave-one-out estimates of one fit; `limited` omits the span beyond `MOST_SUPPORT` support vectors."""
     sphere = smallest_sphere(K)
     held_out, remark = None, None
     if not limited or np.count_nonzero(alpha) <= MOST_SUPPORT:
@@ -127,47 +147,18 @@ def leave_one_out(
 
 
 def span_squares(K: Floats, alpha: Floats, cost: Floats) -> Floats:
-    r"""Return the squared span S_p² of each support vector, 0 of other samples.
+    """Return the squared span S_p² of each support vector, 0 for other samples.
 
-    For a free support vector p (0 < α_p < C) it is the squared distance of φ(x_p) from the affine hull of the other
-    free ones. With K̃ their kernel matrix, bordered by ones and a 0,
+    For a free support vector p (0 < α_p < C), it is the squared distance of φ(x_p) from the affine hull of the other
+    free ones: S_p² = 1 / (K̃⁻¹)_pp, with K̃ their kernel matrix bordered by ones and a 0. For α_p = C, it is S_p² =
+    K_pp − vᵀK̃⁻¹v with v = (K(x_p, free ones), 1), and without any free support vector K_pp.
 
-    .. math:: S_p^2 = 1 / (\tilde K^{−1})_{pp}
+    If the same support vectors stay free, and the same ones at their bound, when p is left out, then f changes at x_p
+    by exactly y_p α_p S_p², and p is a leave-one-out error where y_p f(x_p) ≤ α_p S_p². Otherwise this is an estimate.
+    It takes O(s³) for s support vectors.
 
-    and for one with α_p = C, v = (K(x_p, free ones), 1):
-
-    .. math:: S_p^2 = K_{pp} − v^T \tilde K^{−1} v
-
-    If the same support vectors stay free, and the same at their bound, when p is left out, then f changes at x_p by
-    exactly y_p α_p S_p², and p is an error of leave-one-out where y_p f(x_p) ≤ α_p S_p². Else it is an estimate.
-    Without any free support vector, where b is not determined either, S_p² = K_pp.
-
-    Complexity: O(s³) for s support vectors.
-
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        The matrix of the fit.
-    alpha, cost : ndarray of float64, shape (n,)
-        α_i ≥ 0, and its upper bound, which may be infinite.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-
-    References
-    ----------
-    Vapnik, Chapelle: Bounds on error expectation for support vector machines. Neural Computation 12, 2000.
-
-    Chapelle, Vapnik, Bousquet, Mukherjee: Choosing multiple parameters for support vector machines. Machine Learning
-    46, 2002.
-
-    Examples
-    --------
-    Two points at distance 2: each is as far from the other as that.
-
-    >>> span_squares(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.full(2, 0.5), np.full(2, np.inf)).round(6)
-    array([4., 4.])
+    Vapnik, Chapelle: Bounds on error expectation for support vector machines. Neural Computation 12, 2000. Chapelle,
+    Vapnik, Bousquet, Mukherjee: Choosing multiple parameters for support vector machines. Machine Learning 46, 2002.
     """
     finite = np.where(np.isfinite(cost), cost, alpha.max(initial=0.0))
     full = np.isfinite(cost) & (alpha >= (1 - AT_BOUND) * finite)
@@ -200,37 +191,17 @@ def span_squares(K: Floats, alpha: Floats, cost: Floats) -> Floats:
 
 
 def xi_alpha(K: Floats, alpha: Floats, y: Floats, decisions: Floats) -> float:
-    r"""Return the ξα estimate of the leave-one-out error.
+    """Return the ξα estimate of the leave-one-out error, #{i : 2 α_i B² + ξ_i ≥ 1} / n.
 
-    .. math:: \#\{i : 2 α_i B^2 + ξ_i ≥ 1\} / n
+    Here c ≤ K(x, x') ≤ c + B² for all x, x'. It is an upper bound of the leave-one-out error if this SVM and each SVM
+    trained without one sample have a free support vector (0 < α_i < C), all solved exactly. Otherwise, as often with
+    small C, it can be too low: b then depends on the balance of the classes, which leaving out one sample may tip.
 
-    with c ≤ K(x, x') ≤ c + B² for all x, x'. It is an upper bound of the leave-one-out error if the SVM has a free
-    support vector (0 < α_i < C), and each SVM trained without one sample has one too, all solved exactly. Otherwise,
-    as often with small C, it can be too low: b then depends on the balance of the classes, which leaving out one sample
-    may tip. One fit cannot tell whether the others have a free support vector.
+    B² is the largest K_ii if no K_ij is negative, else the difference of the largest and smallest value, both from the
+    training set. For an indefinite kernel it is no bound. It takes O(n²), one pass over the matrix.
 
-    Here B² is the largest K_ii if no K_ij is below 0, else the difference of the largest and the smallest value; both
-    are taken from the training set, and new samples may lie outside. For an indefinite kernel it bounds nothing.
-
-    Complexity: O(n²), one pass over the matrix.
-
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        Positive semi-definite.
-    alpha, y, decisions : ndarray of float64, shape (n,)
-        α_i ≥ 0, the labels −1 and 1, f(x_i).
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
     Joachims: Estimating the generalization performance of an SVM efficiently. ICML 2000.
 
-    Examples
-    --------
     >>> K, y = np.diag([1.0, 1.0, 1.0]), np.array([1.0, 1.0, -1.0])
     >>> xi_alpha(K, np.array([0.2, 0.2, 0.4]), y, y)
     0.0
@@ -242,37 +213,15 @@ def xi_alpha(K: Floats, alpha: Floats, y: Floats, decisions: Floats) -> float:
 
 
 def radius_margin(square: float, alpha: Floats, y: Floats, cost: Floats, decisions: Floats) -> float:
-    r"""Return the bound by radius and margin.
+    """Return the radius-margin bound of the leave-one-out error; `square` is R².
 
-    With a hard margin, and γ the margin, it is Vapnik's R² / (n γ²), 1/γ² = Σ α_i. With finite costs
-
-    .. math:: (R^2 + 1/C) (‖w‖^2 + 2 C \sum_i ξ_i) / n
-
+    With a hard margin γ, it is Vapnik's R² / (n γ²), 1/γ² = Σ α_i; with finite costs (R² + 1/C) (‖w‖² + 2 C Σ ξ_i) / n
     (Chung et al. 2003), which tends to the former as C grows; Σ α_i alone would be least for C → 0. It often exceeds 1:
-    its place is to compare candidates, not to predict an error. For an SVM with bias the proven bound is 4 times that.
+    use it to compare candidates, not to predict an error. For an SVM with bias the proven bound is 4 times that.
 
-    Complexity: O(n), after the smallest sphere.
+    Vapnik: Statistical learning theory. Wiley 1998. Chung, Kao, Sun, Wang, Lin: Radius margin bounds for support vector
+    machines with the RBF kernel. Neural Computation 15, 2003.
 
-    Parameters
-    ----------
-    square : float
-        R², see `smallest_sphere`.
-    alpha, y, cost, decisions : ndarray of float64, shape (n,)
-        As for `leave_one_out`.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Vapnik: Statistical learning theory. Wiley 1998.
-
-    Chung, Kao, Sun, Wang, Lin: Radius margin bounds for support vector machines with the RBF kernel. Neural Computation
-    15, 2003.
-
-    Examples
-    --------
     >>> y = np.array([1.0, -1.0])
     >>> radius_margin(1.0, np.array([0.5, 0.5]), y, np.full(2, np.inf), y)
     0.5
@@ -282,3 +231,28 @@ def radius_margin(square: float, alpha: Floats, y: Floats, cost: Floats, decisio
     # at the optimum C Σ ξ_i = Σ α_i − ‖w‖², and ‖w‖² = Σ α_i y_i f(x_i): no tiny ξ_i times a large C
     errors = float(np.sum(alpha * (2 - y * decisions)))
     return (square + 1 / float(cost.min())) * errors / len(y)
+
+
+# Predicted cost of the bounds of the leave-one-out error, for the plan of a study.
+
+SPHERE_PRODUCTS = 10.0
+"""The smallest sphere takes as long as so many products with the matrix, as measured for 1,000 to 4,000 samples."""
+
+SPAN_CUBES = 0.5
+"""Multiplications and additions of the span, as a multiple of the third power of the support vectors."""
+
+
+def bounds_cost(work: FitWork, *, limited: bool = True) -> FitCost:
+    """Return the additional cost of all bounds for one fit on a Gram matrix.
+
+    It is an upper estimate, in which all samples count as support vectors.
+
+    >>> from seqkern.solvers.costs import FitWork
+    >>> bounds_cost(FitWork(8000)).seconds < bounds_cost(FitWork(8000), limited=False).seconds
+    True
+    """
+    # imported here: it slows start-up, and few plans need it
+
+    support = min(work.n, MOST_SUPPORT) if limited else work.n
+    seconds = SPHERE_PRODUCTS * work.product + dense_algebra(support, SPAN_CUBES)
+    return FitCost(seconds, max(sphere_bytes(work.n), 16 * support**2))

@@ -1,12 +1,13 @@
-"""Shared by the LIBSVM solvers: the call through scikit-learn, and measures of the solution.
+"""The shared base of the LIBSVM solvers: the call through scikit-learn, and measures of the solution.
 
-Each solver defines its quadratic program, and computes the violation of its optimality conditions in double precision.
-LIBSVM's algorithm for C and ε is in `smo`, that for ν is scikit-learn's. Both read a C-ordered float64 matrix in place,
-memory maps included, and add a single-precision cache of at most `CACHE_MEGABYTES`.
+Each solver defines its quadratic program, and computes the violation of its optimality conditions in double
+precision. LIBSVM's algorithm for C and ε is in `smo`, the one for ν is scikit-learn's. Both read a C-ordered float64
+matrix in place, memory maps included, and add a single-precision cache of at most `CACHE_MEGABYTES`.
 """
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +15,13 @@ import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import ParameterError
-from seqkern.gram.gram_rows import GramRows
+from seqkern.core.progress import progress_counter
+from seqkern.gram.matrix import GramRows
+from seqkern.solvers.checking import check_size, largest_value
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.finite import largest_value
+from seqkern.solvers.expansion import KernelExpansion, weighted_sums
 from seqkern.solvers.shared import limit, tolerance
+from seqkern.solvers.svm._smo import Minimiser, RowCache
 
 CACHE_MEGABYTES = 200
 
@@ -47,15 +50,7 @@ UNBOUNDED = (
 
 
 class LibsvmMachine(KernelExpansion):
-    """An SVM whose decision is Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`.
-
-    Examples
-    --------
-    >>> from seqkern.solvers import CSVC
-    >>> solver = CSVC().fit([[2.0, 0.0], [0.0, 2.0]], [0, 1])
-    >>> solver.dual_coef_.tolist()
-    [-0.5, 0.5]
-    """
+    """Base of SVMs with decisions Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`."""
 
     needs_semidefinite = True
     gram_copies = 0.0
@@ -65,21 +60,11 @@ class LibsvmMachine(KernelExpansion):
     max_iter: int = limit(10_000_000, "Maximum number of iterations.")
 
     def gram_bytes(self, n: int) -> int:
-        """Return the size of LIBSVM's cache, and of the copies of a subclass.
-
-        Parameters
-        ----------
-        n : int
-            Training samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the size in bytes of LIBSVM's cache, and of the copies made by a subclass."""
         return min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost, with LIBSVM's cache."""
+        """Return the predicted cost of a fit with LIBSVM's cache."""
         return FitCost(
             super().fit_cost(work).seconds, min(CACHE_MEGABYTES * 2**20, 4 * work.n**2) + CACHE_BYTES * work.n
         )
@@ -91,22 +76,10 @@ class LibsvmMachine(KernelExpansion):
         y: npt.NDArray[np.float64],
         **limits: float,
     ) -> dict[str, Any]:
-        """Run LIBSVM and keep its support vectors.
+        """Run LIBSVM and keep its support vectors; return ``converged`` and ``iterations``.
 
-        Parameters
-        ----------
-        estimator : sklearn.svm estimator
-            With the parameters of the problem.
-        K : ndarray of float64, shape (n, n)
-        y : ndarray of float64, shape (n,)
-        **limits
-            ``tol`` and ``max_iter`` other than the solver's own.
-
-        Returns
-        -------
-        dict
-            ``converged`` (bool) and ``iterations`` (int) of LIBSVM. Where its coefficients are not finite the fit has
-            not converged, the decision is zero, and ``remark`` says why.
+        `limits` are ``tol`` and ``max_iter`` other than the solver's own. If the coefficients are not finite, the fit
+        has not converged, the decision is zero, and ``remark`` says why.
         """
         options = {"tol": self.tol, "max_iter": self.max_iter, **limits}
         estimator.set_params(kernel="precomputed", cache_size=CACHE_MEGABYTES, **options)
@@ -135,7 +108,7 @@ class LibsvmMachine(KernelExpansion):
         return {"converged": estimator.fit_status_ == 0, "iterations": int(np.max(estimator.n_iter_))}
 
     def _nothing(self, iterations: int) -> dict[str, Any]:
-        """Set a decision of zero, and return the report of a run whose coefficients are not finite."""
+        """Set a decision function of zero, and return the report of a run with coefficients that are not finite."""
         self.support_ = np.empty(0, dtype=np.int64)
         self.dual_coef_ = np.empty(0)
         self.intercept_ = 0.0
@@ -146,19 +119,8 @@ class LibsvmMachine(KernelExpansion):
     ) -> dict[str, Any]:
         """Run LIBSVM's algorithm, but only as long as needed to detect that there is no solution.
 
-        Parameters
-        ----------
-        run : callable
-            Called with a maximum number of iterations; returns what `_run` does.
-        n : int
-            Training samples.
-        remark : callable
-            Called without arguments if it does not converge soon; returns why there is no solution, or None.
-
-        Returns
-        -------
-        dict
-            As `_run`, with that remark.
+        ``run(max_iter)`` returns a report like `_run`; if it does not converge soon, ``remark()`` returns why there is
+        no solution, or None.
         """
         limit = min(self.max_iter, SOON[0] + SOON[1] * n)
         found = run(limit)
@@ -171,21 +133,8 @@ class LibsvmMachine(KernelExpansion):
 
 
 def to_tolerance(report: dict[str, Any], tol: float) -> dict[str, Any]:
-    """Return a report that says not converged, and why, where the residual of a finished run is above the tolerance.
+    """Return the report, marked as not converged (with the reason) if its residual exceeds the tolerance.
 
-    Parameters
-    ----------
-    report : dict
-        With ``converged`` and ``residual``.
-    tol : float
-        In units of the residual.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
     >>> to_tolerance({"converged": True, "residual": 1e-4}, 1e-3)
     {'converged': True, 'residual': 0.0001}
     >>> to_tolerance({"converged": True, "residual": 1e-4}, 1e-9)["converged"]
@@ -198,19 +147,7 @@ def to_tolerance(report: dict[str, Any], tol: float) -> dict[str, Any]:
 
 
 def libsvm_estimator(name: str, **params: Any) -> Any:
-    """Return scikit-learn's estimator for a LIBSVM problem.
-
-    Parameters
-    ----------
-    name : {"NuSVC", "NuSVR"}
-        The class of `sklearn.svm`.
-    **params : object
-        What its constructor takes.
-
-    Returns
-    -------
-    sklearn.svm estimator
-    """
+    """Return scikit-learn's estimator for a LIBSVM problem."""
     from sklearn import svm  # imported here: scikit-learn takes a second, and prediction does not need it
 
     return getattr(svm, name)(**params)
@@ -219,20 +156,9 @@ def libsvm_estimator(name: str, **params: Any) -> Any:
 def scale_of(largest: float) -> float:
     """Return the power of two by which LIBSVM's matrix is multiplied; mostly 1.
 
-    LIBSVM keeps the matrix in single precision, where far values overflow or vanish. With K·s, C/s and α/s the problem
-    is the same.
+    LIBSVM keeps the matrix in single precision, where extreme values overflow or vanish. With K·s, C/s and α/s the
+    problem is the same.
 
-    Parameters
-    ----------
-    largest : float
-        The largest absolute value of the matrix.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> scale_of(3.0), scale_of(2.0**70)
     (1.0, 4.235164736271502e-22)
     """
@@ -241,26 +167,8 @@ def scale_of(largest: float) -> float:
 
 
 def scaled_cost(cost: float, scale: float) -> float:
-    """Return C / s for a matrix that is multiplied by s.
+    """Return the cost C / s for a matrix multiplied by s; infinite C stays infinite.
 
-    Parameters
-    ----------
-    cost : float
-        C.
-    scale : float
-        s, a power of two.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ParameterError
-        If C / s is too large or too small for a number; infinite C stays infinite.
-
-    Examples
-    --------
     >>> scaled_cost(8.0, 2.0)
     4.0
     """
@@ -274,39 +182,14 @@ def scaled_cost(cost: float, scale: float) -> float:
 
 
 def unit_of(K: npt.NDArray[np.float64] | GramRows) -> float:
-    """Return the mean diagonal of a matrix, in whose units LIBSVM's tolerance is; 1 where it is not above zero.
-
-    Parameters
-    ----------
-    K : ndarray of float64, or GramRows, shape (n, n)
-        The Gram matrix.
-
-    Returns
-    -------
-    float
-    """
+    """Return the mean diagonal of a matrix, the unit of LIBSVM's tolerance; 1 if it is not positive."""
     unit = float(np.mean(K.diagonal()))
     return unit if unit > 0 else 1.0
 
 
 def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]:
-    """Return support values on all rows, zero elsewhere.
+    """Return the support values scattered to all n rows, zero elsewhere.
 
-    Parameters
-    ----------
-    support : ndarray of int64, shape (s,)
-        The places.
-    values : ndarray of float64, shape (s,)
-        What stands there.
-    n : int
-        The number of rows.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from seqkern.solvers.svm.libsvm import on_rows
     >>> on_rows(np.array([2, 0]), np.array([0.5, -0.5]), 4)
@@ -318,23 +201,11 @@ def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: 
 
 
 def violation(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
-    """Return max(up) − min(low), at least zero, and zero where one of them is empty.
+    """Return max(up) − min(low), at least zero, and zero if either is empty.
 
-    Of −y·gradient: `up` holds the values of the variables that may still grow along y, `low` those that may shrink. By
-    how much the largest of the former exceeds the least of the latter is how far the conditions are from holding:
-    LIBSVM's stopping quantity (Fan, Chen & Lin 2005).
+    The values are of −y·gradient: `up` for variables that may still increase along y, `low` for those that may
+    decrease. This is LIBSVM's stopping quantity, the violation of the optimality conditions (Fan, Chen & Lin 2005).
 
-    Parameters
-    ----------
-    up, low : ndarray of float64, shape (a,) and (b,)
-        Values of −y·gradient.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from seqkern.solvers.svm.libsvm import violation
     >>> violation(np.array([0.5, 1.5]), np.array([1.25, 2.0])), violation(np.array([]), np.array([1.0]))
@@ -344,17 +215,123 @@ def violation(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> floa
 
 
 def share_of(gap: float, primal: float) -> float:
-    """Return a duality gap as a share of the primal objective, at least zero.
-
-    Parameters
-    ----------
-    gap : float
-        Primal less dual objective; rounding may make it negative.
-    primal : float
-        The primal objective.
-
-    Returns
-    -------
-    float
-    """
+    """Return a duality gap as a share of the primal objective, at least zero."""
     return max(0.0, float(gap)) / max(abs(float(primal)), np.finfo(np.float64).tiny)
+
+
+# LIBSVM's algorithm on a Gram matrix in memory, or in a file with recently used rows in memory.
+#
+# A fit needs the rows of the variables that it changes: mostly support vectors, again and again. As many recently used
+# rows as fit stay cached in single precision; others are converted, or read from the file, again. The steps are those
+# of LIBSVM (sequential minimal optimisation with second-order pair selection and shrinking), with the same roundings:
+# on x86-64 the solution has the same bits as LIBSVM's. Importing scikit-learn's LIBSVM would take longer than most
+# fits.
+#
+# As rows in single precision are a different matrix, the solution may violate the conditions of the given one by more
+# than a small tolerance. The run then continues with the exact gradient at that point, so that only the changes of α
+# from there are multiplied with rounded rows. Here the solution departs from LIBSVM's.
+#
+# Fan, Chen, Lin: Working set selection using second order information for training support vector machines. Journal of
+# Machine Learning Research 6, 2005. Chang, Lin: LIBSVM: a library for support vector machines. ACM Transactions on
+# Intelligent Systems and Technology 2, 2011.
+
+FEWEST_ROWS = 16
+"""In the cache."""
+
+MOST_CORRECTIONS = 10
+"""Of the gradient; each leaves about a millionth of the error, until rounding in double precision ends that."""
+
+
+@dataclass(frozen=True)
+class RowFit:
+    """The solution of a quadratic program on rows of a matrix.
+
+    `bias` is the multiplier of the constraint yᵀα = constant, `product` is Σ_t y_t α_t K(x, x_t) in double precision,
+    `reads` counts the rows converted or read from the file, and `finite` is False if the fit has diverged. A converged
+    run may still exceed the tolerance by rounding; see `to_tolerance`.
+    """
+
+    alpha: npt.NDArray[np.float64]  # One for each variable
+    bias: float  # The multiplier of the constraint yᵀα = constant
+    product: npt.NDArray[np.float64]  # shape (n,): Σ_t y_t α_t K(x, x_t), in double precision
+    # Whether the run ended before `max_iter`; rounding may leave more than the tolerance, see `to_tolerance`
+    converged: bool
+    iterations: int
+    reads: int  # Rows converted, or read from the file
+    finite: bool  # Whether α and the multiplier are numbers; else the fit has diverged
+
+
+def cache_rows(n: int, room: int) -> int:
+    """Return how many rows of n samples are kept in `room` bytes.
+
+    >>> cache_rows(50_000, 10**9), cache_rows(1000, 10**9)
+    (5000, 1000)
+    """
+    return min(n, max(FEWEST_ROWS, room // (4 * n)))
+
+
+def minimise_by_rows(
+    K: npt.NDArray[np.float64] | GramRows,
+    y: npt.NDArray[np.float64],
+    linear: npt.NDArray[np.float64],
+    cost: npt.NDArray[np.float64],
+    order: npt.NDArray[np.int64],
+    *,
+    tol: float,
+    max_iter: int,
+    name: str,
+    start: npt.NDArray[np.float64] | None = None,
+) -> RowFit:
+    """Minimise ½ αᵀQα + pᵀα over 0 ≤ α ≤ cost and constant yᵀα, where Q[t, u] = y[t] y[u] K[t, u].
+
+    There are n or 2n variables; variable t belongs to sample t modulo n. `linear` is p, `order` decides ties, `tol` is
+    the largest violation of the optimality conditions of a converged solution, and `start` determines yᵀα.
+    """
+    n, diagonal = K.shape[0], np.array(K.diagonal())
+    row, room, scale = _rows_of(K, diagonal)
+    rows = RowCache(row, n, cache_rows(n, room))
+    alpha = np.zeros(len(y)) if start is None else start / scale
+    bounds = cost if scale == 1 else np.array([scaled_cost(bound, scale) for bound in cost])
+    every = order[:n] % n
+
+    def exact(alpha: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Any, float]:
+        """Return the product, the support vectors, their coefficients, and the violation of the conditions."""
+        weights = (y * alpha * scale).reshape(-1, n).sum(axis=0)
+        support = every[weights[every] != 0]
+        product = weighted_sums(K, support, weights[support])
+        along = -(y * linear) - np.tile(product, len(y) // n)
+        grows, shrinks = alpha < bounds, alpha > 0
+        up, low = np.where(y > 0, grows, shrinks), np.where(y > 0, shrinks, grows)
+        return product, support, weights[support], violation(along[up], along[low])
+
+    shifted, least, iterations = linear, np.inf, 0
+    with progress_counter(name, " iterations") as show:
+        for correction in range(1 + MOST_CORRECTIONS):
+            sought = tol / 2 if correction else tol  # below it, so that rounding does not end above it
+            minimiser = Minimiser(rows, y, shifted, bounds, diagonal * scale, np.array(order, dtype=np.int64), alpha)
+            converged, more = minimiser.run(sought, max_iter - iterations, show)
+            iterations, bias = iterations + more, minimiser.bias()
+            finite = bool(np.all(np.abs(alpha) < LARGEST) and np.isfinite(bias))
+            product, support, weights, violated = exact(alpha) if finite else (np.zeros(n), every[:0], y[:0], np.inf)
+            if not converged or violated <= tol or violated > least / 2:
+                break
+            least = violated
+            rounded = np.zeros(n)
+            for place, weight in zip(support.tolist(), weights.tolist(), strict=True):
+                rounded += weight / scale * row(place).astype(np.float32).astype(np.float64)
+            shifted = linear + y * np.tile(product - rounded, len(y) // n)
+    return RowFit(alpha * scale, bias, product, converged, iterations, rows.reads, finite)
+
+
+def _rows_of(
+    K: npt.NDArray[np.float64] | GramRows, diagonal: npt.NDArray[np.float64]
+) -> tuple[Callable[[int], npt.NDArray[Any]], int, float]:
+    """Return a function that gives a row, the bytes for single-precision rows, and the scale of the rows."""
+    read: Callable[[int], npt.NDArray[Any]]
+    if isinstance(K, GramRows):
+        read, room, largest = K.row, K.room, float(np.abs(diagonal).max())
+        check_size(largest)
+    else:
+        read, room, largest = K.__getitem__, CACHE_MEGABYTES * 2**20, largest_value(K)
+    scale = scale_of(largest)
+    return (read if scale == 1 else lambda i: read(i).astype(np.float64) * scale), room, scale

@@ -1,28 +1,511 @@
-"""Linear classification of very many samples in the primal: squared hinge loss or least squares, on features."""
+"""Linear classification of very many samples in the primal, with squared hinge loss or least squares."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve
 
+from seqkern.core.errors import GramError
+from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import choice
-from seqkern.core.sparse_types import is_sparse
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.base import AnyClassSolver, Solver, count_rows
-from seqkern.solvers.class_weights import factors_of_codes
+from seqkern.kernels.kernel_operator import Floats, KernelOperator, Table
+from seqkern.solvers.capabilities import Variances
+from seqkern.solvers.contract import AnyClassSolver, Solver, count_rows
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
 from seqkern.solvers.products.on_products import OnProducts
-from seqkern.solvers.shared import SearchesCost, class_weights, cost, limit, tolerance
-from seqkern.solvers.svm.feature_operator import FeatureOperator
-from seqkern.solvers.svm.primal_conditioner import make_conditioner
-from seqkern.solvers.svm.primal_newton import PrimalMachines
-from seqkern.solvers.svm.primal_rows import Rows
-from seqkern.solvers.variances import Variances
+from seqkern.solvers.shared import SearchesCost, class_weights, cost, factors_of_codes, limit, tolerance
+
+# Products with the rows of a feature matrix (dense, sparse or in blocks) in single passes.
+#
+# Dense rows are visited a few hundred at a time, so that rows just multiplied with weights are still in the cache when
+# they are summed. Products are computed in the precision of the features, their sums over blocks in float64 and in row
+# order.
+
+CUT = 512
+"""Rows that are multiplied and summed together."""
+
+TOGETHER = 4 * CUT
+"""Rows of one product Xᵀ X, and of a block that is computed anew."""
+
+Coefficients = Callable[[Any, slice], npt.NDArray[np.float64]]
+"""A function of the dots of some rows, (k, rows), and of where they stand, to their coefficients, (k, rows)."""
+
+SAMPLED = 8
+"""Rows for each feature from which the sum of x_i x_iᵀ is told well enough."""
+
+
+class Rows:
+    """The feature vectors x_i of n samples, with a constant feature of 1 appended; `shape` is (n, d + 1)."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.sparse = is_sparse(X)
+        self.shape = (X.shape[0], X.shape[1] + 1)
+
+    def _blocks(self, size: int) -> Iterator[tuple[slice, Any]]:
+        """Yield (slice, rows) in order, `size` rows at a time; sparse rows all at once."""
+        if self.sparse:
+            yield slice(0, self.shape[0]), self.X
+        elif isinstance(self.X, FeatureBlocks):
+            for span, block in self.X.blocks(TOGETHER):
+                for start in range(0, len(block), size):
+                    part = block[start : start + size]
+                    yield slice(span.start + start, span.start + start + len(part)), part
+        else:
+            for start in range(0, self.shape[0], size):
+                part = self.X[start : start + size]
+                yield slice(start, start + len(part)), part
+
+    def dots(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the products x_i·w of all rows, (k, n), with one w in each row of `weights`."""
+        return self._pass(weights, None)[0]
+
+    def sums(self, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the sums Σ_i c_i x_i, (k, d + 1), with the c_i of one sum in each row of `coefficients`."""
+        sums = self._pass(None, lambda _, span: coefficients[:, span])[1]
+        self._check_finite(sums)
+        return sums
+
+    def both(
+        self, weights: npt.NDArray[np.float64], factors: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the products x_i·w, (k, n), and Σ_i f_i (x_i·w) x_i, (k, d + 1), in one pass."""
+        return self._pass(weights, lambda dots, span: factors[:, span] * dots)
+
+    def _pass(self, weights: npt.NDArray[np.float64] | None, weigh: Coefficients | None) -> tuple[Any, Any]:
+        """Return the products with `weights`, and the sums with the coefficients ``weigh(dots, rows)``."""
+        dots: Any = None
+        sums: Any = None
+        for span, block in self._blocks(CUT):
+            part = None
+            if weights is not None:
+                if dots is None:
+                    dots = np.empty((len(weights), self.shape[0]))
+                    factor, constant = weights[:, :-1].astype(block.dtype), weights[:, -1:]
+                part = dots[:, span]
+                part[:] = _times(block, factor)
+                part += constant
+            if weigh is not None:
+                coefficients = weigh(part, span)
+                if sums is None:
+                    sums = np.zeros((len(coefficients), self.shape[1]))
+                sums[:, :-1] += _summed(block, coefficients.astype(block.dtype))
+                sums[:, -1] += coefficients.sum(axis=1)
+        return dots, sums
+
+    def second_moments(self) -> npt.NDArray[np.float64]:
+        """Return the second moments Σ_i x_i x_iᵀ, approximate for many rows, float64 (d + 1, d + 1).
+
+        Of many rows only every second, third, … is used, at least `SAMPLED` for each feature.
+        """
+        n, d = self.shape
+        step = max(1, n // (SAMPLED * d))
+        rows = self if step == 1 else Rows(take_rows(self.X, slice(0, n, step)))
+        out = np.zeros((d, d))
+        for _, block in rows._blocks(TOGETHER):
+            if self.sparse:
+                out[:-1, :-1] = (block.T @ block).toarray()
+                out[-1, :-1] = np.asarray(block.sum(axis=0)).reshape(-1)
+            else:
+                with np.errstate(over="ignore", invalid="ignore"):  # who uses it looks
+                    out[:-1, :-1] += block.T @ block
+                out[-1, :-1] += block.sum(axis=0, dtype=np.float64)
+        out[:-1, -1] = out[-1, :-1]
+        out[-1, -1] = rows.shape[0]
+        return out if step == 1 else out * (n / rows.shape[0])
+
+    def squares(self) -> npt.NDArray[np.float64]:
+        """Return the squared sum Σ_i x_ij² of each feature, float64 (d + 1,)."""
+        out = np.zeros(self.shape[1])
+        for _, block in self._blocks(CUT):
+            part = block.power(2).sum(axis=0) if self.sparse else np.einsum("ij,ij->j", block, block)
+            out[:-1] += np.asarray(part, dtype=np.float64).reshape(-1)
+        out[-1] = self.shape[0]
+        return out
+
+    def lengths(self) -> npt.NDArray[np.float64]:
+        """Return the squared length Σ_j x_ij² of each row without the constant feature, float64 (n,)."""
+        out = np.zeros(self.shape[0])
+        for span, block in self._blocks(CUT):
+            part = block.power(2).sum(axis=1) if self.sparse else np.einsum("ij,ij->i", block, block)
+            out[span] = np.asarray(part, dtype=np.float64).reshape(-1)
+        return out
+
+    def _check_finite(self, sums: npt.NDArray[np.float64]) -> None:
+        """Raise GramError if sums over all rows are not finite, naming the row at fault if there is one."""
+        if np.isfinite(sums).all():
+            return
+        for span, block in self._blocks(CUT):
+            good = np.isfinite(block.toarray() if self.sparse else block).all(axis=1)
+            if not good.all():
+                place = f"row {span.start + np.argmin(good)} of the features contains NaN or inf"
+                raise GramError(place, remedy="correct the kernel's parameters or leave the record out")
+        raise GramError("sums of features are too large", remedy="scale the features, or normalise the kernel")
+
+
+def _times(block: Any, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
+    """Return the products of the rows with each of `weights`, (k, rows)."""
+    if is_sparse(block):
+        return (block @ weights.T).T
+    # one matrix-vector product each: BLAS is slow with matrices of a few columns
+    return np.stack([block @ one for one in weights])
+
+
+def _summed(block: Any, coefficients: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
+    """Return the weighted sums of the rows for each of `coefficients`, (k, d)."""
+    if is_sparse(block):
+        return (block.T @ coefficients.T).T
+    return np.stack([one @ block for one in coefficients])
+
+
+# Preconditioners of the primal classifiers: approximations of the Hessian that are easy to solve.
+
+MOST_SQUARE = 8192
+"""Maximum features for the matrix of their products, because of memory."""
+
+WORTH = 6000
+"""Nor where a Cholesky factor takes more than so many operations, which are fast ones, for each entry of the rows."""
+
+SHARES = 4
+"""Number of factors for values of κ between one and its double."""
+
+SMALL = 1e-9
+"""What is added to the diagonal for the bias; of the mean diagonal, what is added first to an indefinite matrix."""
+
+TRIES = 20
+"""So often ten times as much is added."""
+
+
+class Conditioner(Protocol):
+    """Protocol of preconditioners."""
+
+    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+        """Return the data for `solve`, one object for each κ, the mean cost of the active rows of a classifier."""
+
+    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+        """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
+
+    def release(self) -> None:
+        """Drop the data of one fit, keeping what other costs can reuse."""
+
+
+def make_conditioner(rows: Rows) -> "Conditioner":
+    """Return the preconditioner for some Rows: with the products of all features, or only their squares."""
+    d = rows.shape[1]
+    entries = rows.X.nnz if rows.sparse else rows.shape[0] * d
+    full = d <= MOST_SQUARE and d**3 <= WORTH * entries
+    return FullConditioner(rows) if full else DiagonalConditioner(rows)
+
+
+class FullConditioner:
+    """The preconditioner J + 2κ Σ_i x_i x_iᵀ by its Cholesky factor, with a sum over a sample of many rows.
+
+    κ is rounded, so that classifiers with similar numbers of active rows share a factor, also from one step to the
+    next.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.moments = rows.second_moments()
+        self._factors: dict[int, Any] = {}
+
+    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+        """Return a Cholesky factor for each κ, and drop factors that are no longer needed."""
+        places = np.round(SHARES * np.log2(np.maximum(kappas, np.finfo(np.float64).tiny))).astype(int).tolist()
+        self._factors = {place: self._factors[place] for place in places if place in self._factors}
+        for place in set(places) - set(self._factors):
+            self._factors[place] = self._factor(2.0 ** (place / SHARES))
+        return [self._factors[place] for place in places]
+
+    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+        """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
+        pairs = zip(prepared, errors, strict=True)
+        return np.stack([cho_solve(factor, one, check_finite=False) for factor, one in pairs])
+
+    def release(self) -> None:
+        """Drop the factors, keeping the matrix for other costs."""
+        self._factors = {}
+
+    def _factor(self, kappa: float) -> Any:
+        """Return the Cholesky factor, with a larger diagonal where rounding made the matrix indefinite."""
+        diagonal = np.ones(len(self.moments))
+        diagonal[-1] = SMALL
+        more = SMALL * 2 * kappa * np.trace(self.moments) / len(self.moments)
+        for _ in range(TRIES if np.isfinite(self.moments).all() else 0):
+            matrix = 2 * kappa * self.moments
+            matrix[np.diag_indices_from(matrix)] += diagonal
+            try:
+                return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+            except np.linalg.LinAlgError:
+                diagonal = diagonal + more
+                more *= 10
+        raise GramError("products of features are too large", remedy="scale the features, or normalise the kernel")
+
+
+class DiagonalConditioner:
+    """The diagonal preconditioner, for too many features to hold all their products."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.squares = rows.squares()
+
+    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+        """Return the diagonal for each κ, shape (d + 1,)."""
+        ones = np.ones(len(self.squares))
+        ones[-1] = SMALL
+        return [ones + 2 * kappa * self.squares for kappa in kappas]
+
+    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+        """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
+        return errors / np.stack(prepared)
+
+    def release(self) -> None:
+        """Do nothing, because there are no factors."""
+
+
+# Exact line search for a piecewise quadratic function.
+
+MOST_TRIES = 100
+ENOUGH = 1e-12
+"""A length is good when the slope there is so small a share of that at zero, or of the terms that it is a sum of."""
+
+
+def best_step(
+    slope: float,
+    curvature: float,
+    margins: npt.NDArray[np.float64],
+    changes: npt.NDArray[np.float64],
+    costs: npt.NDArray[np.float64],
+    squared: bool,
+    *,
+    start: float,
+) -> float:
+    """Return the t minimising slope·t + ½ curvature·t² + Σ_i costs[i]·max(0, margins[i] − t·changes[i])².
+
+    It applies Newton's method to the derivative, which is increasing and piecewise linear, within brackets. `squared`
+    omits the maximum.
+    """
+    low, high = -np.inf, np.inf
+    t = start
+    for _ in range(MOST_TRIES):
+        slack = margins - t * changes
+        weighted = costs * changes
+        if not squared:
+            weighted[slack <= 0] = 0.0
+        own, others = slope + curvature * t, 2 * float(weighted @ slack)
+        derivative = own - others
+        second = curvature + 2 * float(weighted @ changes)
+        if abs(derivative) <= ENOUGH * (abs(own) + abs(others) + 2 * np.abs(weighted) @ np.abs(slack)):
+            break
+        low, high = (t, high) if derivative < 0 else (low, t)
+        following = t - derivative / second if second > 0 else np.inf
+        if not low < following < high:
+            following = 0.5 * (low + high) if np.isfinite(low + high) else 2 * t + 1 if high == np.inf else 2 * t - 1
+        if following == t:
+            break
+        t = following
+    return float(t)
+
+
+# Linear classifiers on features, trained in the primal by Newton's method with conjugate gradients.
+#
+# Each classifier minimises ½‖w‖² + Σ_i c_i ξ_i², with ξ_i = max(0, 1 − s_i (w·x_i + b)), or without the maximum. Only
+# the rows with ξ_i > 0 contribute to the Hessian J + 2 Σ c_i x_i x_iᵀ (x_i with a 1 appended, J the identity except for
+# the unpenalised bias); the function is quadratic where they stay the same (Keerthi & DeCoste 2005, Chapelle 2007). A
+# Newton step solves for the Hessian by conjugate gradients, with one pass over the rows per product for all classifiers
+# at once. Few products are needed thanks to the preconditioner J + 2 κ Σ x_i x_iᵀ, κ the mean of the c_i of those rows:
+# its matrix, from a sample of many rows, serves all classifiers, steps and costs.
+#
+# The duality gap bounds how far the value is above its minimum: with α_i = 2 c_i ξ_i, and b optimal for the given w, so
+# that Σ α_i s_i = 0, it is ½‖w − Σ α_i s_i x_i‖², half the squared gradient.
+
+SOLVED = 0.1
+"""A Newton step is solved for when conjugate gradients have reduced the error so much: the next one starts anew."""
+
+SOLVED_WHOLLY = 1e-4
+"""The same where one step leads to the minimum, since all rows are active whatever the weights are."""
+
+MOST_PRODUCTS = 250
+"""Maximum number of products with the Hessian per Newton step."""
+
+
+class DualityGap(NamedTuple):
+    """The optimality of each classifier, arrays (k,).
+
+    `gap` is a share of the primal value `objective`; `residual` is ‖w − Σ α_i s_i x_i‖ as a share of the larger norm.
+    """
+
+    # shape (k,): Primal value; duality gap as a share of it; ‖w − Σ α_i s_i x_i‖ as a share of the larger norm
+    objective: npt.NDArray[np.float64]
+    # shape (k,): Primal value; duality gap as a share of it; ‖w − Σ α_i s_i x_i‖ as a share of the larger norm
+    gap: npt.NDArray[np.float64]
+    # shape (k,): Primal value; duality gap as a share of it; ‖w − Σ α_i s_i x_i‖ as a share of the larger norm
+    residual: npt.NDArray[np.float64]
+
+
+class PrimalMachines:
+    """Several classifiers trained on the same rows.
+
+    `signs` and `costs` (k, n) are s_i and c_i of each classifier; if `squared`, errors beyond the margin also cost
+    their square (least squares). The last column of `weights` (k, d + 1) is the bias.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        conditioner: Conditioner,
+        signs: npt.NDArray[np.float64],
+        costs: npt.NDArray[np.float64],
+        *,
+        squared: bool,
+        start: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        self.rows = rows
+        self.conditioner = conditioner
+        self.signs = signs
+        self.costs = costs
+        self.squared = squared
+        self.weights = np.zeros((len(signs), rows.shape[1])) if start is None else start.copy()
+        self.outputs = np.zeros(signs.shape) if start is None else rows.dots(start)
+
+    def run(self, tol: float, max_iter: int) -> tuple[DualityGap, int]:
+        """Take Newton steps until the duality gap is at most `tol`; return (DualityGap, most steps of a classifier).
+
+        Rounding may leave a gap larger than a very small `tol`: the steps end when they no longer lower the value.
+        """
+        every = np.arange(len(self.signs))
+        objective, gap, residual = np.empty((3, len(every)))
+        gradient, active = np.empty(self.weights.shape), np.empty(self.signs.shape)
+        open_, last = every, np.full(len(every), np.inf)
+        step = 0
+        while True:
+            self._set_bias(open_)
+            gradient[open_], active[open_], *told = self._look(open_)
+            objective[open_], gap[open_], residual[open_] = told
+            # where the values are small, w = 0 is near enough, but tells no samples apart
+            blank = ~np.any(self.weights[:, :-1], axis=1) & (step == 0)
+            sinking = ((gap > tol) | blank) & (objective < last)
+            open_, last = every[sinking], np.where(sinking, objective, last)
+            if not len(open_) or step == max_iter:
+                return DualityGap(objective, gap, residual), step
+            self._step(open_, gradient[open_], active[open_])
+            step += 1
+
+    def _slacks(self, m: int) -> npt.NDArray[np.float64]:
+        """Return the slacks ξ of classifier `m`, shape (n,)."""
+        slack = 1 - self.signs[m] * self.outputs[m]
+        return slack if self.squared else np.maximum(slack, 0, out=slack)
+
+    def _set_bias(self, classifiers: npt.NDArray[np.int64]) -> None:
+        """Set the optimal bias of some classifiers for their w."""
+        for m in classifiers:
+            change = best_step(0.0, 0.0, self._margins(m), self.signs[m], self.costs[m], self.squared, start=0.0)
+            self.weights[m, -1] += change
+            self.outputs[m] += change
+
+    def _margins(self, m: int) -> npt.NDArray[np.float64]:
+        """Return the margins 1 − s f of classifier `m`, shape (n,)."""
+        return 1 - self.signs[m] * self.outputs[m]
+
+    def _look(self, classifiers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
+        """Return gradients, costs of the active rows, values, gaps and residuals of some classifiers."""
+        slacks = np.stack([self._slacks(m) for m in classifiers])
+        costs, w = self.costs[classifiers], self.weights[classifiers, :-1]
+        alpha = 2 * costs * slacks * self.signs[classifiers]
+        sums = self.rows.sums(alpha)
+        gradient = -sums
+        gradient[:, :-1] += w
+        objective = 0.5 * _dots(w, w) + _dots(costs, slacks**2)
+        error = _dots(gradient[:, :-1], gradient[:, :-1])
+        size = np.maximum(_dots(w, w), _dots(sums[:, :-1], sums[:, :-1]))
+        gap = np.divide(0.5 * error, objective, out=np.zeros(len(error)), where=objective > 0)
+        residual = np.sqrt(np.divide(error, size, out=np.zeros(len(error)), where=size > 0))
+        active = costs if self.squared else np.where(slacks > 0, costs, 0.0)
+        return gradient, active, objective, gap, residual
+
+    def _step(
+        self, classifiers: npt.NDArray[np.int64], gradient: npt.NDArray[np.float64], active: npt.NDArray[np.float64]
+    ) -> None:
+        """Compute the Newton step of some classifiers, and follow it as far as the value decreases."""
+        step, change = self._solve(gradient, active)
+        for place, m in enumerate(classifiers):
+            w, direction = self.weights[m, :-1], step[place, :-1]
+            slope = self.signs[m] * change[place]
+            along, curvature = float(w @ direction), float(direction @ direction)
+            length = best_step(along, curvature, self._margins(m), slope, self.costs[m], self.squared, start=1.0)
+            self.weights[m] += length * step[place]
+            self.outputs[m] += length * change[place]
+
+    def _solve(
+        self, gradient: npt.NDArray[np.float64], active: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return an approximate −H⁻¹ gradient, (k, d + 1), and its change of the outputs, (k, n)."""
+        prepared = self.conditioner.prepare(active.mean(axis=1))
+        step, change = np.zeros(gradient.shape), np.zeros(active.shape)
+        errors = -gradient
+        directions = self.conditioner.solve(errors, prepared)
+        sizes = _dots(errors, directions)
+        enough = (SOLVED_WHOLLY if self.squared else SOLVED) ** 2 * sizes
+        open_ = np.flatnonzero(sizes > 0)
+        for _ in range(MOST_PRODUCTS):
+            if not len(open_):
+                break
+            p = directions[open_]
+            dots, products = self.rows.both(p, 2 * active[open_])
+            products[:, :-1] += p[:, :-1]
+            lengths = sizes[open_] / _dots(p, products)
+            step[open_] += lengths[:, None] * p
+            change[open_] += lengths[:, None] * dots
+            errors[open_] -= lengths[:, None] * products
+            solved = self.conditioner.solve(errors[open_], [prepared[place] for place in open_])
+            new = _dots(errors[open_], solved)
+            directions[open_] = solved + (new / sizes[open_])[:, None] * p
+            sizes[open_] = new
+            open_ = open_[new > enough[open_]]
+        return step, change
+
+
+def _dots(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the scalar product of each pair of rows."""
+    return np.einsum("ij,ij->i", a, b)
+
+
+# The operator for products with X Xᵀ, for features stored or computed in blocks.
+
+
+class FeatureOperator(KernelOperator):
+    """The matrix X Xᵀ as an operator; a table has one weight for each feature."""
+
+    def __init__(self, rows: "Rows", chosen: npt.NDArray[np.int64] | None = None) -> None:
+        self.rows, self.chosen = rows, chosen
+        self.squares = rows.lengths() if chosen is None else rows.lengths()[chosen]
+        self.n_weights, self.tables, self.counts = rows.shape[1] - 1, rows, {}
+
+    def take(self, rows: npt.ArrayLike) -> "FeatureOperator":
+        """Return the operator of some rows; see `KernelOperator.take`."""
+        chosen = np.asarray(rows, dtype=np.int64)
+        return FeatureOperator(self.rows, chosen if self.chosen is None else self.chosen[chosen])
+
+    def collect(self, coefficients: npt.ArrayLike) -> Floats:
+        """Return the weights Xᵀ·coefficients."""
+        values: Floats = np.asarray(coefficients, dtype=np.float64)
+        if self.chosen is not None:
+            every = np.zeros(self.rows.shape[0])
+            every[self.chosen] = values
+            values = every
+        return self.rows.sums(values[None])[0, :-1]
+
+    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+        """Return the products X·weights."""
+        values = self.rows.dots(np.append(weights, 0.0)[None])[0]
+        values = values if self.chosen is None else values[self.chosen]
+        return np.multiply(values if rows is None else values[rows], 1.0, out=out)
+
 
 PRODUCTS = 10
 """Products with a kernel matrix that count as one Newton step."""
@@ -216,27 +699,14 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     def probabilities(
         self, decisions: npt.NDArray[np.float64], variances: Variances | None = None
     ) -> npt.NDArray[np.float64] | None:
-        """Return the probabilities of the classes with logistic loss; None with another, whose decisions give none.
-
-        Parameters
-        ----------
-        decisions : ndarray of float64, shape (m,), or (m, classes)
-            As `decision_function` returns them, best of samples that it was not fitted on.
-        variances : Variances, optional
-            Of no use here.
-
-        Returns
-        -------
-        ndarray of float64, shape (m, classes), or None
-            1 / (1 + exp(−f)) for two classes; of several, those of each against the rest, divided by their sum.
-        """
+        """Return the probabilities of the classes with logistic loss; None with another, whose decisions give none."""
         if self.loss != "logistic":
             return None
         own = np.exp(-np.logaddexp(0, -decisions))
         return np.stack([1 - own, own], axis=1) if own.ndim == 1 else own / own.sum(axis=1, keepdims=True)
 
     def _begin(self, rows: Rows, n_classifiers: int) -> npt.NDArray[np.float64] | None:
-        """Set the preconditioner, and return the weights to begin with or None: those of the solver before, if any."""
+        """Set the preconditioner, and return the initial weights: the previous solver's, or None."""
         previous = getattr(self, "_previous", None)
         start, conditioner = (getattr(previous, name, None) for name in ("_weights", "_conditioner"))
         if start is None or start.shape != (n_classifiers, rows.shape[1]):
@@ -245,7 +715,7 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         return start
 
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return w·φ + b of each classifier, (m, classes), or (m,) for two classes."""
+        """Return the decisions w·φ + b of each classifier, (m, classes), or (m,) for two classes."""
         if isinstance(K, KernelOperator):
             out = np.stack([self._sums(K, one) for one in self.coef_], axis=1) + self.intercept_
         elif isinstance(K, FeatureBlocks) or is_sparse(K):

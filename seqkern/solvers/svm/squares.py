@@ -1,16 +1,12 @@
-"""Losses made of parabolas and straight lines, minimised on a Gram matrix by Newton's method.
+"""Piecewise quadratic and linear losses, minimised on a Gram matrix by Newton's method.
 
-The squared hinge, the squared tube and Huber's loss have a slope that is linear between kinks. Where every sample stays
-on its piece the minimum is the solution of one linear system: over the samples on parabolas, whose ℓ'' is the inverse
-of a ridge on K, with the dual variables of those on straight lines at their bound. Each step solves that system and
-goes to the minimum along the line to its solution; once the pieces are the right ones, the step is the last.
+The squared hinge, squared ε-insensitive and Huber losses have a slope that is linear between kinks. Where every
+sample stays on its piece, the minimum is the solution of one linear system: over the samples on parabolas, whose ℓ''
+is the inverse of a ridge on K, with the dual variables of those on straight lines at their bound. Each step solves
+that system and goes to the minimum along the line to its solution; once the pieces are right, the step is the last.
 
-References
-----------
 Keerthi, DeCoste: A modified finite Newton method for fast solution of large scale linear SVMs. Journal of Machine
-Learning Research 6, 2005.
-
-Chapelle: Training a support vector machine in the primal. Neural Computation 19, 2007.
+Learning Research 6, 2005. Chapelle: Training a support vector machine in the primal. Neural Computation 19, 2007.
 """
 
 from dataclasses import dataclass
@@ -20,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
-from seqkern.solvers.base import Solver
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.subspace import root
@@ -49,38 +45,22 @@ NOT_POSITIVE = (
 
 @dataclass(frozen=True)
 class SquaresFit:
-    """A minimum of ½ βᵀKβ + Σ ℓ_i(z_i), z = Kβ + b, or how near it came.
+    """The minimum of ½ βᵀKβ + Σ ℓ_i(z_i), z = Kβ + b, or the closest point reached.
 
-    Attributes
-    ----------
-    coefficients : ndarray of float64, shape (n,)
-        β.
-    bias : float
-        b.
-    primal : float
-        The minimum.
-    gap : float
-        How far it may be above the least value.
-    residual : float
-        How much a decision would change if β were −ℓ'(z).
-    steps : int
-        Newton steps.
-    solved : bool
-        Whether every linear system had a solution that makes the loss smaller.
+    `gap` bounds the distance of `primal` from its minimum, `residual` is the change of a decision if β were −ℓ'(z), and
+    `solved` is whether every linear system had a solution that lowers the loss.
 
-    Examples
-    --------
     >>> SquaresFit(np.zeros(2), 0.0, primal=4.0, gap=1.0, residual=0.5, steps=1, solved=True).share
     0.25
     """
 
-    coefficients: Floats
-    bias: float
-    primal: float
-    gap: float
-    residual: float
-    steps: int
-    solved: bool
+    coefficients: Floats  # shape (n,): β
+    bias: float  # b
+    primal: float  # The minimum
+    gap: float  # How far it may be above the least value
+    residual: float  # How much a decision would change if β were −ℓ'(z)
+    steps: int  # Newton steps
+    solved: bool  # Whether every linear system had a solution that makes the loss smaller
 
     @property
     def share(self) -> float:
@@ -89,37 +69,19 @@ class SquaresFit:
 
 
 class FitsSquares(Solver):
-    """Mixin of SVMs whose losses, with some parameters, have a slope that is linear between kinks.
-
-    Examples
-    --------
-    >>> from seqkern.solvers import CSVC
-    >>> solver = CSVC(C=0.5, slack="squared").fit([[2.0, 0.0], [0.0, 2.0]], [0, 1])
-    >>> solver.dual_coef_.round(3).tolist(), solver.report_["iterations"]
-    ([-0.333, 0.333], 1)
-    """
+    """Mixin of SVMs whose losses, with some parameters, have a slope that is linear between kinks."""
 
     @property
     def squares(self) -> bool:
-        """Whether the loss has such a slope."""
+        """Whether the loss has a slope that is linear between kinks."""
         raise NotImplementedError
 
     def gram_bytes(self, n: int) -> int:
-        """Return the size of the linear systems, at most that of the matrix; else that of the other algorithm.
-
-        Parameters
-        ----------
-        n : int
-            Training samples.
-
-        Returns
-        -------
-        int
-        """
+        """Return the bytes of the linear systems, at most the matrix's; else those of the other algorithm."""
         return 8 * n * n if self.squares else super().gram_bytes(n)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: linear systems, most of them of a part of the samples."""
+        """Return the predicted cost of a fit: linear systems, most of them over a part of the samples."""
         if not self.squares or work.gives == "operator":
             return super().fit_cost(work)
         return FitCost(STEPS * work.product + dense_algebra(work.n, CUBES), 8 * work.n**2)
@@ -145,35 +107,10 @@ class FitsSquares(Solver):
 
 
 def minimise_squares(K: Floats, loss: Loss, max_iter: int = MOST_STEPS, start: float = 0.0) -> SquaresFit:
-    """Minimise a loss whose slope is linear between kinks.
+    """Minimise a loss whose slope is linear between kinks; it is smooth, with ``total`` 0.
 
-    Complexity: a step takes m³/3 multiplications for m samples on parabolas, and n² for n in all; one copy of K. Many
-    samples start from the solution for a quarter of them.
-
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-        Symmetric.
-    loss : Loss
-        Smooth, of n decisions, with ``total`` 0.
-    max_iter : int
-        Maximum number of steps.
-    start : float
-        The first bias.
-
-    Returns
-    -------
-    SquaresFit
-
-    Examples
-    --------
-    Words SAY, BAY, SAD and BAD under the spectrum kernel of k = 2, with C = ½, so that the ridge is 1:
-
-    >>> from seqkern.solvers.products.losses import SquaredHinge
-    >>> K = np.array([[2.0, 1, 1, 0], [1, 2, 0, 1], [1, 0, 2, 1], [0, 1, 1, 2]])
-    >>> found = minimise_squares(K, SquaredHinge(np.array([1.0, 1, -1, -1]), np.full(4, 0.5)))
-    >>> found.coefficients.round(6).tolist(), round(found.bias, 6) + 0.0
-    ([0.333333, 0.333333, -0.333333, -0.333333], 0.0)
+    A step takes m³/3 multiplications for m samples on parabolas, and n² for n in all, with one copy of K. Large sets
+    start from the solution for a quarter of the samples.
     """
     most = min(max_iter, MOST_STEPS)
     with one_thread():
@@ -181,7 +118,7 @@ def minimise_squares(K: Floats, loss: Loss, max_iter: int = MOST_STEPS, start: f
 
 
 def _from_part(K: Floats, loss: Loss, most: int, bias: float) -> tuple[Floats, float]:
-    """Return β and b to start from; of many samples the solution for a part of them, drawn at random.
+    """Return the initial β and b: for large sets the solution for a random part of the samples.
 
     From zero, all samples are on parabolas in the first step, and most in the second.
     """
@@ -246,7 +183,7 @@ def _minimise(K: Floats, loss: Loss, most: int, beta: Floats, bias: float) -> Sq
 
 
 def _newton(K: Floats, loss: Loss, z: Floats, dual: Floats) -> tuple[Floats, float] | None:
-    """Return β and b that solve the linear system of the pieces at z; None if it has no positive solution."""
+    """Return (β, b) solving the linear system of the pieces at z; None if there is no positive solution."""
     # imported here: it slows start-up, and prediction does not need it
     from scipy.linalg import cho_factor, cho_solve
 
@@ -287,7 +224,7 @@ class _Line:
         return own + self.loss.value(self.z + t * self.along)
 
     def slope(self, t: float) -> tuple[float, float, float]:
-        """Return its slope, that of the slope, and the size of the terms."""
+        """Return the slope of the loss, its derivative, and the size of the terms."""
         here = self.z + t * self.along
         forces = self.loss.dual(here) * self.along
         own = self.first + t * self.second
@@ -295,13 +232,16 @@ class _Line:
         return own - float(forces.sum()), self.second + float(self.loss.curvature(here) @ self.along**2), size
 
     def minimum(self) -> float:
-        """Return where it is least; 1 if that is as good but for rounding, which makes β exact."""
+        """Return the step with the least loss; 1 if that is as good up to rounding, which makes β exact."""
         best = root(self.slope, 1.0, 1.0)
         return 1.0 if self.value(1.0) - self.value(best) <= ROUNDING * abs(self.primal) else best
 
 
 def _best_bias(loss: Loss, f: Floats, bias: float) -> float:
-    """Return a best bias, from which Newton's method goes on; the middle of several could be far from all samples."""
+    """Return an optimal bias from which Newton's method can continue.
+
+    The middle of several could be far from all samples.
+    """
 
     def slope(b: float) -> tuple[float, float, float]:
         dual = loss.dual(f + b)

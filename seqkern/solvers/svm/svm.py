@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice
-from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.base import BinarySolver
-from seqkern.solvers.class_weights import class_factors
+from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import SquaredHinge
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.shared import SearchesCost, class_weights, cost
+from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost
 from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmMachine, on_rows, share_of, to_tolerance, violation
 from seqkern.solvers.svm.squares import FitsSquares
 
@@ -136,22 +135,12 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
         return to_tolerance(report | self._optimality(K, y, cost, product), self.tol)
 
     def _costs(self, y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return C of each training row."""
+        """Return the cost C of each training row."""
         weights = class_factors(self.class_weight, self.classes_, y)
         return self.C * np.where(y > 0, weights[1], weights[0])
 
     def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
-        """Return span, ξα estimate, and the bound by radius and margin.
-
-        Parameters
-        ----------
-        K, y, limited
-            As for `Solver.leave_one_out`.
-
-        Returns
-        -------
-        LeaveOneOut or None
-        """
+        """Return span, ξα estimate, and the bound by radius and margin."""
         if not self.gives_bounds or not isinstance(K, np.ndarray):
             return None
         # imported here: prediction does not need it
@@ -166,7 +155,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
         return leave_one_out(K, alpha, signs, cost, decisions, limited=limited)
 
     def _fit_squared(self, K: Any, loss: SquaredHinge) -> dict[str, Any]:
-        """Minimise the squared errors on a matrix, or on products."""
+        """Minimise the squared hinge loss on a matrix or on products."""
         if isinstance(K, KernelOperator):
             found, self.dual_coef_, report = self._learn(K, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
             return {**report, "objective": -found.dual}
@@ -179,9 +168,9 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
         cost: npt.NDArray[np.float64],
         most: int,
     ) -> dict[str, Any]:
-        """Run LIBSVM's algorithm for at most so many iterations; the first class comes first, as in LIBSVM."""
+        """Run LIBSVM's algorithm for at most `most` iterations; the first class comes first, as in LIBSVM."""
         # imported here: prediction does not need it
-        from seqkern.solvers.svm.smo import minimise_by_rows
+        from seqkern.solvers.svm.libsvm import minimise_by_rows
 
         order = np.concatenate((np.flatnonzero(y < 0), np.flatnonzero(y > 0)))
         linear = np.full(len(y), -1.0)
@@ -200,9 +189,9 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
         alpha: npt.NDArray[np.float64],
         cost: npt.NDArray[np.float64],
     ) -> None:
-        """Set b to the middle of its interval if every α is at a bound, but for rounding.
+        """Set b to the middle of its interval if every α is at a bound up to rounding.
 
-        A single α that rounding keeps from its bound would put b at an end of the interval: all samples in one class.
+        A single α kept from its bound by rounding would put b at an end of the interval: all samples in one class.
         """
         empty, full = alpha <= AT_BOUND * cost, alpha >= (1 - AT_BOUND) * cost
         up, low = np.where(y > 0, ~full, ~empty), np.where(y > 0, ~empty, ~full)
@@ -216,7 +205,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
         cost: npt.NDArray[np.float64],
         product: npt.NDArray[np.float64] | None = None,
     ) -> dict[str, Any]:
-        """Return residual, dual objective and gap of the solution; set b where no support vector determines it."""
+        """Return residual, dual objective and gap; set b where no support vector determines it."""
         coef = on_rows(self.support_, self.dual_coef_, len(y))
         if product is None:
             product = weighted_sums(K, self.support_, self.dual_coef_)

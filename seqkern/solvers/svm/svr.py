@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, real
-from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.base import RealSolver
+from seqkern.solvers.contract import RealSolver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import Huber, Insensitive, Loss, SquaredInsensitive
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
@@ -141,7 +141,7 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
         return self.loss in SMOOTH and bool(np.isfinite(self.C))
 
     def _fit_smooth(self, K: Any, loss: Loss, start: float) -> dict[str, Any]:
-        """Minimise another loss on a matrix, or on products."""
+        """Minimise a smooth loss on a matrix or on products."""
         if isinstance(K, KernelOperator):
             found, self.dual_coef_, report = self._learn(K, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
             return {**report, "objective": -found.dual}
@@ -182,9 +182,9 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
         return bool(np.isfinite(self.C)) and not self.squares
 
     def _by_pairs(self, K: npt.NDArray[np.float64] | GramRows, y: npt.NDArray[np.float64], most: int) -> dict[str, Any]:
-        """Run LIBSVM's algorithm for at most so many iterations; the variables are α, then α*."""
+        """Run LIBSVM's algorithm for at most `most` iterations; the variables are α, then α*."""
         # imported here: prediction does not need it
-        from seqkern.solvers.svm.smo import minimise_by_rows
+        from seqkern.solvers.svm.libsvm import minimise_by_rows
 
         n = len(y)
         found = minimise_by_rows(
@@ -313,24 +313,10 @@ class NuSVR(LibsvmMachine, RealSolver):
 
 
 def tube_violation(rest: npt.NDArray[np.float64], beta: npt.NDArray[np.float64], cost: float, epsilon: float) -> float:
-    """Return by how much the conditions of a regression with a tube of half width ε are violated.
+    """Return the violation of the optimality conditions of a regression with a tube of half width ε.
 
-    Parameters
-    ----------
-    rest : ndarray of float64, shape (n,)
-        y − Kβ.
-    beta : ndarray of float64, shape (n,)
-        The coefficients.
-    cost, epsilon : float
-        C, which bounds every |β|, and ε.
+    `rest` is y − Kβ; the result is in units of y.
 
-    Returns
-    -------
-    float
-        At least 0, in units of y.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from seqkern.solvers.svm.svr import tube_violation
     >>> tube_violation(np.array([0.5, -0.25]), np.zeros(2), cost=1.0, epsilon=0.25)
@@ -342,17 +328,6 @@ def tube_violation(rest: npt.NDArray[np.float64], beta: npt.NDArray[np.float64],
 
 
 def middle(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
-    """Return the middle between max(up) and min(low); that of the two which there is, if one is empty.
-
-    Parameters
-    ----------
-    up, low : ndarray of float64, shape (a,) and (b,)
-        Bounds of the bias from below and from above.
-
-    Returns
-    -------
-    float
-        0 if both are empty.
-    """
+    """Return the middle of max(up) and min(low), or the only one of them; 0 if both are empty."""
     ends = [part for part in (up.max(initial=-np.inf), low.min(initial=np.inf)) if np.isfinite(part)]
     return float(np.mean(ends)) if ends else 0.0

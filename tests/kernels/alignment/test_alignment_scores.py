@@ -10,8 +10,8 @@ from seqkern.core import public_files as public
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.text_files import file_sha256
 from seqkern.kernels import SmithWatermanKernel, build_kernel, kernel_from_state
-from seqkern.kernels.alignment.integers import IntegerScores
-from seqkern.kernels.alignment.scoring import score_table
+from seqkern.kernels.alignment.smith_waterman import IntegerScores
+from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, as_alphabet
 
 # ---- parameters ----------------------------------------------------------------------------------

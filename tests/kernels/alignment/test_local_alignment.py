@@ -7,10 +7,9 @@ from naive_local_alignment import alignments, best_score, by_listing, by_recursi
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import LocalAlignmentKernel, blocks
-from seqkern.kernels.alignment.local_factors import Factors
-from seqkern.kernels.alignment.local_sums import product
-from seqkern.kernels.alignment.scoring import score_table
+from seqkern.kernels.alignment.local_alignment import Factors, product
 from seqkern.kernels.products import _product
+from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -11,9 +11,15 @@ from naive_pair_hmm import by_listing, pair_hmm
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import PairHMMKernel
 from seqkern.kernels.alignment import _pair_hmm
-from seqkern.kernels.alignment.pair_factors import PairFactors, joint_odds, loop_factors, tile_rows
-from seqkern.kernels.alignment.pair_gaps import estimate_gaps, expected_counts
-from seqkern.kernels.alignment.pair_sums import PairSums
+from seqkern.kernels.alignment.pair_hmm import (
+    PairFactors,
+    PairSums,
+    estimate_gaps,
+    expected_counts,
+    joint_odds,
+    loop_factors,
+    tile_rows,
+)
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -8,10 +8,10 @@ from naive_profile_alignment import all_alignments, best_alignment, column_score
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import ProfileAlignmentKernel, SmithWatermanKernel, blocks
-from seqkern.kernels.additive import attributions
-from seqkern.kernels.alignment.profile_product import working_bytes
-from seqkern.kernels.alignment.scoring import score_table
+from seqkern.kernels.alignment.profile_alignment import working_bytes
+from seqkern.kernels.decisions import attributions
 from seqkern.kernels.products import _product
+from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.sequence_set import SequenceSet
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"

@@ -13,11 +13,11 @@ from seqkern import read_fasta
 from seqkern.core.errors import SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import LocalAlignmentKernel, SmithWatermanKernel, StringKernel, blocks
-from seqkern.kernels.additive import attributions
-from seqkern.kernels.alignment import _smith_waterman, best_scores, smith_waterman
-from seqkern.kernels.alignment.profile_product import working_bytes
-from seqkern.kernels.alignment.scoring import score_table
+from seqkern.kernels.alignment import _smith_waterman, smith_waterman
+from seqkern.kernels.alignment.profile_alignment import working_bytes
+from seqkern.kernels.decisions import attributions
 from seqkern.kernels.products import _product
+from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.alphabets import PROTEIN, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -285,10 +285,10 @@ def test_a_giant_among_short_ones():
 
 def test_the_longer_of_a_pair_is_the_row():
     rows, cols = np.full(100, 50), np.array([20] * 64 + [40] * 63 + [35_000])
-    work, usual = best_scores._split(rows, cols, 64)
+    work, usual = smith_waterman._split(rows, cols, 64)
     assert usual == 127
     assert work < 100 * 50 * (40 + 40) + 35_000 * 100 + 1
-    assert best_scores._split(rows, cols[:127], 64)[1] == 127
+    assert smith_waterman._split(rows, cols[:127], 64)[1] == 127
 
 
 def test_own_scores_are_those_of_an_alignment():
@@ -335,7 +335,7 @@ def test_shares_sum_to_the_score(gap_open, gap_extend):
 
 
 def test_giants_are_not_taken_apart(monkeypatch):
-    monkeypatch.setattr(best_scores, "MOST_CELLS", 100)
+    monkeypatch.setattr(smith_waterman, "MOST_CELLS", 100)
     with pytest.raises(SequenceError, match="11 and 10 residues are too long to be explained"):
         shares("H" * 11, "H" * 10)
 

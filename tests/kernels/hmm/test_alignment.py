@@ -11,10 +11,9 @@ from conftest import ROOT
 from naive import encode
 
 from seqkern.core.errors import SequenceError
-from seqkern.kernels.alignment.scoring import score_table
-from seqkern.kernels.hmm import _alignment, alignment
-from seqkern.kernels.hmm.alignment import align_sequences
-from seqkern.kernels.hmm.building import build_profile
+from seqkern.kernels.models import _alignment, profile_hmm
+from seqkern.kernels.models.profile_hmm import align_sequences, build_profile
+from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA
 
 SCORE = score_table("NUC.4.4", DNA)[:-1, :-1].copy()
@@ -84,7 +83,7 @@ def test_rows_are_the_sequences_whatever_their_order_and_memory(alphabet, monkey
     assert [row.replace("-", "") for row in rows] == X.strings()
     assert set("".join(column) for column in zip(*rows, strict=True)).isdisjoint({"-" * len(X)})
     assert rows_of(X.take(order)) == [rows[i] for i in order]
-    monkeypatch.setattr(alignment, "IN_TREE", 8)
+    monkeypatch.setattr(profile_hmm, "IN_TREE", 8)
     few = rows_of(X)
     assert [row.replace("-", "") for row in few] == X.strings()
     assert rows_of(X.take(order)) == [few[i] for i in order]
@@ -105,6 +104,6 @@ def test_masked_residues_go_with_any():
 
 
 def test_sequences_too_long_for_the_memory_are_one_line(monkeypatch):
-    monkeypatch.setattr(alignment, "available_memory", lambda: 1000)
+    monkeypatch.setattr(profile_hmm, "available_memory", lambda: 1000)
     with pytest.raises(SequenceError, match=r"aligning 40 with 40 columns takes .* of memory"):
         build_profile(encode(["ACGT" * 10, "TGCA" * 10], DNA))

@@ -17,7 +17,7 @@ from seqkern.core import public_files as public
 from seqkern.core.errors import FileError, LabelError, ParameterError, SequenceError
 from seqkern.core.text_files import file_sha256
 from seqkern.kernels import FisherKernel, build_kernel, kernel_from_state
-from seqkern.kernels.hmm.building import build_profile
+from seqkern.kernels.models.profile_hmm import build_profile
 
 POSITIVE = ["ACGTTACG", "ACGTACG", "ACGTTACC", "GGACGTTACG"]
 NEGATIVE = ["TTTTTTTT", "GATTACA", "CCCCC", "TGTGTG"]
@@ -279,5 +279,5 @@ def test_plan_grows_with_the_model(fitted):
 
 
 def test_hmmer_is_imported_only_to_build_and_read():
-    code = "import sys, seqkern.kernels.hmm.fisher; sys.exit('pyhmmer' in sys.modules)"
+    code = "import sys, seqkern.kernels.models.fisher; sys.exit('pyhmmer' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

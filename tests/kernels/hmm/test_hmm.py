@@ -13,11 +13,9 @@ import pytest
 from naive import encode
 
 from seqkern.core.errors import FileError, SequenceError
-from seqkern.kernels.hmm import _forward_backward as loops
-from seqkern.kernels.hmm.building import background, build_profile
-from seqkern.kernels.hmm.markov import MarkovChain
-from seqkern.kernels.hmm.profile_hmm import ProfileHMM
-from seqkern.kernels.hmm.reading import read_profiles
+from seqkern.kernels.models import _forward_backward as loops
+from seqkern.kernels.models.fisher import MarkovChain
+from seqkern.kernels.models.profile_hmm import ProfileHMM, background, build_profile, read_profiles
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, RNA
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -380,7 +378,7 @@ def test_words_are_counted_alike_in_pieces(monkeypatch):
     X = encode(["HEC", "", "HHHHHH", "HE*CCEH"], "HEC")
     chain = MarkovChain.learn(X, 1, 1.0)
     whole = chain.score(X)[0]
-    monkeypatch.setattr("seqkern.kernels.hmm.markov.CHUNK_ENTRIES", 1)
+    monkeypatch.setattr("seqkern.kernels.models.fisher.CHUNK_ENTRIES", 1)
     np.testing.assert_array_equal(chain.score(X)[0], whole)
     np.testing.assert_array_equal(MarkovChain.learn(X, 1, 1.0).chances, chain.chances)
     np.testing.assert_allclose(chain.visits.sum(), (11 + 9) / 4)

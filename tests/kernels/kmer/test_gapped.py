@@ -13,8 +13,8 @@ import seqkern
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.evaluation import roc_auc
 from seqkern.kernels import GappedKmerKernel, RBFKernel, blocks, build_kernel, planner
-from seqkern.kernels.kmer import subset_features
-from seqkern.kernels.kmer.estimators import estimate, gapped_weights, truncated_estimate
+from seqkern.kernels.kmer import gapped
+from seqkern.kernels.kmer.hamming import estimate, gapped_weights, truncated_estimate
 from seqkern.solvers import CSVC
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
@@ -271,7 +271,7 @@ def test_features_that_cannot_be_are_refused_before_the_work(monkeypatch):
             GappedKmerKernel(5, 3, **options).features(X)
     with pytest.raises(ParameterError, match=r"1.94e\+11 features need about .* of memory"):
         GappedKmerKernel(20, 10).features(encode(["ACGT" * 10**6]))
-    monkeypatch.setattr(subset_features, "available_memory", lambda: 1000)
+    monkeypatch.setattr(gapped, "available_memory", lambda: 1000)
     with pytest.raises(ParameterError, match="of memory; choose shorter k-mers"):
         GappedKmerKernel(5, 3).features(X)
 

@@ -10,7 +10,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import GappyKernel, SpectrumKernel, blocks, planner
-from seqkern.kernels.additive import attributions, kmer_weights
+from seqkern.kernels.decisions import attributions, kmer_weights
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
 ALGORITHMS = GappyKernel.algorithms

@@ -12,7 +12,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import GappyPairKernel, SpectrumKernel, blocks
-from seqkern.kernels.additive import attributions, fold, kmer_weights
+from seqkern.kernels.decisions import attributions, fold, kmer_weights
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -8,7 +8,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels import GappedKmerKernel, MismatchKernel, WildcardKernel
-from seqkern.kernels.kmer.hamming.hadamard import features_by_letters, whole_eigenvalues
+from seqkern.kernels.kmer.hamming_kernel import features_by_letters, whole_eigenvalues
 from seqkern.kernels.products import _product
 
 STRINGS = [*random_strings(20, 9, 60), "A" * 200, "ACGT" * 40, "AC*GT*ACT*ACGTA*****ACGTAC*TTTT", "GCA", ""]

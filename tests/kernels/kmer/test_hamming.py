@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from naive import encode, kmers, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.kernels.kmer.hamming import hamming
-from seqkern.kernels.kmer.hamming.hamming import HammingBlock
-from seqkern.kernels.kmer.hamming.hamming_costs import hamming_costs
+from seqkern.kernels.kmer import hamming
+from seqkern.kernels.kmer.hamming import HammingBlock, hamming_costs
 from seqkern.kernels.kmer.kmers import find_kmers
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.products import _product

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from naive import encode, hamming, random_strings, reverse_complement
 
-from seqkern.kernels.kmer.hamming import _hamming_additive, hamming_additive
-from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
+from seqkern.kernels.kmer import _hamming_additive, hamming_operator
+from seqkern.kernels.kmer.hamming_operator import HammingAdditive
 from seqkern.kernels.kmer.kmers import find_windows
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
@@ -147,7 +147,7 @@ def test_a_value_does_not_depend_on_the_sequences_beside_it(kernel, coefficients
 
 
 def test_no_table_that_is_too_large(monkeypatch, coefficients):
-    monkeypatch.setattr(hamming_additive, "LARGEST_TABLE", 4**5)
+    monkeypatch.setattr(hamming_operator, "LARGEST_TABLE", 4**5)
     support = encode(SUPPORT)
     assert CASES["truncated"]._fold(Payload(support, 0, len(support)), coefficients) is not None
     assert CASES["several"]._fold(Payload(support, 0, len(support)), coefficients) is None
@@ -159,7 +159,7 @@ def way(request, monkeypatch):
     if request.param == "table":
         monkeypatch.setattr(HammingAdditive, "_shares_by_diagonals", by_table)
     else:
-        monkeypatch.setattr(hamming_additive, "LARGEST_TABLE", 0)
+        monkeypatch.setattr(hamming_operator, "LARGEST_TABLE", 0)
 
 
 @pytest.mark.usefixtures("way")
@@ -223,7 +223,7 @@ def test_every_level_gives_the_same_bits(level, coefficients):
         np.testing.assert_allclose(other, table, rtol=0, atol=1e-13)
     kernel = CASES["all distances"]
     X, length = encode(STRINGS), 4
-    others = hamming_additive.OtherWindows(kernel, encode(SUPPORT), coefficients, length, int(X.lengths.max()))
+    others = hamming_operator.OtherWindows(kernel, encode(SUPPORT), coefficients, length, int(X.lengths.max()))
     own = np.zeros(int(X.lengths[0]))
     own[find_windows(X.take([0]), length)] = 1
     shares, sums = rng.standard_normal(length + 1), np.empty((2, 2))

@@ -10,9 +10,9 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import MismatchKernel, build_kernel
 from seqkern.kernels.implicit import Implicit
-from seqkern.kernels.kmer.hamming import _hamming_additive, hamming_operator, lmer_tables
-from seqkern.kernels.kmer.hamming.hamming_operator import HammingOperator
-from seqkern.kernels.kmer.hamming.lmer_transform import LmerTransform
+from seqkern.kernels.kmer import _hamming_additive, hamming_operator
+from seqkern.kernels.kmer import hamming as lmer_tables
+from seqkern.kernels.kmer.hamming_operator import HammingOperator, LmerTransform
 from seqkern.sequences.alphabets import as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 

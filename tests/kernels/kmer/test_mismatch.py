@@ -9,8 +9,8 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import MismatchKernel, SpectrumKernel, blocks
+from seqkern.kernels.kmer.hamming_kernel import subset_weights
 from seqkern.kernels.kmer.mismatch import shared_neighbours
-from seqkern.kernels.kmer.subsets import subset_weights
 from seqkern.kernels.products import _product
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"

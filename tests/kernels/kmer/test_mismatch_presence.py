@@ -5,7 +5,7 @@ import pytest
 from naive import encode, hamming, kmers, mismatch_features, random_strings, reverse_complement
 
 from seqkern.kernels import MismatchKernel
-from seqkern.kernels.kmer import mismatch_presence
+from seqkern.kernels.kmer import mismatch
 
 STRINGS = [*random_strings(4, 8, 25), "A" * 12, "AC*GT*ACT*ACGTA*", "***", "GCA", ""]
 SUPPORT = [*random_strings(5, 6, 20, seed=1), "A" * 9, "**", ""]
@@ -51,7 +51,7 @@ def test_shares_equal_the_naive_twin(k, m, rc):
     coefficients = np.random.default_rng(0).standard_normal(len(SUPPORT))
     kernel, X, support = make(k, m, rc), encode(STRINGS), encode(SUPPORT)
     weights = learned(k, m, "ACGT", rc, SUPPORT, coefficients)
-    found = mismatch_presence.attribute(kernel, kernel.m, X, support, coefficients)
+    found = mismatch.attribute(kernel, kernel.m, X, support, coefficients)
     expected = np.concatenate([shares(x, k, m, rc, weights) for x in STRINGS])
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     decisions = kernel(X, support) @ coefficients
@@ -63,7 +63,7 @@ def test_shares_equal_the_naive_twin(k, m, rc):
 def test_a_word_weighs_what_it_adds_alone(k, m, rc):
     coefficients = np.random.default_rng(0).standard_normal(len(SUPPORT))
     kernel, X, support = make(k, m, rc), encode(STRINGS), encode(SUPPORT)
-    words, weights, _ = mismatch_presence.kmer_weights(kernel, kernel.m, X, support, coefficients)
+    words, weights, _ = mismatch.kmer_weights(kernel, kernel.m, X, support, coefficients)
     every = {word for x in [*STRINGS, *SUPPORT] for word in kmers(x, k)}
     assert sorted(words) == sorted({min(word, reverse_complement(word)) for word in every} if rc else every)
     np.testing.assert_allclose(weights, kernel(encode(words), support) @ coefficients, rtol=1e-9, atol=1e-12)
@@ -74,7 +74,7 @@ def test_other_alphabets(letters, k, m):
     strings, support = random_strings(4, 5, 20, letters), random_strings(4, 5, 20, letters, seed=1)
     coefficients = np.array([1.0, -0.5, 0.25, 2.0])
     kernel, X, Y = make(k, m, False, letters), encode(strings, letters), encode(support, letters)
-    found = mismatch_presence.attribute(kernel, kernel.m, X, Y, coefficients)
+    found = mismatch.attribute(kernel, kernel.m, X, Y, coefficients)
     weights = learned(k, m, letters, False, support, coefficients)
     expected = np.concatenate([shares(x, k, m, False, weights) for x in strings])
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
@@ -83,8 +83,8 @@ def test_other_alphabets(letters, k, m):
 @pytest.mark.parametrize(("k", "m", "size"), [(3, 1, 4), (4, 2, 3), (3, 2, 20), (2, 0, 4)])
 def test_every_kmer_agrees_with_its_neighbours_likewise(k, m, size):
     codes = np.random.default_rng(0).integers(size**k, size=5).astype(np.uint32)
-    words = mismatch_presence.neighbours(codes, k, m, size)
+    words = mismatch.neighbours(codes, k, m, size)
     digits = lambda values: values[..., None] // size ** np.arange(k - 1, -1, -1) % size  # noqa: E731
     agree = digits(words) == digits(codes)[:, None, :]
-    expected = mismatch_presence.agreements(k, m, size)
+    expected = mismatch.agreements(k, m, size)
     np.testing.assert_array_equal(agree, np.broadcast_to(expected, agree.shape))

@@ -12,7 +12,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import OligoKernel, SpectrumKernel
-from seqkern.kernels.additive import attributions, fold, kmer_weights
+from seqkern.kernels.decisions import attributions, fold, kmer_weights
 from seqkern.kernels.products import _product
 
 ALGORITHMS = ("dense", "index")

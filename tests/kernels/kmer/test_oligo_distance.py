@@ -10,7 +10,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import GappyPairKernel, OligoDistanceKernel, SpectrumKernel
-from seqkern.kernels.additive import attributions, fold, kmer_weights
+from seqkern.kernels.decisions import attributions, fold, kmer_weights
 
 ALGORITHMS = ("dense", "index")
 STRINGS = [

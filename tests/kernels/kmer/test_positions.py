@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.kernels.kmer import positions as module
+from seqkern.kernels.kmer import oligo as module
 from seqkern.kernels.kmer.kmers import find_kmers
-from seqkern.kernels.kmer.positions import PositionBlock, distance_weights, window_positions
+from seqkern.kernels.kmer.oligo import PositionBlock, distance_weights, window_positions
 from seqkern.kernels.products.product import Term, TermBlocks, fold, product
 
 STRINGS = [*random_strings(8, 3, 30), "A" * 25, "ACGT" * 6, "AC*GT*ACT*ACGTA*****ACGTAC*TTTT", "*****", "GC", "A", ""]

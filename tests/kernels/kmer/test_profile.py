@@ -7,7 +7,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import ProfileKernel, SpectrumKernel, planner
-from seqkern.kernels.additive import attributions
+from seqkern.kernels.decisions import attributions
 
 ALGORITHMS = ProfileKernel.algorithms
 STRINGS = [*random_strings(6, 4, 14, "ABC"), "AAAAAAAA", "AB*CABC*AB", "*****", "AB", ""]

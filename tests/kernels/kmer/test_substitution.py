@@ -10,9 +10,9 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import MismatchKernel, SpectrumKernel, SubstitutionKernel, build_kernel
-from seqkern.kernels.additive import attributions, kmer_weights
-from seqkern.kernels.kmer.substitution import COST_UNITS
-from seqkern.kernels.scores import implied_background, matrix_probabilities
+from seqkern.kernels.decisions import attributions, kmer_weights
+from seqkern.kernels.kmer.inexact import COST_UNITS
+from seqkern.kernels.substitution_scores import implied_background, matrix_probabilities
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, as_alphabet
 
 ALGORITHMS = SubstitutionKernel.algorithms

@@ -6,8 +6,7 @@ from naive import encode
 
 from seqkern.core.errors import SeqkernError
 from seqkern.kernels import MotifKernel
-from seqkern.kernels.motifs.block_files import RESIDUES
-from seqkern.kernels.motifs.matrix_files import matrix_reader, read_matrices
+from seqkern.kernels.models.motif_files import RESIDUES, matrix_reader, read_matrices
 
 BLOCKS = """ID   GLU_CARBOXYLATION; BLOCK
 AC   IPB000294A; distance from previous block=(8,40)

@@ -12,9 +12,9 @@ from naive_motifs import count, gcg_regex, iupac_regex, occurrences, prosite_reg
 from seqkern import read_fasta
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import MotifKernel
-from seqkern.kernels.additive import attributions, kmer_weights
-from seqkern.kernels.motifs import packing
-from seqkern.kernels.motifs.patterns import parse_pattern
+from seqkern.kernels.decisions import attributions, kmer_weights
+from seqkern.kernels.models import motif
+from seqkern.kernels.models.patterns import parse_pattern
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import DNA, PROTEIN
 
@@ -258,7 +258,7 @@ def test_motifs_of_another_alphabet():
 
 
 def test_too_many_motifs_for_the_memory(monkeypatch):
-    monkeypatch.setattr(packing, "available_memory", lambda: 10)
+    monkeypatch.setattr(motif, "available_memory", lambda: 10)
     with pytest.raises(ParameterError, match=r"2 motifs take about .* of memory; give fewer"):
         found(["A", "C"], ["ACGT"])
 

@@ -10,12 +10,12 @@ from test_motif_matrices import JASPAR
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError, ParameterError, SeqkernError
-from seqkern.explain import Explainer
-from seqkern.explain.files import write_explanation
 from seqkern.kernels import MotifKernel, build_kernel, kernel_from_state
-from seqkern.kernels.motifs.pattern_files import SKIPPED
-from seqkern.models.loading import load_model
-from seqkern.models.training import train_model
+from seqkern.kernels.models.motif_files import SKIPPED
+from seqkern.methods import Explainer
+from seqkern.methods.loading import load_model
+from seqkern.methods.training import train_model
+from seqkern.report.explanation_page import write_explanation
 from seqkern.sequences.labels import make_labels
 
 PROSITE = """CC   Release 2024_01

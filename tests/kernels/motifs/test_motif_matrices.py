@@ -12,7 +12,7 @@ from test_motif import RESIDUES, at_every_level, found
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels import MotifKernel
-from seqkern.kernels.motifs import matrices
+from seqkern.kernels.models import patterns
 
 COUNTS = [[10, 0, 0, 0], [0, 8, 1, 1], [3, 3, 3, 1], [0, 0, 0, 7], [5, 0, 5, 0]]
 JASPAR = """>MA1.1 one
@@ -122,12 +122,12 @@ def test_thresholds_are_exact(width, seed, p_value):
     background = background / background.sum()
     table = rng.integers(-50, 50, size=(width, 4))
     least = least_score(table.tolist(), background.tolist(), p_value)
-    chances, lowest = matrices.distribution(table, background)
+    chances, lowest = patterns.distribution(table, background)
     assert chances.sum() == pytest.approx(1)
     reachable = np.flatnonzero(chances) + lowest
-    threshold = matrices.p_value_threshold(table, background, p_value)
+    threshold = patterns.p_value_threshold(table, background, p_value)
     assert min(reachable[reachable >= threshold], default=reachable[-1] + 1) == least
-    assert matrices.tail(table, background, threshold) <= p_value * (1 + 1e-9)
+    assert patterns.tail(table, background, threshold) <= p_value * (1 + 1e-9)
 
 
 def test_a_matrix_too_short_for_the_p_value_matches_nothing(tmp_path):

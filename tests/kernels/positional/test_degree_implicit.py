@@ -7,9 +7,8 @@ import pytest
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel
-from seqkern.kernels.positional import _shifted_implicit, degree_implicit, shifted_implicit
-from seqkern.kernels.positional.degree_implicit import implicit_of
-from seqkern.kernels.positional.degree_windows import Windows, choose_depth
+from seqkern.kernels.positional import _shifted_implicit, degree_features
+from seqkern.kernels.positional.degree_features import Windows, choose_depth, implicit_of
 from seqkern.sequences.sequence_set import SequenceSet
 
 DEPTHS = [None, 0, 1, 3, 6]
@@ -212,8 +211,7 @@ def test_too_much_for_the_memory():
 
 @pytest.mark.parametrize("shift", [0, 2])
 def test_too_many_to_be_numbered(shift, monkeypatch):
-    for module in (degree_implicit, shifted_implicit):
-        monkeypatch.setattr(module, "MOST", -1)  # at every depth
+    monkeypatch.setattr(degree_features, "MOST_SHARED", -1)  # at every depth
     kernel, X = ShiftedWeightedDegreeKernel(5, shift), sequences("related")
     with pytest.raises(ParameterError, match=r"14 windows of 40 residues share too many k-mers.*; choose a smaller"):
         implicit_of(kernel, X)

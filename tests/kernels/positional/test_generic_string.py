@@ -9,10 +9,10 @@ from naive_generic_string import generic_string
 
 from seqkern.core.errors import FileError, NoKmersError, ParameterError, SequenceError
 from seqkern.kernels import GenericStringKernel, SpectrumKernel, build_kernel, kernel_from_state
-from seqkern.kernels.additive import attributions, kmer_weights
+from seqkern.kernels.decisions import attributions, kmer_weights
 from seqkern.kernels.products import _product
-from seqkern.kernels.subsequence.letter_weights import matrix_names
-from seqkern.kernels.windows.property_scales import amino_acid_scales
+from seqkern.kernels.subsequence.subsequence import matrix_names
+from seqkern.kernels.vectors.property import amino_acid_scales
 from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
 
 CLOSE = {"rtol": 1e-12, "atol": 0}

@@ -12,7 +12,7 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import NoKmersError, ParameterError, SequenceError
 from seqkern.kernels import CodonImprovedKernel, LocalityImprovedKernel
-from seqkern.kernels.additive import attributions, kmer_weights
+from seqkern.kernels.decisions import attributions, kmer_weights
 from seqkern.kernels.products import _product
 
 CLOSE = {"rtol": 1e-13, "atol": 0}

@@ -8,11 +8,11 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel
-from seqkern.kernels.additive import fold
+from seqkern.kernels.decisions import fold
 from seqkern.kernels.kmer.oligo import OligoKernel
 from seqkern.kernels.positional import _position_weights as loops
-from seqkern.kernels.positional import position_weights
-from seqkern.kernels.positional.position_weights import PositionWeights, of_kernel
+from seqkern.kernels.positional import weighted_degree
+from seqkern.kernels.positional.weighted_degree import PositionWeights, of_kernel
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 LENGTH = 34
@@ -135,10 +135,10 @@ def test_blocks_and_threads_do_not_change_a_bit(kernel, monkeypatch):
     whole = chromosome(True)
     starts = np.arange(len(whole.codes) - LENGTH + 1)
     expected = kernel.weights_at_positions(support, coefficients).scan(whole.codes, starts, n_threads=1)
-    monkeypatch.setattr(position_weights, "LEAST_BLOCK", 77)
-    monkeypatch.setattr(position_weights, "BLOCK", 77)
-    monkeypatch.setattr(position_weights, "LARGEST_SPAN", 70)
-    spans = list(position_weights.blocks(starts, 77))
+    monkeypatch.setattr(weighted_degree, "LEAST_BLOCK", 77)
+    monkeypatch.setattr(weighted_degree, "BLOCK", 77)
+    monkeypatch.setattr(weighted_degree, "LARGEST_SPAN", 70)
+    spans = list(weighted_degree.blocks(starts, 77))
     assert {span.stop - span.start for span in spans[:-1]} == {70}
     for n_threads in (1, 3):
         weights = PositionWeights(
@@ -212,9 +212,9 @@ def test_folding(kernel, monkeypatch):
     support, new, _ = SETS["masked relatives"]
     columns = kernel.prepare(encode(support))
     coefficients = draw(len(support))
-    monkeypatch.setattr(position_weights, "PAIR_SECONDS", 0.0)
+    monkeypatch.setattr(weighted_degree, "PAIR_SECONDS", 0.0)
     assert kernel._fold(columns.payload, coefficients) is None  # by the matrix
-    monkeypatch.setattr(position_weights, "PAIR_SECONDS", 1.0)
+    monkeypatch.setattr(weighted_degree, "PAIR_SECONDS", 1.0)
     for normalize in (False, True):
         kernel = kernel.set_params(normalize=normalize)
         columns = kernel.prepare(encode(support))
@@ -236,7 +236,7 @@ def test_large_tables_for_many_support_sequences(monkeypatch):
     kernel, (support, new, _) = WeightedDegreeKernel(20), SETS["masked relatives"]
     support, new = encode(support), encode(new)
     weights = kernel.weights_at_positions(support, draw(len(support)))
-    monkeypatch.setattr(position_weights, "MANY", 1)
+    monkeypatch.setattr(weighted_degree, "MANY", 1)
     larger = kernel.weights_at_positions(support, draw(len(support)))
     assert larger.prefix == weights.prefix + 1
     np.testing.assert_allclose(larger.values(new), weights.values(new), rtol=1e-9, atol=1e-10)
@@ -248,7 +248,7 @@ def test_memory_is_predicted(monkeypatch):
         weights = kernel.weights_at_positions(support, draw(len(support)))
         size = support.alphabet.size
         assert weights.bytes <= PositionWeights.bytes_for(len(support), LENGTH, kernel.degree, size)
-    monkeypatch.setattr(position_weights, "available_memory", lambda: 1e6)
+    monkeypatch.setattr(weighted_degree, "available_memory", lambda: 1e6)
     with pytest.raises(ParameterError, match="of memory"):
         WeightedDegreeKernel(20).weights_at_positions(encode(strings(9)), draw(9))
 

@@ -10,15 +10,15 @@ from folded import InnerLoop, evaluate_fold
 from naive import encode, random_strings
 
 from seqkern.core.errors import LabelError, NoKmersError, ParameterError, SequenceError
-from seqkern.datasets import Task
-from seqkern.folds import make_folds
+from seqkern.evaluation import make_folds
 from seqkern.kernels import SalzbergKernel, kernel_from_state
-from seqkern.kernels.additive import attributions, fold, kmer_weights
+from seqkern.kernels.decisions import attributions, fold, kmer_weights
 from seqkern.kernels.positional import salzberg
-from seqkern.models.sources import FittedKernel
+from seqkern.methods.sources import FittedKernel
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import Task
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-13}
 LENGTH = 14

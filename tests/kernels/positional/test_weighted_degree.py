@@ -11,7 +11,7 @@ from test_spectrum import read_reference
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel, blocks
-from seqkern.kernels.additive import attributions, kmer_weights
+from seqkern.kernels.decisions import attributions, kmer_weights
 from seqkern.kernels.positional import _weighted_degree
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
@@ -202,7 +202,7 @@ def test_tables_of_quotients_have_the_bits_of_divisions(instructions, masked, sh
     tables = prepared.payload.tables(prepared.payload)
     assert (tables is not None) == (masked == shift == 0 and weights is None)
     found = kernel(X), kernel(X, X.take(slice(3, 140))), kernel.kernel(X, dtype=np.float32)
-    monkeypatch.setattr("seqkern.kernels.positional.degree_payload.LARGEST_TABLE", 0)
+    monkeypatch.setattr("seqkern.kernels.positional.degree_features.LARGEST_TABLE", 0)
     assert kernel.prepare(X).payload.tables(prepared.payload) is None
     divided = kernel(X), kernel(X, X.take(slice(3, 140))), kernel.kernel(X, dtype=np.float32)
     for one, other in zip(found, divided, strict=True):
@@ -234,7 +234,8 @@ def test_what_is_checked_seldom_changes_nothing(monkeypatch):
         K = kernel(X)
         for unchecked in (1, 2, kernel.degree):
             monkeypatch.setattr(
-                "seqkern.kernels.positional.degree_payload.unchecked_lengths", lambda *_, unchecked=unchecked: unchecked
+                "seqkern.kernels.positional.degree_features.unchecked_lengths",
+                lambda *_, unchecked=unchecked: unchecked,
             )
             np.testing.assert_array_equal(kernel(X), K)
         monkeypatch.undo()
@@ -334,7 +335,7 @@ def test_letters_of_sequences_of_several_words():
 
 
 def test_long_words_are_left_out_where_they_are_too_many(monkeypatch):
-    monkeypatch.setattr("seqkern.kernels.positional.degree_explanations.MOST_WORDS", 3 * 2 * 40)
+    monkeypatch.setattr("seqkern.kernels.positional.weighted_degree.MOST_WORDS", 3 * 2 * 40)
     X = encode(related(1, 40, masked=0))
     names, _ = raw(10)._kmer_weights(X, X, np.ones(1))
     assert max(map(len, names)) == 3

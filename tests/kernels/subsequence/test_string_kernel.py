@@ -10,11 +10,10 @@ from naive import encode, normalised, random_strings
 from naive_subsequence import by_lengths, by_listing, by_recursion, features, matrix
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.kernels import StringKernel, additive, blocks
+from seqkern.kernels import StringKernel, blocks, decisions
 from seqkern.kernels.products import _product
 from seqkern.kernels.subsequence.chains import Chains, powers
-from seqkern.kernels.subsequence.letter_weights import definite, letter_weights
-from seqkern.kernels.subsequence.residue_shares import length_nodes
+from seqkern.kernels.subsequence.subsequence import definite, length_nodes, letter_weights
 from seqkern.sequences.sequence_set import SequenceSet
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -298,7 +297,7 @@ def big_log(number):
 
 def test_wide_numbers_have_the_bits_of_doubles():
     from seqkern.kernels.subsequence import _subsequence
-    from seqkern.kernels.subsequence.subsequences import Subsequences
+    from seqkern.kernels.subsequence.chains import Subsequences
 
     strings = [*DEGENERATE, *random_strings(8, 5, 40, masked=0.05, seed=6)]
     X = encode(strings)
@@ -393,7 +392,7 @@ def test_shares_of_letters(options):
             letters += c * (np.array(parts, dtype=float) + (1 / len(x) if options.get("empty") else 0))
             assert math.isclose(sum(parts) + bool(options.get("empty")), total, rel_tol=1e-12)
         expected.extend(letters)
-    shares = additive.attributions(kernel, X, support, coefficients)
+    shares = decisions.attributions(kernel, X, support, coefficients)
     np.testing.assert_allclose(shares, expected, rtol=1e-11, atol=1e-14)
 
 
@@ -413,7 +412,7 @@ def test_shares_add_up_to_the_kernel(n):
     for normalize in (False, True):
         kernel = StringKernel(n, 0.6, normalize=normalize)
         prepared = kernel.prepare(support)
-        shares = additive.attributions(kernel, X, support, coefficients)
+        shares = decisions.attributions(kernel, X, support, coefficients)
         sums = np.add.reduceat(shares, np.concatenate(([0], np.cumsum(X.lengths)[:-1])))
         values = kernel(X, support)
         scale = np.abs(values) @ np.abs(coefficients)
@@ -439,7 +438,7 @@ def test_weights_of_words():
 def test_counts_too_large_are_not_taken_apart():
     X = encode(["A" * 530])
     with pytest.raises(SequenceError, match="overflow"):
-        additive.attributions(StringKernel(None, 1), X, X, np.ones(1))
+        decisions.attributions(StringKernel(None, 1), X, X, np.ones(1))
 
 
 # ---- bad input and plans -------------------------------------------------------------------------

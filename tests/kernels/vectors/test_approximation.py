@@ -9,14 +9,12 @@ from naive_windows import nystroem
 
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.formats import residue_windows
+from seqkern.formats.profile_sources import ProfileSearch
 from seqkern.kernels import NystroemKernel, RandomFourierKernel, build_kernel, kernel_from_state
-from seqkern.kernels.explicit import feature_vectors
 from seqkern.kernels.feature_transforms import PCATransform
-from seqkern.kernels.vectors.approximation import CHUNK_ROWS
-from seqkern.kernels.vectors.nystroem import centres, inverse_root
-from seqkern.kernels.vectors.random_fourier import draw_waves
-from seqkern.profiles.search import ProfileSearch
-from seqkern.residues import residue_windows
+from seqkern.kernels.kernel import feature_vectors
+from seqkern.kernels.vectors.approximation import CHUNK_ROWS, centres, draw_waves, inverse_root
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
 

@@ -11,18 +11,18 @@ from sklearn.exceptions import ConvergenceWarning
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.folds import make_folds
+from seqkern.evaluation import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import CombinationKernel, SpectrumKernel, build_kernel, parse_spec
 from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.kernels.vectors import combination
-from seqkern.models.loading import load_model
-from seqkern.models.sources import FittedKernel, ImplicitSource, StoredGram
-from seqkern.models.training import train_model
+from seqkern.methods.loading import load_model
+from seqkern.methods.sources import FittedKernel, ImplicitSource, StoredGram
+from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study import Dataset, Task, save_dataset
 from seqkern.study.study import Study
 
 PARTS = "parts=[(spectrum:k=3),(spectrum:k=2),(spectrum:k=1)]"

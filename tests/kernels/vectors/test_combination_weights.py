@@ -10,9 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from seqkern.core.errors import LabelError
-from seqkern.kernels.vectors.combination_alignment import centred_products, learn_alignment
-from seqkern.kernels.vectors.combination_mkl import learn_mkl
-from seqkern.kernels.vectors.combination_weights import class_signs, learn_weights, targets, variance
+from seqkern.kernels.vectors.combination import (
+    centred_products,
+    class_signs,
+    learn_alignment,
+    learn_mkl,
+    learn_weights,
+    targets,
+    variance,
+)
 
 N = 30
 Y = np.where(np.arange(N) % 2, 1.0, -1.0)
@@ -77,7 +83,7 @@ def test_alignments_are_those_of_the_definition(name):
 
 def test_products_are_the_same_in_any_blocks(monkeypatch):
     whole = centred_products(GRAMS)
-    monkeypatch.setattr("seqkern.kernels.vectors.combination_alignment.BLOCK_BYTES", 8 * N * len(GRAMS) * 7)
+    monkeypatch.setattr("seqkern.kernels.vectors.combination.BLOCK_BYTES", 8 * N * len(GRAMS) * 7)
     np.testing.assert_allclose(centred_products(GRAMS), whole, rtol=1e-13)
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import GramError, LabelError, ParameterError
-from seqkern.gaussian.marginal_likelihood import regression_likelihood
 from seqkern.kernels import LikelihoodKernel, RBFKernel, build_kernel, kernel_from_state
 from seqkern.kernels.vectors import likelihood
-from seqkern.kernels.vectors.likelihood_search import Labels, LikelihoodSearch
+from seqkern.kernels.vectors.marginal_likelihood import Labels, LikelihoodSearch, regression_likelihood
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.tables import FeatureTable
 

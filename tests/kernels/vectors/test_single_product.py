@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seqkern.kernels.vectors import _single_product
-from seqkern.kernels.vectors.single_product import PackedMap, squares
+from seqkern.kernels.vectors.approximation import PackedMap, squares
 
 LEVELS = range(_single_product.simd_level() + 1)
 PARTIAL = 128  # terms of a partial sum

@@ -155,7 +155,9 @@ def test_the_width_of_jaakkola_is_the_median_distance_of_positives_to_the_neares
     classes = np.arange(12) % 3
     nearest = np.median([min(distances[i, j] for j in range(12) if classes[j] != classes[i]) for i in range(12)])
     assert RBFKernel(gamma="jaakkola").fit(values, classes).gamma_ == pytest.approx(1 / (2 * nearest**2), rel=1e-9)
-    monkeypatch.setattr("seqkern.kernels.vectors.rbf.row_blocks", lambda n, _: [(i, i + 1) for i in range(n)])
+    monkeypatch.setattr(
+        "seqkern.kernels.vectors.vector_kernels.row_blocks", lambda n, _: [(i, i + 1) for i in range(n)]
+    )
     assert RBFKernel(gamma="jaakkola").fit(values, classes).gamma_ == pytest.approx(1 / (2 * nearest**2), rel=1e-9)
     assert RBFKernel(gamma="jaakkola").fit(np.ones((3, 2)), [0, 1, 1]).gamma_ == 1.0
     for labels in (None, np.ones(12)):
@@ -164,11 +166,11 @@ def test_the_width_of_jaakkola_is_the_median_distance_of_positives_to_the_neares
 
 
 def test_scale_is_summed_block_by_block(values, monkeypatch):
-    from seqkern.kernels.vectors import rbf
+    from seqkern.kernels.vectors import vector_kernels
 
-    whole = rbf.total_variance(LinearKernel(), values)
-    monkeypatch.setattr(rbf, "row_blocks", lambda n, m: [(i, i + 1) for i in range(n)])
-    assert rbf.total_variance(LinearKernel(), values) == pytest.approx(whole, rel=1e-13)
+    whole = vector_kernels.total_variance(LinearKernel(), values)
+    monkeypatch.setattr(vector_kernels, "row_blocks", lambda n, m: [(i, i + 1) for i in range(n)])
+    assert vector_kernels.total_variance(LinearKernel(), values) == pytest.approx(whole, rel=1e-13)
 
 
 def test_tables_with_other_columns_are_refused():

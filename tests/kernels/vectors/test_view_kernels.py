@@ -15,7 +15,7 @@ from seqkern.kernels import (
     check_kind,
     kernel_from_state,
 )
-from seqkern.models.sources import FittedKernel
+from seqkern.methods.sources import FittedKernel
 from seqkern.sequences.sequence_set import SequenceSet
 
 rng = np.random.default_rng(7)

@@ -12,9 +12,9 @@ from naive import encode, random_strings
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.resource_files import open_resource
 from seqkern.kernels import PropertyKernel, build_kernel, kernel_from_state
-from seqkern.kernels.additive import attributions
-from seqkern.kernels.explicit import name_features
-from seqkern.kernels.windows.property_scales import amino_acid_scales, read_scales
+from seqkern.kernels.decisions import attributions
+from seqkern.kernels.kernel import name_features
+from seqkern.kernels.vectors.property import amino_acid_scales, read_scales
 from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
 
 LETTERS = PROTEIN.letters

@@ -5,8 +5,8 @@ import pytest
 from naive_profiles import random_profiles
 
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.formats import residue_windows
 from seqkern.kernels import PSSMWindowKernel, kernel_from_state
-from seqkern.residues import residue_windows
 from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -5,11 +5,10 @@ import pytest
 from naive_windows import matrix_row, one_hot, values, vectors
 
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.formats import residue_windows
 from seqkern.kernels import WindowKernel, kernel_from_state
-from seqkern.kernels.explicit import name_features
-from seqkern.kernels.windows.window_table import WindowTable
-from seqkern.kernels.windows.window_vectors import position_weights
-from seqkern.residues import residue_windows
+from seqkern.kernels.kernel import name_features
+from seqkern.kernels.vectors.windows import WindowTable, position_weights
 from seqkern.sequences.sequence_set import SequenceSet
 
 CHAINS = ["MKVLAAGWYCARND", "WWWWWW", "M", "AC*DEF"]

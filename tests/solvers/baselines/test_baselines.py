@@ -9,7 +9,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers import LinearDiscriminant, LPMachine, Network, OneAgainstRest, WhitenedNeighbors
 from seqkern.solvers.feature_rows import ROWS, order_by_content
-from seqkern.solvers.gram_order import gram_order
+from seqkern.solvers.shared import gram_order
 
 
 def data(n=200, d=6, classes=3, seed=0):

@@ -9,16 +9,16 @@ from scipy.stats import t as student
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.tsv import read_tsv
-from seqkern.datasets.dataset import Task
+from seqkern.evaluation import Split
 from seqkern.evaluation.fold_tables import write_results
-from seqkern.folds import Split
 from seqkern.kernels import build_kernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.models.feature_source import FeatureSource
+from seqkern.methods.sources import FeatureSource
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import BestBasis, solver_from_state
-from seqkern.solvers.baselines.basis_search import MAX_BRUTE
+from seqkern.solvers.classic.best_basis import MAX_BRUTE
+from seqkern.study.dataset import Task
 
 
 def data(n=60, d=6, classes=2, seed=0):

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from seqkern.core.errors import ParameterError
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.explain.explanation import _of_two_classes
+from seqkern.methods.explanation import _of_two_classes
 from seqkern.solvers import KernelNeighbors, KernelNeighborsRegressor, make_solver
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import lsq_linear
 
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import CSVC, AdaTron, MinOver, Perceptron
-from seqkern.solvers.gram_order import gram_order
+from seqkern.solvers.shared import gram_order
 
 WORDS = np.array([[2.0, 1, 1, 0], [1, 2, 0, 1], [1, 0, 2, 1], [0, 1, 1, 2]])
 """The 2-spectrum of SAY, BAY, SAD, BAD."""

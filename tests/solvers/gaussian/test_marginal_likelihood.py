@@ -6,9 +6,8 @@ from gaussian_problem import draw
 from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
-from seqkern.gaussian.marginal_likelihood import laplace_likelihood, regression_likelihood
-from seqkern.gaussian.search import Tridiagonal
-from seqkern.solvers.gaussian.logistic_mean import logistic_mean
+from seqkern.kernels.vectors.marginal_likelihood import Tridiagonal, laplace_likelihood, regression_likelihood
+from seqkern.solvers.gaussian.classification import logistic_mean
 
 N, STEP = 40, 1e-5
 

@@ -12,7 +12,7 @@ from seqkern.cli.main import main
 from seqkern.core.errors import GramError, ModelError, ParameterError
 from seqkern.gram.transforms import KernelPCAGram
 from seqkern.kernels import SpectrumKernel
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.solvers import KernelPCA, build_solver
 
 

@@ -25,7 +25,7 @@ from seqkern.solvers import (
     make_solver,
     solver_from_state,
 )
-from seqkern.solvers.base import ConstantColumnWarning
+from seqkern.solvers.contract import ConstantColumnWarning
 
 
 def problem(classes=4, n=80, seed=0):
@@ -162,7 +162,7 @@ def test_voting_skips_what_can_no_longer_win(classes, monkeypatch):
     _, K, y, _, new, _ = problem(classes, n=60 + 20 * classes)
     solver = PairwiseVoting(CSVC()).fit(K, y)
     expected = solver.classes_[solver.decision_function(new).argmax(axis=1)]
-    monkeypatch.setattr("seqkern.solvers.multiclass.pairwise.CHUNK_ROWS", 7)
+    monkeypatch.setattr("seqkern.solvers.multiclass.multiclass.CHUNK_ROWS", 7)
     predicted, decisions = asked(solver, new, monkeypatch)
     np.testing.assert_array_equal(predicted, expected)
     # the winner meets all others, and a champion is found by c − 1 games first

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.solvers import DirectMulticlass
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.multiclass.newton import Newton
+from seqkern.solvers.multiclass.direct import Newton
 
 
 def overlapping(n, seed=0):

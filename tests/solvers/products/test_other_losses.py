@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import LSSVC, LSSVR, PSVC, SVR, OneClassSVM, PrimalSVC
-from seqkern.solvers.psvm.potential.columns_operator import GramOperator
+from seqkern.solvers.psvm.columns_scipy import GramOperator
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(80, 5))

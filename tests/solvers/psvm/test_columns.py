@@ -7,16 +7,12 @@ from scipy.sparse.linalg import aslinearoperator
 
 from seqkern.core import _symmetry
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.gram.mapped import is_whole_map
-from seqkern.gram.matrix_file import MatrixFile
+from seqkern.gram.matrix import MatrixFile, is_whole_map
 from seqkern.kernels import build_kernel
-from seqkern.solvers.psvm.potential import _columns
-from seqkern.solvers.psvm.potential.columns import DenseColumns
-from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
-from seqkern.solvers.psvm.potential.columns_operator import GramOperator, OperatorColumns
-from seqkern.solvers.psvm.potential.columns_sparse import SparseColumns
-from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
-from seqkern.solvers.psvm.potential.storage import columns_of
+from seqkern.solvers.psvm import _columns
+from seqkern.solvers.psvm.columns import DenseColumns, MappedColumns
+from seqkern.solvers.psvm.columns_scipy import GramOperator, OperatorColumns, SparseColumns
+from seqkern.solvers.psvm.qp import columns_of, decide, stays_outside
 
 
 def standardised(K):

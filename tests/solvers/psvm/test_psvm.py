@@ -13,9 +13,9 @@ from sklearn.linear_model import Lasso
 
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.solvers import PSVC, PSVR
-from seqkern.solvers.base import ConstantColumnWarning
-from seqkern.solvers.psvm.potential.columns import DenseColumns
-from seqkern.solvers.psvm.potential.dual import Dual
+from seqkern.solvers.contract import ConstantColumnWarning
+from seqkern.solvers.psvm.columns import DenseColumns
+from seqkern.solvers.psvm.qp import Dual
 
 # ---- independent solvers ---------------------------------------------------------------------------------
 

@@ -8,11 +8,9 @@ from naive_psvm import SHAPES, check_conditions, fit, matrix, standardised
 from threadpoolctl import threadpool_limits
 
 from seqkern.solvers import PSVC, PSVR
-from seqkern.solvers.psvm.potential import _descent, minimiser, working_set
-from seqkern.solvers.psvm.potential.columns import DenseColumns
-from seqkern.solvers.psvm.potential.dual import Dual
-from seqkern.solvers.psvm.potential.minimiser import minimise
-from seqkern.solvers.psvm.potential.working_set import WorkingSet
+from seqkern.solvers.psvm import _descent, qp
+from seqkern.solvers.psvm.columns import DenseColumns
+from seqkern.solvers.psvm.qp import Dual, WorkingSet, minimise
 
 LEVELS = range(_descent.simd_level() + 1)
 EXACT = {"tol": 1e-10, "max_iter": 10**7}
@@ -133,8 +131,8 @@ def test_size_of_the_working_set_does_not_matter(first, largest, epsilon, C, mon
     K[:, 5] = 1.0
     Kt = standardised(K)
     whole, alpha = fit(K, y, C=C, epsilon=epsilon, epsilon_scale="max", tol=1e-9)
-    monkeypatch.setattr(working_set, "FIRST", first)
-    monkeypatch.setattr(working_set, "LARGEST", largest)
+    monkeypatch.setattr(qp, "FIRST", first)
+    monkeypatch.setattr(qp, "LARGEST", largest)
     parts, other = fit(K, y, C=C, epsilon=epsilon, epsilon_scale="max", tol=1e-9)
     assert parts.report_["converged"]
     assert parts.report_["objective"] == pytest.approx(whole.report_["objective"], rel=1e-8)
@@ -144,9 +142,9 @@ def test_size_of_the_working_set_does_not_matter(first, largest, epsilon, C, mon
 def test_standardised_columns_that_find_no_room_are_made_anew(monkeypatch):
     K, y = matrix("wide", seed=6)
     _, alpha = fit(K, y, C=0.3, epsilon=0.02, epsilon_scale="max", tol=1e-9)
-    monkeypatch.setattr(working_set, "FIRST", 4)
+    monkeypatch.setattr(qp, "FIRST", 4)
     for numbers in (0, 12 * 10):
-        monkeypatch.setattr(working_set, "ROWS", numbers)
+        monkeypatch.setattr(qp, "ROWS", numbers)
         anew, other = fit(K, y, C=0.3, epsilon=0.02, epsilon_scale="max", tol=1e-9)
         assert anew.report_["converged"]
         np.testing.assert_allclose(standardised(K) @ other, standardised(K) @ alpha, atol=1e-6)
@@ -159,7 +157,7 @@ def test_newton_steps_change_the_speed_and_not_the_result(C, monkeypatch):
     K = np.exp(-((points[:, None] - points[None]) ** 2).sum(-1) / 20)  # nearly dependent columns
     y = points[:, 0] + rng.normal(size=60)
     fast, alpha = fit(K, y, C=C, epsilon=0.01, epsilon_scale="max", tol=1e-7)
-    monkeypatch.setattr(working_set, "JUMPS", 1)
+    monkeypatch.setattr(qp, "JUMPS", 1)
     monkeypatch.setattr(WorkingSet, "_jump", lambda *_: None)
     slow, other = fit(K, y, C=C, epsilon=0.01, epsilon_scale="max", tol=1e-7, max_iter=10_000_000)
     assert fast.report_["converged"]
@@ -256,7 +254,7 @@ def test_labels_beyond_single_precision(factor):
 
 def test_a_run_in_single_precision_that_failed_changes_nothing(monkeypatch):
     dual, _, _ = smooth_problem(0.1, 0.02, 0.5)
-    monkeypatch.setattr(minimiser, "_working_set", lambda dual: WorkingSet(dual.columns))
+    monkeypatch.setattr(qp, "_working_set", lambda dual: WorkingSet(dual.columns))
     double = minimise(dual, **EXACT)
     monkeypatch.undo()
     runs, refined = [], []
@@ -307,7 +305,7 @@ def test_sweeps_that_lead_nowhere_are_undone(monkeypatch):
     assert found.report["converged"]
     assert len(found.working.members) > 0
     check_conditions(Kt, y, found.alpha, dual.epsilon, np.inf, 1e-8 * dual.unit)
-    monkeypatch.setattr(minimiser, "_sweep", lambda *_: 0)
+    monkeypatch.setattr(qp, "_sweep", lambda *_: 0)
     np.testing.assert_array_equal(minimise(dual, **EXACT).alpha, found.alpha)
 
 
@@ -444,7 +442,7 @@ def sparse_problem():
 
 
 def test_what_is_shrunk_is_zero_and_comes_back_when_epsilon_falls(monkeypatch):
-    monkeypatch.setattr(working_set, "FIRST", 1)  # so that all columns are looked at often
+    monkeypatch.setattr(qp, "FIRST", 1)  # so that all columns are looked at often
     dual, Kt, y = sparse_problem()
     seen = []
     minimum = None
@@ -459,7 +457,7 @@ def test_what_is_shrunk_is_zero_and_comes_back_when_epsilon_falls(monkeypatch):
 
 
 def test_shrunk_columns_are_not_read_again(monkeypatch):
-    monkeypatch.setattr(working_set, "FIRST", 1)
+    monkeypatch.setattr(qp, "FIRST", 1)
     dual, _, _ = sparse_problem()
     widths = []
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.solvers import CSVC, PSVC, PSVR
-from seqkern.solvers.psvm.psvm_path import psvm_path, psvm_path_cv
+from seqkern.solvers.psvm.path import psvm_path, psvm_path_cv
 
 EXACT = {"tol": 1e-10}
 

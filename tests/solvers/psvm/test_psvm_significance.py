@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import PSVC, PSVR
-from seqkern.solvers.psvm.psvm_significance import psvm_significance
+from seqkern.solvers.psvm.path import psvm_significance
 
 
 def problem(rows=24, size=10, effect=2.0, seed=0):

@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.matrix import GramRows
 from seqkern.kernels import build_kernel
 from seqkern.solvers import PSVC, PSVR, DecisionDAG, OneAgainstRest, PairwiseVoting, solver_from_state
-from seqkern.solvers.psvm.potential.columns_operator import GramOperator
+from seqkern.solvers.psvm.columns_scipy import GramOperator
 
 
 def problem(kind, seed=0):

@@ -5,7 +5,7 @@ import pytest
 
 from seqkern.evaluation import roc_auc
 from seqkern.solvers import PSVC
-from seqkern.solvers.psvm.wide_diagonal import own_share
+from seqkern.solvers.psvm.psvm import own_share
 
 
 def weak(n, signal, seed=0):

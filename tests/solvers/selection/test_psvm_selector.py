@@ -8,9 +8,8 @@ from sklearn.linear_model import Lasso, lars_path
 from sklearn.pipeline import make_pipeline
 
 from seqkern.solvers import PSVC, PSVMFeatureSelector
-from seqkern.solvers.selection.selectors import ExpressionScaler, homotopy
-from seqkern.solvers.selection.selectors.homotopy import epsilon_path
-from seqkern.solvers.selection.selectors.ranking import epsilon_grid, rank_on_grid
+from seqkern.solvers.selection.selectors import ExpressionScaler, psvm_selector
+from seqkern.solvers.selection.selectors.psvm_selector import epsilon_grid, epsilon_path, rank_on_grid
 
 SHAPES = ("square", "tall", "wide", "rank-deficient", "constant column", "repeated columns", "few values")
 
@@ -102,12 +101,12 @@ def test_columns_that_are_looked_at_do_not_matter(near, monkeypatch):
     columns, target = standardised(X), rng.normal(size=9)
     target -= target.mean()
     looks = []
-    look = homotopy._Near.look
-    monkeypatch.setattr(homotopy._Near, "look", lambda self, *given: looks.append(given[2]) or look(self, *given))
-    monkeypatch.setattr(homotopy, "NEAR", 10**6)
+    look = psvm_selector._Near.look
+    monkeypatch.setattr(psvm_selector._Near, "look", lambda self, *given: looks.append(given[2]) or look(self, *given))
+    monkeypatch.setattr(psvm_selector, "NEAR", 10**6)
     whole = epsilon_path(columns, target)
     looks.clear()
-    monkeypatch.setattr(homotopy, "NEAR", near)
+    monkeypatch.setattr(psvm_selector, "NEAR", near)
     path = epsilon_path(columns, target)
     assert len(set(looks)) > 1  # it looked again, at more
     assert len(path.segments) == len(whole.segments)

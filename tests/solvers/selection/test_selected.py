@@ -24,8 +24,8 @@ from seqkern.solvers import (
     expand_grid,
     solver_from_state,
 )
-from seqkern.solvers.selection import selected, selected_choice
-from seqkern.solvers.selection.selected_choice import inner_parts
+from seqkern.solvers.selection import selected
+from seqkern.solvers.selection.selected import inner_parts
 from seqkern.solvers.selection.selectors import ExpressionScaler, build_selector
 
 
@@ -87,7 +87,7 @@ def test_the_choice_and_its_twin(around):
 
 
 def test_without_a_choice_there_is_no_inner_loop(monkeypatch):
-    monkeypatch.setattr(selected_choice, "inner_parts", None)
+    monkeypatch.setattr(selected, "inner_parts", None)
     monkeypatch.setattr(selected, "inner_parts", None)
     X, y = expression()
     solver = SelectedClassifier(PSVMFeatureSelector(), CSVC(), n_features=3).fit(X, y)
@@ -104,8 +104,8 @@ def test_what_is_learned_in_a_part_is_learned_from_its_rows_alone(monkeypatch):
         learned.append((values.tobytes(), labels.tobytes(), json.dumps(machine.report_), machine.alpha_.tobytes()))
         return machine
 
-    learn = selected_choice.learn
-    monkeypatch.setattr(selected_choice, "learn", spy)
+    learn = selected.learn
+    monkeypatch.setattr(selected, "learn", spy)
     learners = {
         "selector": PSVMFeatureSelector(ranking="leave_one_out", n_epsilons=5),
         "scaler": ExpressionScaler(normalize="quantile", present_above=10),
@@ -113,12 +113,12 @@ def test_what_is_learned_in_a_part_is_learned_from_its_rows_alone(monkeypatch):
         "predictors": [PSVC(kernel="features")],
     }
     train, test = np.delete(np.arange(24), 7), np.array([7])
-    list(selected_choice.part_errors(X, y, None, train, test, **learners))
+    list(selected.part_errors(X, y, None, train, test, **learners))
     expected, learned[:] = list(learned), []
     assert len(expected) == 3
     for poison in (1e300, -1e300, 0.0):
         X[7], y[7] = poison, 1 - y[7]
-        list(selected_choice.part_errors(X, y, None, train, test, **learners))
+        list(selected.part_errors(X, y, None, train, test, **learners))
         assert learned == expected
         learned.clear()
 
@@ -233,7 +233,7 @@ def test_a_class_of_one_group_is_refused_before_any_fit(monkeypatch):
     solver.check_labels(y, np.array([0, 0, 1, 2, 2, 3]))
     with pytest.raises(ParameterError, match=r"only one record \(or group\)"):
         solver.check_labels(y, np.array([0, 0, 1, 2, 2, 2]))
-    monkeypatch.setattr(selected_choice, "deal", lambda y, *rest: y)
+    monkeypatch.setattr(selected, "deal", lambda y, *rest: y)
     with pytest.raises(ParameterError, match="no inner fold has all classes"):
         inner_parts(y, 3)
 

@@ -12,10 +12,9 @@ from sklearn.metrics import mutual_info_score
 from sklearn.svm import SVC
 
 from seqkern.core.errors import ParameterError
-from seqkern.solvers.baselines.one_norm import solve_one_norm
+from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors import build_selector
-from seqkern.solvers.selection.selectors.linear_svm import dual_weights, enclosing_ball
-from seqkern.solvers.selection.selectors.r2w2 import radius_margin
+from seqkern.solvers.selection.selectors.sparse_models import dual_weights, enclosing_ball, radius_margin
 
 NAMES = (
     *("pearson", "wilcoxon", "t", "golub", "fisher", "mutual_information", "relief", "forward", "backward"),

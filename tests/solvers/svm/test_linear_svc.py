@@ -14,8 +14,8 @@ from seqkern.kernels.implicit import SparseImplicit
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.simulate.donors import donor_windows
 from seqkern.solvers import CSVC, LinearSVC
-from seqkern.solvers.products.best_bias import best_bias
-from seqkern.solvers.svm.dual_coordinate import Descent
+from seqkern.solvers.products.losses import best_bias
+from seqkern.solvers.svm.linear import Descent
 
 EXACT = {"tol": 1e-10, "max_epochs": 200_000}
 KERNELS = [

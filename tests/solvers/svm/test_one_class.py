@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.models.loading import load_model
+from seqkern.methods.loading import load_model
 from seqkern.sequences.labels import Labels, make_labels
 
 METHOD = ["--kernel", "spectrum:k=2"]

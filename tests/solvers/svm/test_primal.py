@@ -11,12 +11,9 @@ from threadpoolctl import threadpool_limits
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers import CSVC, LinearSVC, PrimalSVC
-from seqkern.solvers.svm import primal_conditioner as conditioner
-from seqkern.solvers.svm import primal_rows
-from seqkern.solvers.svm.primal_conditioner import DiagonalConditioner, FullConditioner
-from seqkern.solvers.svm.primal_newton import PrimalMachines
-from seqkern.solvers.svm.primal_rows import Rows
-from seqkern.solvers.svm.primal_search import best_step
+from seqkern.solvers.svm import primal
+from seqkern.solvers.svm import primal as conditioner
+from seqkern.solvers.svm.primal import DiagonalConditioner, FullConditioner, PrimalMachines, Rows, best_step
 
 EXACT = 1e-12
 
@@ -219,22 +216,22 @@ def test_products_with_rows(monkeypatch):
         np.testing.assert_allclose(both[0], dots.T, atol=1e-10)
         np.testing.assert_allclose(both[1], (coefficients * dots.T) @ augmented, atol=1e-8)
         with monkeypatch.context() as patch:
-            patch.setattr(primal_rows, "SAMPLED", 8000)
+            patch.setattr(primal, "SAMPLED", 8000)
             np.testing.assert_allclose(rows.second_moments(), augmented.T @ augmented, atol=1e-8)
         np.testing.assert_allclose(rows.squares(), np.diag(augmented.T @ augmented), atol=1e-8)
         with monkeypatch.context() as patch:
-            patch.setattr(primal_rows, "SAMPLED", 100)  # every third row
+            patch.setattr(primal, "SAMPLED", 100)  # every third row
             third = augmented[::3]
             np.testing.assert_allclose(rows.second_moments(), third.T @ third * (2500 / len(third)), rtol=1e-9)
 
 
 def test_a_part_of_the_rows_makes_a_good_preconditioner(monkeypatch):
     X, y, new = problem(n=4000)
-    monkeypatch.setattr(primal_rows, "SAMPLED", 8000)
+    monkeypatch.setattr(primal, "SAMPLED", 8000)
     for loss in ("squared_hinge", "squared"):
         whole = PrimalSVC(loss=loss, tol=1e-10).fit(X, y)
         with monkeypatch.context() as patch:
-            patch.setattr(primal_rows, "SAMPLED", 8)
+            patch.setattr(primal, "SAMPLED", 8)
             part = PrimalSVC(loss=loss, tol=1e-10).fit(X, y)
         assert part.report_["iterations"] <= whole.report_["iterations"] + 2
         np.testing.assert_allclose(part.decision_function(new), whole.decision_function(new), atol=1e-5)

@@ -8,9 +8,9 @@ import pytest
 from sklearn import svm
 
 from seqkern.core.errors import GramError
-from seqkern.gram.gram_rows import GramRows
+from seqkern.gram.matrix import GramRows
 from seqkern.solvers import build_solver
-from seqkern.solvers.svm import smo
+from seqkern.solvers.svm import libsvm
 
 SAME_BITS = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="scikit-learn's LIBSVM may round otherwise there"
@@ -114,13 +114,13 @@ def test_the_decisions_of_the_whole_matrix(tmp_path, spec):
 
 def test_the_number_of_rows_in_memory_changes_only_how_many_are_read(tmp_path, monkeypatch):
     K, numbers = stored(tmp_path)
-    minimise, runs = smo.minimise_by_rows, []
+    minimise, runs = libsvm.minimise_by_rows, []
 
     def kept_run(*given, **options):
         runs.append(minimise(*given, **options))
         return runs[-1]
 
-    monkeypatch.setattr(smo, "minimise_by_rows", kept_run)
+    monkeypatch.setattr(libsvm, "minimise_by_rows", kept_run)
     for kept in (0, 40, len(TRAIN)):
         fitted("csvc:C=10", K, numbers, kept)
     few, some, every = runs[1::2]  # after each fit on slices

@@ -3,8 +3,7 @@
 from seqkern.core.parameters import choice, integer
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import codes_fit, find_kmers
-from seqkern.kernels.products.dense import WIDEST, dense_block
-from seqkern.kernels.products.sparse import SparseBlock
+from seqkern.kernels.products.product import WIDEST, SparseBlock, dense_block
 
 
 class SpacedKernel(KmerKernel):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.contract import BinarySolver
 
 
 class MeansClassifier(BinarySolver):

@@ -1,18 +1,23 @@
-"""Filters: each feature is scored separately, from its values in each class.
+"""Filters: each feature is scored separately from its values in each class.
 
 With several classes, a two-class filter takes the largest score of one class against the rest, unless the literature
-has a multi-class statistic. All are fast: a few passes over the matrix.
+defines a multi-class statistic. All are fast: a few passes over the matrix.
 """
 
-from collections.abc import Callable
-from typing import Any, Self
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
-from seqkern.core.parameters import flag, integer
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import choice, flag, integer
 from seqkern.solvers.selection.selectors.selector import Selector
+from seqkern.solvers.shared import limit
 
 
 class PearsonSelector(Selector):
@@ -42,7 +47,7 @@ class PearsonSelector(Selector):
     targets = ("binary", "multiclass", "real")
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return |r| of each column."""
+        """Return the correlation |r| of each column."""
         if self.kind_ == "real":
             return _correlation(X, y)
         return largest_against_rest(lambda second: _correlation(X, np.where(second, 1.0, -1.0)), y, self.classes_)
@@ -82,7 +87,7 @@ class TSelector(Selector):
         return [cls(), cls(n_features=2, equal_variance=True)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return |t| of each column."""
+        """Return the t statistic |t| of each column."""
 
         def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             first, other = _Moments(X, ~second), _Moments(X, second)
@@ -123,7 +128,7 @@ class GolubSelector(Selector):
     summary = "Golub's signal-to-noise ratio: difference of the class means over the sum of the spreads."
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return the ratio of each column."""
+        """Return Golub's signal-to-noise ratio of each column."""
 
         def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             first, other = _Moments(X, ~second), _Moments(X, second)
@@ -159,7 +164,7 @@ class FisherSelector(Selector):
     summary = "Fisher's criterion: squared difference of the class means over the sum of the variances."
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return the criterion of each column."""
+        """Return Fisher's criterion of each column."""
 
         def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             first, other = _Moments(X, ~second), _Moments(X, second)
@@ -196,7 +201,7 @@ class WilcoxonSelector(Selector):
     summary = "Rank-sum statistic: whether the values of a feature are ordered by class."
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return √H of each column."""
+        """Return the statistic √H of each column."""
         n = len(X)
         ranks = rankdata(X, axis=0) - (n + 1) / 2
         between = sum(ranks[y == c].sum(axis=0) ** 2 / np.count_nonzero(y == c) for c in range(len(self.classes_)))
@@ -239,7 +244,7 @@ class MutualInformationSelector(Selector):
         return [cls(), cls(n_features=3, bins=4)]
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return the information of each column."""
+        """Return the mutual information of each column with the class."""
         n, n_bins = len(X), int(self.bins)
         bins = np.minimum((n_bins * (rankdata(X, axis=0) - 0.5) / n).astype(np.int64), n_bins - 1)
         share = np.bincount(y) / n
@@ -259,54 +264,23 @@ def largest_against_rest(
     y: npt.NDArray[np.int64],
     classes: npt.NDArray[Any],
 ) -> npt.NDArray[np.float64]:
-    """Return the score for two classes, or for several the largest of each class against the rest.
+    """Return the score for two classes, or the largest one-against-rest score for several.
 
-    Parameters
-    ----------
-    score : callable
-        ``score(second)`` returns float64 (d,); `second` is bool (n,): the members of the second class.
-    y : ndarray of int64, shape (n,)
-        Places of classes.
-    classes : ndarray, shape (c,)
-        All classes, sorted.
-
-    Returns
-    -------
-    ndarray of float64, shape (d,)
+    ``score(second)`` maps the mask of the second class, bool (n,), to scores (d,).
     """
     return np.max([score(second) for second in second_classes(y, classes)], axis=0)
 
 
 def second_classes(y: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> list[npt.NDArray[np.bool_]]:
-    """Return the members of the class of each one-against-rest comparison.
+    """Return the mask, bool (n,), of the positive class of each one-against-rest comparison.
 
-    Parameters
-    ----------
-    y : ndarray of int64, shape (n,)
-        Places of classes.
-    classes : ndarray, shape (c,)
-        All classes, sorted.
-
-    Returns
-    -------
-    list of ndarray of bool, shape (n,)
-        For two classes, the second only; for more, one for each.
+    For two classes, this is the second one only.
     """
     return [y == c for c in (range(1, 2) if len(classes) == 2 else range(len(classes)))]
 
 
 def constant_columns(X: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which columns are constant.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        At least one row.
-
-    Returns
-    -------
-    ndarray of bool, shape (d,)
-    """
+    """Return a mask of the constant columns."""
     return (X[0] == X).all(axis=0)
 
 
@@ -326,20 +300,377 @@ class _Moments:
         return self.squares / max(self.n - 1, 1)
 
     def deviation(self) -> npt.NDArray[np.float64]:
-        """Return the roots of the variances."""
+        """Return the standard deviations."""
         return np.sqrt(self.variance())
 
 
 def _ratio(above: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return above / below: inf where only `below` is 0, −inf, never chosen, if both are."""
+    """Return above / below: inf where only `below` is 0, and −inf (never chosen) where both are."""
     out = np.where(above > 0, np.inf, -np.inf)
     return np.divide(above, below, out=out, where=below > 0)
 
 
 def _correlation(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return |r| of each column with y; −inf of a constant column."""
+    """Return the correlation |r| of each column with y, −inf for a constant column."""
     y = y - y.mean()
     centred = X - X.mean(axis=0)
     norms = np.sqrt(np.einsum("ij,ij->j", centred, centred) * (y @ y))
     norms[constant_columns(X)] = 0.0
     return np.divide(np.abs(y @ centred), norms, out=np.full(X.shape[1], -np.inf), where=norms > 0)
+
+
+# The nearest rows of a table by city-block distance, with columns divided by their range and exact ties.
+#
+# Sums of fractions such as 1/3 + 2/3 round differently in different orders, so rounded equal distances would differ,
+# and the choice between them would depend on the order of the columns.
+
+EXACT = 2.0**53
+"""Integers below it are exact as float64."""
+DECIMALS = 6
+ROUNDING = 2.0**-52
+
+
+class NearestRows:
+    """Rows ranked by their distance from other rows, with exact comparisons.
+
+    If all columns can be integers with one denominator, distances are computed as integers. Otherwise they are computed
+    in floating point, and those that differ by no more than its error are compared as fractions. Values of at most six
+    decimals are taken as decimals, others as binary numbers.
+    """
+
+    def __init__(self, X: npt.NDArray[np.float64], constant: npt.NDArray[np.bool_]) -> None:
+        X = _integers(X[:, ~constant])
+        self.values = X - X.min(axis=0, initial=np.inf)
+        self.spans = self.values.max(axis=0, initial=0.0)
+        units = _common_units(self.values, self.spans)
+        self.exact = units is not None
+        self.scaled = self.values / self.spans if units is None else units
+
+    def distances(self) -> Iterator[npt.NDArray[np.float64]]:
+        """Yield the distances of each row from all rows, float64 (n,), computed in blocks of bounded size."""
+        step = max(1, (1 << 24) // max(1, len(self.scaled)))
+        for start in range(0, len(self.scaled), step):
+            yield from cdist(self.scaled[start : start + step], self.scaled, "cityblock")
+
+    def choose(
+        self, row: int, others: npt.NDArray[np.int64], distances: npt.NDArray[np.float64], count: int
+    ) -> npt.NDArray[np.int64]:
+        """Return the `count` nearest of some rows, in index order; ties go to the first.
+
+        `distances` are those from `row`, as yielded by the method `distances`.
+        """
+        if count >= len(others):
+            return others
+        order = np.argsort(distances, kind="stable")
+        if not self.exact:
+            last = distances[order[count - 1]]
+            # each of d terms, at most 1, and each sum of them is rounded
+            error = 4 * ROUNDING * self.scaled.shape[1] * (2 + last)
+            first, stop = np.searchsorted(distances[order], [last - error, last + error])
+            order[first:stop] = self._sorted(row, others, np.sort(order[first:stop]))
+        return np.sort(others[order[:count]])
+
+    def _sorted(self, row: int, others: npt.NDArray[np.int64], close: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return indices into `others`, sorted by exact distance."""
+        table = self.values[others[close]]
+        differing = np.flatnonzero((table != table[0]).any(axis=0))
+        if not len(differing):
+            return close
+        origin, spans = self.values[row, differing], [Fraction(span) for span in self.spans[differing]]
+        parts = [
+            [Fraction(value) / span for value, span in zip(np.abs(values - origin).tolist(), spans, strict=True)]
+            for values in table[:, differing]
+        ]
+        return close[sorted(range(len(close)), key=lambda place: sum(parts[place]))]
+
+
+def _integers(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the values times a power of ten that makes them integers if there is one, else the values."""
+    for decimals in range(DECIMALS + 1):
+        found = np.rint(X * 10.0**decimals)
+        if np.all(np.abs(found) < EXACT) and np.array_equal(found / 10.0**decimals, X):
+            return found
+    return X
+
+
+def _common_units(values: npt.NDArray[np.float64], spans: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+    """Return the values divided by their spans, as integers over one denominator; None if too large."""
+    if not np.array_equal(values, np.rint(values)) or spans.max(initial=0.0) >= EXACT:
+        return None
+    factors = np.gcd.reduce(values.astype(np.int64), axis=0)
+    reduced = [int(span) // int(factor) for span, factor in zip(spans, factors, strict=True)]
+    denominator = 1
+    for span in set(reduced):
+        denominator = math.lcm(denominator, span)
+        if denominator * len(reduced) >= EXACT:
+            return None
+    return values / factors * (denominator / np.array(reduced, dtype=np.float64))
+
+
+# Relief: a good feature differs between close samples of different classes, but not of the same class.
+
+
+class ReliefSelector(Selector):
+    """Relief with several neighbours, for two or more classes (ReliefF).
+
+    score_j = (1/l) Σ_i [ Σ_{c ≠ y_i} P(c)/(1 − P(y_i)) · mean_{m ∈ M_c(i)} |x_ij − x_mj| − mean_{h ∈ H(i)} |x_ij −
+    x_hj| ], every feature divided by its range. H(i) are the `n_neighbors` nearest other samples of the class of i,
+    M_c(i) those of class c, by the sum of absolute differences of all features; all of a small class. All samples are
+    used, without random draws.
+
+    Notes
+    -----
+    Kira & Rendell, AAAI 1992; Kononenko, ECML 1994. Distances are compared
+    exactly; samples at equal distances are taken in order.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import ReliefSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = ReliefSelector(n_neighbors=2).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_.round(2)
+    array([-0.28,  0.85, -0.24])
+    """
+
+    name = "relief"
+    summary = "Prefers features that differ between near samples of different classes."
+
+    n_neighbors: int = integer(default=10, low=1, doc="Number of nearest neighbours in each class.")
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: that of all distances."""
+        return 4 * n * n * d * 1e-9
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return selectors for the contract suite."""
+        return [cls(), cls(n_features=2, n_neighbors=1)]
+
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return the weight of each column."""
+        constant = constant_columns(X)
+        span = np.where(constant, 1.0, X.max(axis=0) - X.min(axis=0))
+        scaled = np.where(constant, 0.0, (X - X.min(axis=0)) / span)
+        nearest = NearestRows(X, constant)
+        members = [np.flatnonzero(y == c) for c in range(len(self.classes_))]
+        share = np.array([len(rows) for rows in members]) / len(X)
+        score = np.zeros(X.shape[1])
+        for i, distances in enumerate(nearest.distances()):
+            for c, rows in enumerate(members):
+                others = rows[rows != i] if c == y[i] else rows
+                if not len(others):
+                    continue
+                near = nearest.choose(i, others, distances[others], self.n_neighbors)
+                apart = np.abs(scaled[near] - scaled[i]).mean(axis=0)
+                score += -apart if c == y[i] else share[c] / (1 - share[y[i]]) * apart
+        return np.where(constant, -np.inf, score / len(X))
+
+
+# Discretisation of numbers into intervals informative of the class, by the minimum description length.
+#
+# Sorted values are cut where the class entropy within both sides is least, if the information gained exceeds the cost
+# of encoding the cut and the classes on either side:
+#
+#     gain > [ld(n − 1) + ld(3^k − 2) − k·H + k₁·H₁ + k₂·H₂] / n,
+#
+# for n values of k classes with the entropy H in bits, of which k₁ with H₁ lie below and k₂ with H₂ above. Both sides
+# are cut in turn.
+#
+# Fayyad & Irani, Multi-interval discretization of continuous-valued attributes for classification learning, IJCAI 1993.
+
+
+def interval_codes(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return the interval number of each value, from 0; a feature that is never cut is 0 everywhere.
+
+    >>> import numpy as np
+    >>> X = np.array([[1.0], [1.2], [1.1], [0.9], [5.0], [5.2], [4.9], [5.1]])
+    >>> interval_codes(X, np.array([0, 0, 0, 0, 1, 1, 1, 1])).ravel()
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    """
+    n_classes = int(y.max()) + 1
+    codes = np.zeros(X.shape, dtype=np.int64)
+    for j, column in enumerate(X.T):
+        order = np.argsort(column, kind="stable")
+        values = column[order]
+        counts = np.zeros((len(y) + 1, n_classes), dtype=np.int64)
+        counts[np.arange(1, len(y) + 1), y[order]] = 1
+        counts = counts.cumsum(axis=0)
+        parts, cuts = [(0, len(y))], []
+        while parts:
+            start, stop = parts.pop()
+            cut = _best_cut(values, counts, start, stop)
+            if cut is not None:
+                cuts.append(cut)
+                parts += [(start, cut), (cut, stop)]
+        codes[order, j] = np.searchsorted(np.sort(np.array(cuts, dtype=np.int64)), np.arange(len(y)), side="right")
+    return codes
+
+
+def _best_cut(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], start: int, stop: int) -> int | None:
+    """Return the best cut of the sorted values from `start` to `stop`; None if it costs more than it gains."""
+    places = start + 1 + np.flatnonzero(values[start + 1 : stop] > values[start : stop - 1])
+    whole = counts[stop] - counts[start]
+    k = int((whole > 0).sum())
+    if not len(places) or k < 2:
+        return None
+    below, above = counts[places] - counts[start], counts[stop] - counts[places]
+    n, low, high = stop - start, _entropies(below), _entropies(above)
+    within = (below.sum(axis=1) * low + above.sum(axis=1) * high) / n
+    best = int(np.argmin(within.round(12)))
+    total = float(_entropies(whole[None])[0])
+    sides = sum(int((side[best] > 0).sum()) * float(h[best]) for side, h in ((below, low), (above, high)))
+    cost = (math.log2(n - 1) + math.log2(3**k - 2) - k * total + sides) / n
+    return int(places[best]) if total - within[best] > cost else None
+
+
+def _entropies(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the entropy in bits of each row of counts, which must contain at least one count."""
+    share = counts / counts.sum(axis=1, keepdims=True)
+    return -np.sum(share * np.log2(np.where(share > 0, share, 1.0)), axis=1)
+
+
+# FOCUS: the smallest set of nominal features that separates the classes without exception.
+
+Codes = npt.NDArray[np.int64]
+Pairs = npt.NDArray[np.bool_]
+
+MOST_CELLS = 500_000_000
+"""Largest table of pairs × features."""
+
+
+class FocusSelector(Selector):
+    """FOCUS: the smallest subset of features in which no two samples of different classes are alike.
+
+    Features are nominal; numbers are first cut into intervals. Two samples of different classes that agree in all
+    features cannot be told apart by any subset: such pairs are left out, and counted in `n_conflicts_`. Every other
+    pair needs a feature in which its samples differ, and the subset is the smallest with one for each pair. Sizes are
+    tried one after the other, so it is exact; of several smallest subsets the one with the largest sum of its features'
+    mutual information with the class is taken. The score is this information in nats, −inf of all other features.
+
+    Attributes
+    ----------
+    n_conflicts_ : int
+        Pairs of samples of different classes that agree in all features.
+    n_searched_ : int
+        Subsets that were looked at.
+
+    Notes
+    -----
+    Almuallim & Dietterich, Learning with many irrelevant features, AAAI 1991; Artif. Intell. 69, 1994 (branching on the
+    features of one pair: FOCUS-2). Intervals: Fayyad & Irani, IJCAI 1993. One wrong label can change the result: for
+    noisy data choose another selector.
+
+    Complexity: exponential in the size of the subset, b^F nodes, b the number of features that differ in the pair with
+    the fewest. With more than `max_subsets` it stops with an error. The table of pairs has a byte for each feature.
+
+    Examples
+    --------
+    Labels are the exclusive or of the first and the third feature, of which neither tells anything alone:
+
+    >>> from seqkern.solvers import FocusSelector
+    >>> X = [[0, 0, 0, 1], [0, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 0]]
+    >>> FocusSelector(cuts="none").fit(X, ["no", "yes", "yes", "no", "no", "no"]).get_support(indices=True)
+    array([0, 2])
+    """
+
+    name = "focus"
+    summary = "The fewest features in which no two samples of different classes are alike."
+
+    cuts: Literal["mdl", "none"] = choice(
+        default="mdl",
+        doc="``mdl``: cut each feature where this tells most about the class, as long as the description gets shorter "
+        "(Fayyad & Irani); a feature without a cut is not used. ``none``: each value is a level of its own, as for "
+        "nominal features.",
+    )
+    max_subsets: int = limit(200_000, "Number of subsets after which the search stops with an error.")
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return selectors for the contract suite."""
+        return [cls(), cls(n_features=2, max_subsets=5000)]
+
+    def fit_seconds(self, n: int, d: int) -> float:
+        """Return the CPU seconds that a fit is predicted to take: intervals, and the table of pairs."""
+        return 3e-7 * n * d + 1e-9 * n * n * d
+
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return the mutual information of the chosen features, −inf for all others."""
+        codes = interval_codes(X, y) if self.cuts == "mdl" else _levels(X)
+        usable = np.flatnonzero(codes.max(axis=0) > 0)
+        scores = np.full(X.shape[1], -np.inf)
+        information = np.array([mutual_information(codes[:, j], y) for j in usable])
+        pairs, self.n_conflicts_ = self._pairs(codes[:, usable], y)
+        self.n_searched_ = 0
+        chosen = list(self._smallest(pairs, information)) if len(pairs) else []
+        scores[usable[chosen]] = information[chosen]
+        return scores
+
+    def _pairs(self, codes: Codes, y: npt.NDArray[Any]) -> tuple[Pairs, int]:
+        """Return the distinct sets of features in which two samples of different classes differ, and the conflicts.
+
+        Conflicts are the number of such pairs without a difference.
+        """
+        rows, counts = np.unique(np.column_stack([y, codes]), axis=0, return_counts=True)
+        classes, levels = rows[:, 0], rows[:, 1:]
+        first, second = np.nonzero(np.triu(classes[:, None] != classes[None, :]))
+        if len(first) * max(levels.shape[1], 1) > MOST_CELLS:
+            raise ParameterError(
+                f"FOCUS would compare {len(first)} pairs of samples in {levels.shape[1]} features",
+                remedy="choose another selector, such as relief, or give fewer features",
+            )
+        differ = levels[first] != levels[second]
+        same = ~differ.any(axis=1)
+        conflicts = int((counts[first[same]] * counts[second[same]]).sum())
+        return np.unique(differ[~same], axis=0), conflicts
+
+    def _smallest(self, pairs: Pairs, information: npt.NDArray[np.float64]) -> tuple[int, ...]:
+        """Return the smallest subset that separates all pairs; of several, the one with the most information."""
+        for size in range(1, pairs.shape[1] + 1):
+            found: set[tuple[int, ...]] = set()
+            self._search(pairs, (), np.zeros(pairs.shape[1], dtype=bool), size, found)
+            if found:
+                return max(sorted(found), key=lambda subset: round(float(information[list(subset)].sum()), 12))
+        raise AssertionError("all features together meet all pairs")
+
+    def _search(
+        self, pairs: Pairs, chosen: tuple[int, ...], out: npt.NDArray[np.bool_], left: int, found: set[tuple[int, ...]]
+    ) -> None:
+        """Add to `found` the subsets that separate the pairs.
+
+        They extend `chosen` by at most `left` features, none of `out`.
+        """
+        if not len(pairs):
+            found.add(tuple(sorted(chosen)))
+            return
+        self.n_searched_ += 1
+        if self.n_searched_ > self.max_subsets:
+            raise ParameterError(
+                f"FOCUS found no set of {len(chosen) + left} features or fewer that separates the classes within "
+                f"{self.max_subsets} subsets",
+                remedy="raise max_subsets, give fewer features, or choose another selector, such as forward",
+            )
+        open_to = pairs & ~out
+        width = open_to.sum(axis=1)
+        if not left or not width.min() or len(pairs) > left * open_to.sum(axis=0).max():
+            return
+        out = out.copy()
+        for j in np.flatnonzero(open_to[np.argmin(width)]):
+            self._search(pairs[~pairs[:, j]], (*chosen, int(j)), out, left - 1, found)
+            out[j] = True  # subsets with it have been found
+
+
+def _levels(X: npt.NDArray[np.float64]) -> Codes:
+    """Return the rank of each value among the distinct values of its column."""
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in X.T]).astype(np.int64)
+
+
+def mutual_information(codes: Codes, y: npt.NDArray[Any]) -> float:
+    """Return the mutual information of a nominal feature and the class, in nats."""
+    joint = np.zeros((int(codes.max()) + 1, int(y.max()) + 1))
+    np.add.at(joint, (codes, y), 1.0 / len(y))
+    expected = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    some = joint > 0
+    return float((joint[some] * np.log(joint[some] / expected[some])).sum())

@@ -1,4 +1,4 @@
-"""Preprocessing of expression values, learned from training rows and applied to new ones."""
+"""Preprocessing of expression values, fitted on training rows and applied to new ones."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -94,50 +94,12 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
             check_real("ceiling", self.ceiling, self.floor)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> Self:
-        """Learn from training samples.
-
-        Parameters
-        ----------
-        X : array_like of float64, shape (n, d)
-            Expression values: rows are samples, columns are genes.
-        y : array_like, optional
-            Ignored; scikit-learn passes labels to every transformer.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ParameterError
-            For a parameter outside its domain.
-        GramError
-            If `X` is not a matrix of finite numbers.
-        """
+        """Learn from training samples."""
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
-        """Learn from training samples and return them scaled.
-
-        Parameters
-        ----------
-        X : array_like of float64, shape (n, d)
-            Expression values: rows are samples, columns are genes.
-        y : array_like, optional
-            Ignored.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, d)
-
-        Raises
-        ------
-        ParameterError
-            For a parameter outside its domain.
-        GramError
-            If `X` is not a matrix of finite numbers.
-        """
+        """Learn from training samples and return them scaled."""
         self.check_parameters()
         raw = self._checked(X, reset=True)
         self.present_ = np.ones(raw.shape[1], dtype=bool)
@@ -158,22 +120,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return values
 
     def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return samples scaled as the training samples were.
-
-        Parameters
-        ----------
-        X : array_like of float64, shape (m, d)
-            Expression values, with the columns of the training samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (m, d)
-
-        Raises
-        ------
-        GramError
-            If `X` is not a matrix of finite numbers with the columns of the training samples.
-        """
+        """Return samples scaled as the training samples were."""
         check_is_fitted(self)
         values = self._standardized(self._normalized(self._limited(self._checked(X, reset=False))))
         return np.clip(values, self.low_, self.high_) if self.clip else values
@@ -183,18 +130,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return self.normalize == "quantile"
 
     def restrict(self, columns: npt.ArrayLike) -> "ExpressionScaler":
-        """Return the fitted scaler for matrices with these columns alone.
-
-        Parameters
-        ----------
-        columns : array_like of int, shape (c,)
-            The columns to keep, in their new order. For quantile normalisation all of them.
-
-        Returns
-        -------
-        ExpressionScaler
-            A new scaler, fitted.
-        """
+        """Return the fitted scaler for matrices with these columns alone."""
         header, arrays = self.state()
         columns = np.asarray(columns, dtype=np.int64)
         picked = {key: value if key == "quantiles" else value[columns] for key, value in arrays.items()}
@@ -212,7 +148,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return {key: plain(value) for key, value in self.get_params(deep=False).items()}
 
     def _calls(self, raw: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return in which rows each gene is present."""
+        """Return a mask of the rows in which each gene is present."""
         calls = np.ones(raw.shape, dtype=bool)
         if self.present_above is not None:
             calls &= raw > self.present_above
@@ -221,13 +157,13 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return calls
 
     def _limited(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the values between floor and ceiling."""
+        """Return the values clipped to floor and ceiling."""
         if self.floor is None and self.ceiling is None:
             return X
         return np.clip(X, self.floor, self.ceiling)
 
     def _normalized(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the values on the scale of their logarithms, or with the training rows' distribution."""
+        """Return the values on a logarithmic scale, or with the distribution of the training rows."""
         if self.normalize == "log":
             return np.log2(X)
         if self.normalize == "quantile":
@@ -235,7 +171,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return X
 
     def _standardized(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the values standardised; 0 for constant columns and for genes that are absent."""
+        """Return the standardised values, 0 for constant columns and absent genes."""
         good = self.present_ & (self.scales_ > 0)
         values = (X - self.means_) / np.where(good, self.scales_, 1.0)
         values[:, ~good] = 0.0
@@ -260,28 +196,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
 
 
 def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> ExpressionScaler:
-    """Return the fitted scaler with a given state.
-
-    Parameters
-    ----------
-    header : mapping
-        The JSON part of `ExpressionScaler.state`.
-    arrays : mapping of str to ndarray
-        Its arrays.
-
-    Returns
-    -------
-    ExpressionScaler
-
-    Examples
-    --------
-    >>> from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, scaler_from_state
-    >>> X = [[100.0, 20.0], [400.0, 30.0], [1600.0, 25.0]]
-    >>> scaler = ExpressionScaler(normalize="log", floor=1).fit(X)
-    >>> restored = scaler_from_state(*scaler.state())
-    >>> bool((restored.transform(X) == scaler.transform(X)).all())
-    True
-    """
+    """Return the fitted scaler restored from the state of `ExpressionScaler.state`."""
     scaler = ExpressionScaler(**header["spec"])
     scaler.n_features_in_ = header["columns"]
     for name, value in arrays.items():
@@ -290,26 +205,13 @@ def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
 
 
 def background_p(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return p-values of values against the background of their row.
+    """Return the p-values of values (unscaled, rows are samples) against the background of their row.
 
-    Parameters
-    ----------
-    X : ndarray of float64, shape (n, d)
-        Expression values, not scaled: rows are samples.
+    The p-value is 1 − Φ((x − m)/s), with a normal background: m is the middle of the shortest interval that holds half
+    of the values, and s is 1.4826 times the median of m − x over the values up to m, where hardly any gene is
+    expressed. If s is 0, the p-value is 0 above m and 1 elsewhere. The shortest half: Andrews et al., Robust Estimates
+    of Location, Princeton 1972.
 
-    Returns
-    -------
-    ndarray of float64, shape (n, d)
-        1 − Φ((x − m)/s), the background as normal with the mean m and the deviation s: m is the middle of the shortest
-        interval that holds half of the values, s is 1.4826 times the median of m − x over the values up to m, where
-        hardly any gene is expressed. If s is 0, the p-value is 0 above m and 1 elsewhere.
-
-    Notes
-    -----
-    The shortest half: Andrews et al., Robust Estimates of Location, Princeton 1972.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> background_p(np.array([[10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 400.0]])).round(3)
     array([[0.844, 0.632, 0.368, 0.156, 0.046, 0.009, 0.   ]])
@@ -326,7 +228,7 @@ def background_p(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _with_distribution(row: npt.NDArray[np.float64], quantiles: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the row's values replaced by the quantiles of their ranks; equal values by the mean of theirs."""
+    """Return the row with each value replaced by the quantile of its rank; ties get the mean of theirs."""
     order = np.argsort(row)
     ranked = row[order]
     starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
@@ -337,18 +239,7 @@ def _with_distribution(row: npt.NDArray[np.float64], quantiles: npt.NDArray[np.f
 
 
 def check_scaler(scaler: ExpressionScaler | None) -> None:
-    """Raise ParameterError unless `scaler` is None or an ExpressionScaler with possible parameters.
-
-    Parameters
-    ----------
-    scaler : ExpressionScaler or None
-        What a constructor was given.
-
-    Raises
-    ------
-    ParameterError
-        For another object, or a parameter outside its domain.
-    """
+    """Raise ParameterError unless `scaler` is None or an ExpressionScaler with valid parameters."""
     if scaler is None:
         return
     if not isinstance(scaler, ExpressionScaler):

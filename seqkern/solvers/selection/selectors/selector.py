@@ -1,8 +1,8 @@
 """The contract of every feature selector.
 
-A selector subclasses `Selector` and writes its parameters besides `n_features`, ``_check_parameters`` for what concerns
-several of them, ``_fit`` and ``examples`` for tests/solvers/selection/test_selector_contract.py. Checks of the input,
-the coding of labels, the ranking and what scikit-learn expects of a transformer are done here. Call structure::
+A selector subclasses `Selector` and defines its parameters besides `n_features`, ``_check_parameters`` for joint
+conditions on them, ``_fit``, and ``examples`` for tests/solvers/selection/test_selector_contract.py. Input checks,
+label coding, ranking and scikit-learn's transformer interface are implemented here. Call structure::
 
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
     get_support(), transform(X): the `n_features` best
@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.parameters import integer
+from seqkern.core.parameters import anything, integer
 from seqkern.core.parametrized import Parameters
 from seqkern.core.specs import plain
 from seqkern.core.threads import one_thread
@@ -33,28 +33,7 @@ from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
 
 class Selector(Parameters, SelectorMixin, BaseEstimator):
-    """Base of all feature selectors.
-
-    Attributes
-    ----------
-    name : str
-        The name in configs; a class without one is not registered.
-    summary : str
-        One sentence for report readers without knowledge of selectors.
-    targets : tuple of {"binary", "multiclass", "real"}
-        The kinds of label that it takes.
-    scores_ : ndarray of float64, shape (d,)
-        After `fit`: score of each feature, greater is better; −inf for unrated ones, such as constant ones.
-    ranking_ : ndarray of int64, shape (d,)
-        After `fit`: the place of each feature, 1 for the best. Equal scores are in the order of the columns,
-        unless the selector has a better rule.
-    not_converged_ : int
-        After `fit`: how many of the classifiers that rate the features stopped before they converged.
-    kind_ : {"binary", "multiclass", "real"}
-        After `fit`: the kind of the labels.
-    classes_ : ndarray, shape (c,)
-        After `fit` with classes: these, sorted.
-    """
+    """Base of all feature selectors."""
 
     name: ClassVar[str | None] = None
     summary: ClassVar[str] = ""
@@ -74,12 +53,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return a score for each feature, float64 (d,): greater is better, −inf if it cannot be rated.
 
-        Parameters
-        ----------
-        X : ndarray of float64, shape (n, d)
-            Finite, C-ordered.
-        y : ndarray, shape (n,)
-            Of classes: int64, their places in `classes_`. Of real labels: float64.
+        `X` is finite and C-ordered; `y` holds indices into `classes_` (int64), or real labels (float64).
         """
         raise NotImplementedError
 
@@ -88,105 +62,43 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         return np.argsort(-scores, kind="stable")
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take.
-
-        Parameters
-        ----------
-        n, d : int
-            Samples and features.
-
-        Returns
-        -------
-        float
-        """
+        """Return the predicted CPU seconds of a fit to n samples with d features."""
         return self.fit_products * n * d * 1e-9
 
     def inner(self, *, scaled: bool = False) -> "Selector":
-        """Return a new selector for one of several parts of the training data.
+        """Return a new, unfitted selector for one of several parts of the training data.
 
-        A selector that divides the data itself returns the selector that does its work in one part.
-
-        Parameters
-        ----------
-        scaled : bool
-            Whether the part is scaled already; a selector with a scaler of its own then leaves that out.
-
-        Returns
-        -------
-        Selector
-            Not fitted.
+        A selector that splits the data itself returns the selector that it uses in one part. If `scaled`, the part is
+        already scaled, and a selector with its own scaler omits it.
         """
         return type(self)(**self.get_params(deep=False))
 
     def _fit_scaled(
         self, X: npt.NDArray[np.float64], y: npt.NDArray[Any], scaler: ExpressionScaler | None
     ) -> npt.NDArray[np.float64]:
-        """Return what `_fit` does of X as `scaler`, not fitted, scales it; who cuts the data fits it to each part."""
+        """Return the scores of `_fit` for X scaled by a fitted copy of `scaler`.
+
+        Selectors that split the data override this to fit the scaler to each part.
+        """
         return self._fit(X if scaler is None else _new(scaler).fit_transform(X), y)
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return selectors, small and fast, that the contract suite tests."""
+        """Return small, fast selectors for the contract suite."""
         return [cls()]
 
     # ---- what its users call -----------------------------------------------------------------------------
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
-        """Rate and rank the features.
-
-        Parameters
-        ----------
-        X : array_like of float64, shape (n, d)
-            Columns are features.
-        y : array_like, shape (n,)
-            Classes; or real labels, which are numbers that are not all integers, or those that a selector gets
-            that takes no classes.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ParameterError
-            For a parameter outside its domain.
-        GramError
-            If `X` is not a matrix of finite numbers.
-        LabelError
-            If `y` does not fit `X` or the selector.
-
-        Warns
-        -----
-        ConvergenceWarning
-            Once, with the number of the classifiers within that stopped before they converged.
-        """
+        """Rate and rank the features."""
         return self._learn(X, y, None)
 
     def fit_scaled(self, X: npt.ArrayLike, y: npt.ArrayLike, scaler: ExpressionScaler | None) -> Self:
-        """Fit on unscaled values: a selector that splits the training data scales each part separately.
-
-        Parameters
-        ----------
-        X : array_like of float64, shape (n, d)
-            Columns are features.
-        y : array_like, shape (n,)
-            As in `fit`.
-        scaler : ExpressionScaler or None
-            Not changed: copies are fitted.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ParameterError, GramError, LabelError
-            As `fit`.
-        """
+        """Fit on unscaled values: a selector that splits the training data scales each part separately."""
         return self._learn(X, y, scaler)
 
     def _learn(self, X: npt.ArrayLike, y: npt.ArrayLike, scaler: ExpressionScaler | None) -> Self:
-        """Check the input, let the selector rate the features, and rank them."""
+        """Check the input, rate the features with `_fit_scaled`, and rank them."""
         self.check_parameters()
         X = self._checked(X)
         target = self._coded(checked_labels(self, y, len(X)))
@@ -203,12 +115,12 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         return self
 
     def not_converged(self) -> str:
-        """Return a sentence on the classifiers that did not converge."""
+        """Return a sentence about the classifiers that did not converge."""
         count = "1 classifier" if self.not_converged_ == 1 else f"{self.not_converged_} classifiers"
         return f"selector {self.name!r}: {count} did not converge, so the ranking is less reliable"
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
-        """Return which features are chosen, bool (d,)."""
+        """Return a mask of the chosen features, bool (d,)."""
         check_is_fitted(self)
         chosen = self.scores_ > -np.inf
         return chosen if self.n_features is None else chosen & (self.ranking_ <= self.n_features)
@@ -221,7 +133,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         }
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that labels are needed, and whether more than two classes are an error."""
+        """Return scikit-learn tags: labels are required, and whether more than two classes are accepted."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         if "multiclass" not in self.targets:
@@ -231,7 +143,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     # ---- checks ------------------------------------------------------------------------------------------
 
     def _checked(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return `X` as a finite, C-ordered float64 matrix, not copied if it is one."""
+        """Return `X` as a finite, C-ordered float64 matrix, without a copy if it already is one."""
         try:
             matrix = check_array(
                 X, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2, estimator=self
@@ -251,7 +163,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         return matrix
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Set `kind_` and `classes_`, and return the labels as `_fit` takes them."""
+        """Set `kind_` and `classes_`, and return the labels as `_fit` expects them."""
         numbers = y.dtype.kind in "fiub"
         kind = type_of_target(y)
         kind = "real" if kind == "continuous" else kind
@@ -277,5 +189,23 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
 
 def _new(scaler: ExpressionScaler) -> ExpressionScaler:
-    """Return an unfitted copy."""
+    """Return an unfitted copy of a scaler."""
     return type(scaler)(**scaler.get_params(deep=False))
+
+
+# A selector of a given list of features.
+
+
+class GivenSelector(Selector):
+    """A selector of given features, in the given order; it has no name in configurations."""
+
+    summary = "Features that were chosen before."
+    targets = ("binary", "multiclass", "real")
+
+    columns: Any = anything(kw_only=False, doc="The features, best first.")
+
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return the scores m, m − 1, … for the given columns, −inf for the others."""
+        scores = np.full(X.shape[1], -np.inf)
+        scores[np.asarray(self.columns)] = np.arange(len(self.columns), 0, -1)
+        return scores

@@ -1,0 +1,594 @@
+"""Kernels for data that nobody has chosen a kernel for: traits of sequences, the portfolio, its choice."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError, SeqkernError
+from seqkern.core.threads import given_threads
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel, kernel_text
+from seqkern.kernels.solver_input import gives, has_operator
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.views import sequence_views, vector_views
+from seqkern.solvers.costs import BOUNDS
+
+# The traits of sequences that matter for the choice of kernels.
+
+NUCLEOTIDES = ("dna", "rna")
+PEPTIDE = 50
+"""Proteins with a median length below this are compared as peptides: too short for alignments."""
+ANNOTATION = "annotation"
+"""The track of letters, one for each residue, that the annotated gappy pair kernel reads."""
+
+
+@dataclass(frozen=True)
+class Traits:
+    """The traits of a set of sequences; lengths are in residues, and `sequences` holds the traits of each role.
+
+    >>> traits = Traits("dna", n=40, shortest=60, median=60, longest=60, total=2400)
+    >>> traits.equal, traits.kind, traits.describe()
+    (True, 'windows', '40 DNA sequences of 60 bases')
+    """
+
+    alphabet: str  # Name of the alphabet
+    n: int  # Number of sequences
+    shortest: int  # Lengths
+    median: int  # Lengths
+    longest: int  # Lengths
+    total: int  # Residues in all
+    annotated: bool = False  # Whether each residue carries a letter of the track ``annotation``
+    views: tuple[str, ...] = ()  # Names of the views that are vectors, such as embeddings
+    # The name and the traits of each sequence of a sample, if it has several; else empty
+    sequences: "tuple[tuple[str, Traits], ...]" = ()
+
+    @property
+    def equal(self) -> bool:
+        """Whether all sequences have one length, so that they can be compared position by position."""
+        return self.shortest == self.longest
+
+    @property
+    def kind(self) -> str:
+        """The part of the portfolio that applies.
+
+        One of ``several``, ``windows``, ``regions``, ``peptides``, ``proteins`` and ``other``.
+        """
+        if len(self.sequences) > 1:
+            return "several"
+        if self.alphabet in NUCLEOTIDES:
+            return "windows" if self.equal else "regions"
+        if self.alphabet == "protein":
+            return "peptides" if self.median < PEPTIDE else "proteins"
+        return "other"
+
+    def describe(self) -> str:
+        """Return the traits in words."""
+        if self.kind == "several":
+            each = ", ".join(f"{name} ({own.span()})" for name, own in self.sequences)
+            return f"{self.n:,} samples of {len(self.sequences)} sequences: {each}"
+        what = {"dna": "DNA sequences", "rna": "RNA sequences", "protein": "proteins"}.get(self.alphabet, "sequences")
+        if self.kind == "peptides":
+            what = "peptides"
+        median = "" if self.equal else f", median {self.median}"
+        return f"{self.n:,} {what} of {self.span()}{median}"
+
+    def span(self) -> str:
+        """Return the lengths in words."""
+        unit = "bases" if self.alphabet in NUCLEOTIDES else "residues"
+        return f"{self.longest} {unit}" if self.equal else f"{self.shortest} to {self.longest} {unit}"
+
+
+def traits_of(X: SequenceSet) -> "Traits":
+    """Return the traits of a non-empty set of sequences.
+
+    >>> from seqkern import SequenceSet
+    >>> traits_of(SequenceSet.from_strings(["MKVLAAGIV", "MKV"], "protein")).describe()
+    '2 peptides of 3 to 9 residues, median 6'
+    """
+    track = X.tracks.get(ANNOTATION)
+    return Traits(
+        X.alphabet.name,
+        len(X),
+        int(X.lengths.min()),
+        int(np.median(X.lengths)),
+        int(X.lengths.max()),
+        int(X.lengths.sum()),
+        track is not None and track.ndim == 1,
+        tuple(vector_views(X)),
+        tuple((name, traits_of(X.view(name))) for name in sequence_views(X)),
+    )
+
+
+# The portfolio's policies for sequences that a kernel could not compare.
+
+LENIENT = {"short": "zero", "zero_diagonal": "zero"}
+"""A sequence without a k-mer is compared as zero, where it would otherwise be an error."""
+MASKED = {"zero_diagonal": "zero"}
+"""Likewise for one whose letters are all masked."""
+
+
+# The messages of ``--kernel auto`` about its choice.
+
+SHOWN = 6
+"""Kernels of the last comparison that are listed."""
+
+REASONS = {
+    "windows": "All have one length, so kernels that compare position by position were tried besides those that count "
+    "k-mers anywhere.",
+    "regions": "They differ in length, so only kernels that count k-mers anywhere were tried{strands}.",
+    "peptides": "They are short, so kernels of composition, short k-mers, pairs of residues and subsequences were "
+    "tried, and one of similar residues at similar positions.",
+    "proteins": "They are whole proteins, so kernels of k-mers with mismatches and gaps, of both ends and, where a "
+    "Gram matrix is computed, of local alignments were tried.",
+    "several": "Kernels that suit each of the sequences were tried on all of them, joined by the mean, the product or "
+    "learned weights, and some on the sequences joined to one.",
+    "other": "Their letters are not those of nucleotides or residues, so kernels that need no substitution matrix were "
+    "tried.",
+}
+STRANDS = ", on both strands"
+VIEWS = " Their views were tried alone and together with k-mers."
+COMBINED = "mean of"
+"""The name of a combination begins with this."""
+
+
+def metric_words(metric: str) -> tuple[str, int]:
+    """Return the name of a metric for sentences, and its sign: −1 for errors, whose negative is maximised.
+
+    >>> metric_words("auc"), metric_words("rmse")
+    (('AUC', 1), ('RMSE', -1))
+    """
+    names = {"auc": "AUC", "macro_auc": "macro AUC", "rmse": "RMSE", "r2": "R²", "mcc": "MCC", "roc50": "ROC50"}
+    return names.get(metric, metric.replace("_", " ")), -1 if metric in ("rmse", *BOUNDS) else 1
+
+
+def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
+    """Return the kernels that were compared, best first, one line each.
+
+    >>> tried([{"n": 90, "scores": {"spectrum:k=3": 0.8, "mismatch:k=5,m=1": 0.9}}], "auc")
+    ['2 kernels on 90 samples; mean AUC of the inner folds', '0.9000 mismatch:k=5,m=1', '0.8000 spectrum:k=3']
+    """
+    sizes = ", then ".join(f"{len(rung['scores'])} kernels on {rung['n']} samples" for rung in rungs)
+    name, sign = metric_words(metric)
+    last = rungs[-1]["scores"]
+    best = sorted(last, key=lambda name: -last[name])
+    more = [f"and {len(best) - SHOWN} more"] if len(best) > SHOWN else []
+    return [
+        f"{sizes}; mean {name} of the inner folds",
+        *(f"{sign * last[kernel]:.4f} {kernel}" for kernel in best[:SHOWN]),
+        *more,
+    ]
+
+
+def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metric: str, error: float) -> str:
+    """Return a paragraph that says why a kernel was chosen.
+
+    >>> traits = Traits("dna", n=90, shortest=60, median=70, longest=90, total=6300)
+    >>> import textwrap
+    >>> print(textwrap.fill(why(traits, [{"n": 90, "scores": {"a": 0.8, "b": 0.9}}], "b", "auc", 0.02), 112))
+    90 DNA sequences of 60 to 90 bases, median 70. They differ in length, so only kernels that count k-mers anywhere
+    were tried, on both strands. b had the best mean AUC, 0.900; a followed with 0.800.
+    """
+    scores = rungs[-1]["scores"]
+    others = sorted((name for name in scores if name != kernel), key=lambda name: -scores[name])
+    reason = REASONS[traits.kind].format(strands=STRANDS if traits.alphabet == "dna" else "")
+    reason += VIEWS if traits.views else ""
+    name, sign = metric_words(metric)
+    text = f"{traits.describe()}. {reason}"
+    if others and round(scores[others[0]], 12) > round(scores[kernel], 12):
+        reason = "depends less on which kernel happened to be best" if kernel.startswith(COMBINED) else "is simpler"
+        return (
+            f"{text} {others[0]} had the best mean {name}, {sign * scores[others[0]]:.3f}; {kernel} is hardly worse "
+            f"({sign * scores[kernel]:.3f}), and {reason}."
+        )
+    text = f"{text} {kernel} had the best mean {name}, {sign * scores[kernel]:.3f}"
+    if not others:
+        return f"{text}."
+    second = others[0]
+    within = scores[kernel] - scores[second] <= error
+    tie = ": within one standard error, so another split might choose it" if within else ""
+    return f"{text}; {second} followed with {sign * scores[second]:.3f}{tie}."
+
+
+# The portfolio for samples with several sequences: kernels that suit each sequence, joined.
+#
+# Each *role* (composition, similar residues, alignment, …) has a kernel for each kind of sequence, and the kernels of
+# one
+# role on all sequences are joined by their mean, as in kernels of pairs. The product calls two samples similar only if
+# all their sequences are; it is tried where there are two.
+
+Spec: TypeAlias = Mapping[str, Any]
+Named: TypeAlias = tuple[Spec, str]
+"""A spec, and its name in tables; empty if the spec says enough."""
+
+ALIGNED = {"kernel": "local_alignment", "normalize": True, **MASKED}
+ROLES = ("composition", "pairs", "mismatches", "similar", "aligned", "aligned loosely")
+
+
+def members_of_several(traits: "Traits") -> "Iterator[Named]":
+    """Yield the kernels for samples with several sequences, simple ones first.
+
+    >>> loop = Traits("protein", n=90, shortest=9, median=12, longest=15, total=1080)
+    >>> pair = Traits("protein", n=90, shortest=20, median=25, longest=31, total=2250,
+    ...               sequences=(("alpha", loop), ("beta", loop)))
+    >>> [name or spec["kernel"] for spec, name in members_of_several(pair)][:2]
+    ['each_view', 'each_view']
+    """
+    roles = [_of_role(traits, role) for role in ROLES]
+    found = [role for role in roles if role is not None]
+    yield from found
+    if len(traits.sequences) == 2:
+        for role in ("composition", "aligned"):
+            product = _of_role(traits, role, "product")
+            if product is not None:
+                yield product
+    learned = _of_role(traits, "composition", "combination")
+    if learned is not None:
+        yield learned
+    together = [role for role in found if "repair" not in role[0]]
+    if len(together) > 1:
+        parts = [spec for spec, _ in together]
+        yield {"kernel": "combination", "parts": parts, "weights": "uniform"}, f"{COMBINED} all kernels of k-mers"
+    k = [3, 4, 5] if traits.alphabet in NUCLEOTIDES else [1, 2]
+    yield {"kernel": "spectrum", "k": k, **LENIENT}, ""
+    yield {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT}, ""
+
+
+def _of_role(traits: "Traits", role: str, rule: str = "mean") -> "Named | None":
+    """Return the joined kernels of a role on all sequences; None if a sequence has no kernel for the role."""
+    specs = {name: _roles(own).get(role) for name, own in traits.sequences}
+    if any(spec is None for spec in specs.values()):
+        return None
+    known = {name: spec for name, spec in specs.items() if spec is not None}
+    repair = {"repair": "clip"} if any(spec["kernel"] == "local_alignment" for spec in known.values()) else {}
+    first = next(iter(known.values()))
+    if all(spec == first for spec in known.values()):
+        return {"kernel": "each_view", "base": first, **({} if rule == "mean" else {"rule": rule}), **repair}, ""
+    parts = [{**spec, "view": name} for name, spec in known.items()]
+    join: dict[str, dict[str, Any]] = {
+        "mean": {"kernel": "sum", "parts": parts, "weights": [1.0 / len(parts)] * len(parts)},
+        "product": {"kernel": "product", "parts": parts},
+        "combination": {"kernel": "combination", "parts": parts},
+    }
+    return {**join[rule], **repair}, f"{rule} over the sequences, by {role}"
+
+
+def _roles(traits: "Traits") -> dict[str, dict[str, Any]]:
+    """Return the kernel of each role for one of the sequences."""
+    if traits.alphabet in NUCLEOTIDES:
+        return {
+            "composition": {"kernel": "spectrum", "k": [1, 2, 3, 4], **LENIENT},
+            "pairs": {"kernel": "gappy_pair", "k": 3, "m": 4, **LENIENT},
+            "mismatches": {"kernel": "mismatch", "k": 6, "m": 1, **LENIENT},
+        }
+    if traits.alphabet != "protein":
+        return {
+            "composition": {"kernel": "spectrum", "k": [1, 2], **LENIENT},
+            "pairs": {"kernel": "gappy_pair", "k": 1, "m": 5, **LENIENT},
+        }
+    short = traits.kind == "peptides"
+    roles: dict[str, dict[str, Any]] = {
+        "composition": {"kernel": "spectrum", "k": [1, 2, 3] if short else [1, 2], **LENIENT},
+        "pairs": {"kernel": "gappy_pair", "k": 1, "m": 3 if short else 8, **LENIENT},
+        "mismatches": {"kernel": "mismatch", "k": 3 if short else 5, "m": 1, **LENIENT},
+        "aligned": {**ALIGNED, "beta": 0.5},
+        "aligned loosely": {**ALIGNED, "beta": 0.1},
+    }
+    if short:
+        roles["similar"] = {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT}
+    return roles
+
+
+# The portfolio of ``--kernel auto``: the kernels worth trying for each kind of sequence.
+#
+# The lists are not the result of a search: they hold the kernels that the literature uses for each kind, with the
+# parameters that their authors recommend, and are the same for every data set of a kind.
+
+GAPPED = {"kernel": "gapped_kmer", "d": 3, "estimator": "truncated"}
+HEPTADS = (3, 5, 8, 11)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A kernel of the portfolio.
+
+    Its `spec` has ``repair`` where the kernel matrix may be indefinite. Solvers without a Gram matrix use feature
+    vectors
+    that are never stored if `implicit`, and products with the kernel matrix if `operator`.
+
+    >>> Member.of({"kernel": "spectrum", "k": 3, "short": "zero"})
+    Member(name='spectrum:k=3', spec={'kernel': 'spectrum', 'k': 3, 'short': 'zero'}, implicit=True, operator=True)
+    """
+
+    name: str  # Its name in tables: the kernel in text form, without the policies of `LENIENT`
+    # Of the kernel, in the form of a configuration, with ``repair`` where its matrix may be indefinite
+    spec: Mapping[str, Any]
+    implicit: bool  # Whether solvers without a Gram matrix get feature vectors that are never stored
+    operator: bool  # Whether they get products with the kernel matrix
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any], name: str = "") -> "Member":
+        """Return the portfolio member for a kernel spec."""
+        shown = _shown(spec)
+        kernel = build_kernel({key: value for key, value in spec.items() if key != "repair"})
+        free = "repair" not in spec
+        return cls(
+            name or kernel_text(build_kernel(shown)),
+            spec,
+            free and gives(kernel, "implicit"),
+            free and has_operator(kernel),
+        )
+
+    @property
+    def kernel(self) -> Kernel:
+        """The unfitted kernel."""
+        return build_kernel({key: value for key, value in self.spec.items() if key != "repair"})
+
+
+def _shown(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec without repair and policies, also in nested kernels."""
+    inner = {key: _shown(value) if isinstance(value, Mapping) else value for key, value in spec.items()}
+    return {key: value for key, value in inner.items() if key not in ("repair", *LENIENT)}
+
+
+def portfolio(traits: "Traits") -> "list[Member]":
+    """Return the kernels to try, at least two, without duplicates, simple ones first.
+
+    >>> windows = Traits("dna", n=100, shortest=60, median=60, longest=60, total=6000)
+    >>> [member.name.partition(":")[0] for member in portfolio(windows)][:3]
+    ['weighted_degree', 'weighted_degree', 'shifted_weighted_degree']
+    """
+    lists = {
+        "windows": _windows,
+        "regions": _regions,
+        "peptides": _peptides,
+        "proteins": _proteins,
+        "other": _other,
+        "several": _several,
+    }
+    found: dict[str, Member] = {}
+    for member in (*lists[traits.kind](traits), *_views(traits)):
+        one = member if isinstance(member, Member) else Member.of(member)
+        found.setdefault(one.name, one)
+    return list(found.values())
+
+
+def _windows(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels for DNA or RNA of one length: compared position by position, or as regions."""
+    half = traits.longest // 2
+    yield {"kernel": "weighted_degree", "degree": 5, **MASKED}
+    yield {"kernel": "weighted_degree", "degree": 20, **MASKED}
+    yield {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED}
+    yield {"kernel": "shifted_weighted_degree", "degree": 20, "shift": 10, **MASKED}
+    yield {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT}
+    yield {"kernel": "oligo", "k": 2, "sigma": 1.0, **LENIENT}
+    yield {"kernel": "locality_improved", "l": 3, "d1": 3, **MASKED}
+    yield {"kernel": "salzberg", **MASKED}
+    if half >= 5:
+        sides = [[0, half], [half, traits.longest]]
+        parts = [{"kernel": "spectrum", "k": [1, 2, 3, 4, 5], "part": side, **LENIENT} for side in sides]
+        yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1-5 of the left and of the right half")
+    yield from _regions(traits)
+    yield _combined(
+        {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED},
+        {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT},
+        {"kernel": "locality_improved", "l": 3, "d1": 3, **MASKED},
+    )
+
+
+def _regions(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels for DNA regions, such as peaks: the site may lie anywhere, in DNA on either strand."""
+    common = {"reverse_complement": traits.alphabet == "dna", **LENIENT}
+    for k in (4, 5, 6):
+        yield {"kernel": "spectrum", "k": k, **common}
+    yield {"kernel": "mismatch", "k": 8, "m": 1, **common}
+    yield {**GAPPED, "l": 10, "k": 6, **common}
+    yield {**GAPPED, "l": 11, "k": 7, **common}
+    yield {**GAPPED, "l": 11, "k": 7, "center_weighted": True, **common}
+    yield _combined(
+        {"kernel": "spectrum", "k": 5, **common},
+        {"kernel": "mismatch", "k": 8, "m": 1, **common},
+        {**GAPPED, "l": 10, "k": 6, **common},
+        {**GAPPED, "l": 11, "k": 7, **common},
+    )
+
+
+def _peptides(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels for short proteins: composition, pairs of residues, and short k-mers with mismatches or gaps."""
+    yield {"kernel": "spectrum", "k": 1, **LENIENT}
+    yield {"kernel": "spectrum", "k": [1, 2, 3], **LENIENT}
+    yield {"kernel": "mismatch", "k": 3, "m": 1, **LENIENT}
+    yield {"kernel": "mismatch", "k": 4, "m": 1, **LENIENT}
+    yield {"kernel": "gapped_kmer", "l": 4, "k": 2, **LENIENT}
+    yield {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT}
+    for k, m in ((1, 3), (1, 8), (2, 4)):
+        yield {"kernel": "gappy_pair", "k": k, "m": m, **LENIENT}
+    yield {"kernel": "string", "n": 2, "decay": 0.5, **LENIENT}
+    yield {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT}
+    yield {"kernel": "generic_string", **MASKED}
+    if traits.equal:
+        yield {"kernel": "window", "encoding": "BLOSUM62", "gamma": 0.1}
+    yield from _annotated(traits)
+    yield _combined(
+        {"kernel": "spectrum", "k": [1, 2, 3], **LENIENT},
+        {"kernel": "mismatch", "k": 4, "m": 1, **LENIENT},
+        {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT},
+        {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
+        {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT},
+    )
+
+
+def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels for whole proteins: k-mers with mismatches or gaps, alignments, and both ends for targeting
+    signals.
+    """
+    yield {"kernel": "spectrum", "k": [1, 2], **LENIENT}
+    yield {"kernel": "spectrum", "k": 3, **LENIENT}
+    yield {"kernel": "mismatch", "k": 5, "m": 1, **LENIENT}
+    yield {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT}
+    yield {"kernel": "gapped_kmer", "l": 8, "k": 4, **LENIENT}
+    yield {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT}
+    yield from _annotated(traits)
+    whole: dict[str, Any] = {"kernel": "spectrum", "k": [1, 2], **LENIENT}
+    parts = [whole, {**whole, "part": [0, 50]}, {**whole, "part": [-50, None]}]
+    yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1-2 of the whole and of both ends of 50 residues")
+    yield {"kernel": "local_alignment", "repair": "empirical_map"}
+    yield _combined(
+        {"kernel": "spectrum", "k": [1, 2], **LENIENT},
+        {"kernel": "mismatch", "k": 5, "m": 1, **LENIENT},
+        {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT},
+        {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
+    )
+
+
+def _other(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels for sequences over a custom alphabet."""
+    for k in (1, 2, 3):
+        yield {"kernel": "spectrum", "k": k, **LENIENT}
+    yield {"kernel": "mismatch", "k": 4, "m": 1, **LENIENT}
+    yield {"kernel": "gappy_pair", "k": 1, "m": 5, **LENIENT}
+    yield {"kernel": "string", "n": 3, "decay": 0.5, **LENIENT}
+    if traits.equal:
+        yield {"kernel": "weighted_degree", "degree": 5, **MASKED}
+
+
+def _several(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels for samples with several sequences."""
+    for spec, name in members_of_several(traits):
+        yield Member.of(spec, name)
+
+
+def _annotated(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels on pairs of residues with their annotation letters, such as the positions in a heptad."""
+    for m in HEPTADS if traits.annotated else ():
+        yield {"kernel": "gappy_pair", "k": 1, "m": m, "annotation": ANNOTATION, **LENIENT}
+
+
+def _views(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels on views of the sequences, such as embeddings, alone and together with k-mers."""
+    k = 5 if traits.alphabet in NUCLEOTIDES else 2
+    for name in traits.views:
+        yield {"kernel": "linear", "view": name, "normalize": True, **MASKED}
+        yield {"kernel": "rbf", "view": name}
+        yield _combined({"kernel": "rbf", "view": name}, {"kernel": "spectrum", "k": k, **LENIENT})
+
+
+def _combined(*parts: Mapping[str, Any]) -> "Member":
+    """Return the mean of some kernels, each scaled to unit variance on the training set."""
+    names = [Member.of(part).name for part in parts]
+    return Member.of(
+        {"kernel": "combination", "parts": list(parts), "weights": "uniform"}, f"{COMBINED} {' + '.join(names)}"
+    )
+
+
+# The members of the portfolio that suit the data, and the solver to train them with.
+
+LARGEST_GRAM = 12_000
+"""More sequences are trained on without a Gram matrix, which would have more than a gigabyte for each kernel."""
+LARGEST_PLAN = 4 << 30
+"""Bytes for the preparation of one kernel by one thread: fixed, so that the portfolio is the same on every machine."""
+SOLVERS = {"binary": "csvc", "multiclass": "csvc", "real": "svr"}
+"""The default solver with a Gram matrix, for each kind of labels."""
+LARGE_SOLVER = "linear_svc"
+
+
+def default_solver(kind: str, n: int, gives_implicit: bool = True) -> str:
+    """Return the solver to train with if none was given; its default grid is searched.
+
+    >>> default_solver("binary", 500), default_solver("binary", 50_000)
+    ('csvc', 'linear_svc')
+    """
+    if kind not in SOLVERS:
+        raise ParameterError(
+            "without labels there is nothing to choose a kernel and a solver by",
+            remedy="give labels, or --kernel and --solver (such as one_class_svm)",
+        )
+    return LARGE_SOLVER if n > LARGEST_GRAM and kind != "real" and gives_implicit else SOLVERS[kind]
+
+
+def members_for(
+    X: SequenceSet, implicit: bool = False, real: bool = False, accepts_operator: bool = False
+) -> "list[Member]":
+    """Return the members of the portfolio that suit some sequences, at least one; their labels are not used.
+
+    >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
+    >>> [member.name for member in members_for(X)][:2]
+    ['spectrum:k=4,reverse_complement=true', 'spectrum:k=5,reverse_complement=true']
+    """
+    found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit, real, accepts_operator)]
+    if not found:
+        raise ParameterError(
+            "no kernel of the portfolio suits these sequences", remedy="give one with --kernel, such as spectrum:k=3"
+        )
+    return found
+
+
+def _suits(member: "Member", X: SequenceSet, implicit: bool, real: bool, accepts_operator: bool) -> bool:
+    """Return whether a kernel accepts these sequences and stays within `LARGEST_PLAN`."""
+    kernel = member.kernel
+    able = not implicit or member.implicit or (accepts_operator and member.operator)
+    if not able or (real and kernel.needs_classes):
+        return False
+    try:
+        kernel.coerce(X)
+        with given_threads(1):
+            plan = kernel.plan(X)
+    except SeqkernError:
+        return False
+    return plan.bytes <= LARGEST_PLAN
+
+
+# The kernel parameters that ``--search`` tries if they are not given.
+
+Points = list[dict[str, Any]]
+
+
+def _each(name: str, *values: Any) -> "Points":
+    """Return one point for each value of a parameter."""
+    return [{name: value} for value in values]
+
+
+def _pairs(first: str, second: str, *values: tuple[Any, Any]) -> "Points":
+    """Return one point for each pair of values of two parameters."""
+    return [{first: one, second: two} for one, two in values]
+
+
+# kernel: (points for nucleotides, points for proteins and other letters)
+GRIDS: "dict[str, tuple[Points, Points]]" = {
+    "spectrum": (_each("k", 3, 4, 5, 6, 8), _each("k", 1, 2, 3, 4)),
+    "mismatch": (_pairs("k", "m", (6, 1), (8, 1), (10, 2)), _pairs("k", "m", (3, 1), (4, 1), (5, 1))),
+    "gapped_kmer": (_pairs("l", "k", (8, 5), (10, 6), (11, 7)), _pairs("l", "k", (4, 2), (5, 3), (6, 4), (8, 4))),
+    "gappy_pair": (_pairs("k", "m", (2, 4), (3, 4), (3, 8)), _pairs("k", "m", (1, 3), (1, 8), (2, 4))),
+    "wildcard": (_pairs("k", "m", (5, 1), (6, 1), (8, 2)), _pairs("k", "m", (3, 1), (4, 1), (5, 2))),
+    "substitution": (_each("k", 4, 5), _each("k", 3, 4)),
+    "string": (_each("n", 3, 4, 5), _each("n", 2, 3, 4)),
+    "weighted_degree": (_each("degree", 3, 5, 10, 20), _each("degree", 1, 2, 3, 5)),
+    "shifted_weighted_degree": (
+        _pairs("degree", "shift", (5, 1), (5, 3), (10, 5), (20, 10)),
+        _pairs("degree", "shift", (2, 1), (3, 3), (5, 5)),
+    ),
+    "oligo": (
+        _pairs("k", "sigma", (2, 1.0), (3, 1.0), (3, 2.0), (4, 4.0)),
+        _pairs("k", "sigma", (1, 1.0), (1, 3.0), (2, 2.0)),
+    ),
+    "locality_improved": (
+        _pairs("l", "d1", (2, 2), (3, 3), (4, 4)),
+        _pairs("l", "d1", (2, 2), (3, 3), (4, 4)),
+    ),
+}
+
+
+def kernel_grid(spec: Mapping[str, Any], traits: "Traits") -> list[dict[str, Any]]:
+    """Return the specs to try for a kernel: given parameters are kept, omitted ones take values for the alphabet.
+
+    >>> proteins = Traits("protein", n=40, shortest=60, median=90, longest=300, total=4000)
+    >>> [spec["k"] for spec in kernel_grid({"kernel": "mismatch", "m": 1}, proteins)]
+    [3, 4, 5]
+    >>> kernel_grid({"kernel": "spectrum", "k": 6}, proteins)
+    [{'kernel': 'spectrum', 'k': 6}]
+    """
+    points = GRIDS.get(str(spec.get("kernel")), ([], []))[0 if traits.alphabet in NUCLEOTIDES else 1]
+    fitting = [point for point in points if all(spec.get(key, value) == value for key, value in point.items())]
+    open_points = [{key: value for key, value in point.items() if key not in spec} for point in fitting]
+    return [{**spec, **point} for point in open_points] or [dict(spec)]

@@ -1,0 +1,5 @@
+"""Files of the field: genomes, BED, VCF, annotation, bigWig, profiles, HMMs, states of residues."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,268 @@
+"""VCF alleles on their genome: the surrounding bases, and whether REF agrees with the genome."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import SequenceError
+from seqkern.formats.vcf import SEQUENCE, SKIPPED, SNV, VcfChunk
+
+if TYPE_CHECKING:
+    from seqkern.formats.reference import Genome
+
+GAP = 5000
+"""Regions less far apart are read as one: that is faster than a second read."""
+MOST_MISMATCHES = 0.01
+MOST_IN_A_PART = 0.5
+"""Of a part of a file: more means another assembly, whatever the other parts hold."""
+FEW_MISMATCHES = 2
+"""So many alleles may differ from the genome in any file: slips, not another assembly."""
+PLACED, MISMATCH, ABSENT, BEYOND, LEFT_OUT = range(5)
+"""What became of an allele."""
+NOTES = {
+    MISMATCH: "REF differs from the genome",
+    ABSENT: "chromosome not in the genome",
+    BEYOND: "beyond the end of the chromosome",
+    LEFT_OUT: "not scored",
+}
+SEPARATOR = b"."
+COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedAlleles:
+    """The alleles of a chunk that have a sequence and a place, with their surrounding bases."""
+
+    # shape (bases,): Upper-case bases of the regions around the alleles; a region ends with a dot
+    text: npt.NDArray[np.uint8]
+    places: npt.NDArray[np.int64]  # shape (n,): Where in `text` the reference allele begins
+    refs: list[bytes]  # Upper case
+    alts: list[bytes]  # Upper case
+    snv: npt.NDArray[np.bool_]  # shape (n,): Whether both are single bases
+    index: npt.NDArray[np.int64]  # shape (n,): Of the chunk's alleles
+
+
+class Placing:
+    """A look-up of alleles in a genome that counts the alleles that do not fit."""
+
+    def __init__(self, genome: Genome, name: str, lengths: dict[str, int], most: float = MOST_MISMATCHES) -> None:
+        self.genome, self.name, self.header_lengths, self.most = genome, name, lengths, most
+        self.names: dict[str, str | None] = {}
+        self.counts: Counter[int] = Counter()
+        self.kinds: Counter[int] = Counter()
+        self.absent: Counter[str] = Counter()
+        self._causes: Counter[str] = Counter()
+        self._example = ""
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The chromosomes that have another name in the genome, with this name."""
+        return {name: own for name, own in self.names.items() if own is not None and own != name}
+
+    @property
+    def touched(self) -> list[str]:
+        """The chromosomes with a variant, in the order of the genome."""
+        found = {own for own in self.names.values() if own is not None}
+        return [name for name in self.genome.lengths if name in found]
+
+    def place(self, chunk: VcfChunk, flank: int) -> tuple[PlacedAlleles, npt.NDArray[np.uint8]]:
+        """Return the alleles of a chunk that are found in the genome, and the status of each allele."""
+        status = np.where(chunk.kinds <= SEQUENCE, PLACED, LEFT_OUT).astype(np.uint8)
+        self.kinds.update(chunk.kinds[chunk.kinds > SEQUENCE].tolist())
+        for name in dict.fromkeys(chunk.chromosomes):
+            if name not in self.names:
+                self.names[name] = self._own_name(name)
+        order = {name: number for number, name in enumerate(self.genome.lengths)}
+        numbers = {name: -1 if own is None else order[own] for name, own in self.names.items()}
+        rows = chunk.rows
+        chromosome = np.array([numbers[name] for name in chunk.chromosomes], dtype=np.int64)[rows]
+        starts = np.array(chunk.positions, dtype=np.int64)[rows] - 1
+        stops = starts + np.array([len(ref) for ref in chunk.refs], dtype=np.int64)[rows]
+        ends = np.array([*self.genome.lengths.values(), 0], dtype=np.int64)[chromosome]
+        status[(status == PLACED) & (chromosome < 0)] = ABSENT
+        status[(status == PLACED) & ((starts < 0) | (stops > ends))] = BEYOND
+        self.absent.update(chunk.chromosomes[row] for row in rows[status == ABSENT].tolist())
+        index = np.flatnonzero(status == PLACED)
+        low, high = np.maximum(starts[index] - flank, 0), np.minimum(stops[index] + flank, ends[index])
+        text, shifts = self._read(chromosome[index], low, high)
+        placed = PlacedAlleles(
+            text,
+            starts[index] + shifts,
+            [chunk.refs[row].upper().encode() for row in rows[index].tolist()],
+            [chunk.alts[i].upper().encode() for i in index.tolist()],
+            chunk.kinds[index] == SNV,
+            index,
+        )
+        good = _agree(placed)
+        if not good.all():
+            self._explain(chunk, placed, np.flatnonzero(~good))
+            status[index[~good]] = MISMATCH
+            placed = kept(placed, good)
+        self.counts.update(status.tolist())
+        self._check()
+        return placed, status
+
+    def recall(self, chunk: VcfChunk, status: npt.NDArray[np.uint8]) -> None:
+        """Count the alleles of a chunk that has already been placed."""
+        for name in dict.fromkeys(chunk.chromosomes):
+            if name not in self.names:
+                self.names[name] = self._own_name(name)
+        self.kinds.update(chunk.kinds[chunk.kinds > SEQUENCE].tolist())
+        self.absent.update(chunk.chromosomes[row] for row in chunk.rows[status == ABSENT].tolist())
+        self.counts.update(status.tolist())
+
+    def summary(self) -> dict[str, Any]:
+        """Return the counts in JSON form."""
+        return {
+            "counts": list(self.counts.items()),
+            "kinds": list(self.kinds.items()),
+            "absent": list(self.absent.items()),
+            "causes": list(self._causes.items()),
+            "names": list(self.names),
+            "example": self._example,
+        }
+
+    def add(self, summary: Mapping[str, Any]) -> None:
+        """Add the counts from another part of the file, as returned by `summary`."""
+        for name in summary["names"]:
+            if name not in self.names:
+                self.names[name] = self._own_name(name)
+        self.counts.update(dict(summary["counts"]))
+        self.kinds.update(dict(summary["kinds"]))
+        self.absent.update(dict(summary["absent"]))
+        self._causes.update(dict(summary["causes"]))
+        self._example = self._example or summary["example"]
+        self._check()
+
+    def _own_name(self, name: str) -> str | None:
+        """Return the genome's name for a chromosome, with or without ``chr``."""
+        lengths = self.genome.lengths
+        other = name[3:] if name.startswith("chr") else f"chr{name}"
+        return name if name in lengths else other if other in lengths else None
+
+    def _read(
+        self, chromosome: npt.NDArray[np.int64], low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Return the bases of regions, and for each region the offset from genome positions to positions in these
+        bases.
+        """
+        if not len(low):
+            return np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.int64)
+        order = np.lexsort((low, chromosome))
+        # within a chromosome, the farthest end so far: a large number for each chromosome keeps them apart
+        far = np.int64(1) << 40
+        begins, ends = low[order] + far * chromosome[order], high[order] + far * chromosome[order]
+        reach = np.maximum.accumulate(ends)
+        first = np.flatnonzero(np.concatenate(([True], begins[1:] > reach[:-1] + GAP)))
+        last = np.append(first[1:], len(order)) - 1
+        names, parts, length, shifts = list(self.genome.lengths), [], 0, np.empty(len(first), dtype=np.int64)
+        for number, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+            at = int(chromosome[order[a]])
+            start, stop = int(begins[a] - far * at), int(reach[b] - far * at)
+            bases = self.genome.fetch(names[at], start, stop).upper().encode()
+            parts += [bases, SEPARATOR]
+            shifts[number], length = length - start, length + len(bases) + 1
+        own = np.empty(len(order), dtype=np.int64)
+        own[order] = np.repeat(shifts, last - first + 1)
+        return np.frombuffer(b"".join(parts), dtype=np.uint8), own
+
+    def _explain(self, chunk: VcfChunk, placed: PlacedAlleles, wrong: npt.NDArray[np.int64]) -> None:
+        """Count the possible explanations of reference alleles that differ from the genome."""
+        text = placed.text.tobytes()
+        for i in wrong.tolist():
+            ref, alt, place = placed.refs[i], placed.alts[i], int(placed.places[i])
+
+            def at(shift: int, bases: bytes, place: int = place) -> bool:
+                return place + shift >= 0 and text[place + shift : place + shift + len(bases)] == bases
+
+            self._causes["from 0"] += at(1, ref)
+            self._causes["shifted"] += at(-1, ref)
+            self._causes["swapped"] += at(0, alt)
+            self._causes["strand"] += at(0, ref.translate(COMPLEMENT)[::-1])
+        if not self._example:
+            row, place = int(chunk.rows[placed.index[wrong[0]]]), int(placed.places[wrong[0]])
+            ref = placed.refs[wrong[0]]
+            there = text[place : place + len(ref)].decode("ascii", "replace")
+            self._example = (
+                f"at {chunk.chromosomes[row]}:{chunk.positions[row]} REF is {ref.decode()[:20]}, the genome has "
+                f"{there[:20]}"
+            )
+
+    def finish(self) -> None:
+        """Raise SequenceError if the genome has none of the chromosomes; to be called after the last chunk."""
+        if self.absent and not self.touched:
+            some = ", ".join(map(repr, list(self.absent)[:3]))
+            raise SequenceError(
+                f"its chromosomes ({some}) are not in {self.genome.path}, which has "
+                f"{', '.join(map(repr, list(self.genome.lengths)[:3]))}",
+                file=self.name,
+                remedy="give the genome of the VCF file, or rename its chromosomes (bcftools annotate --rename-chrs)",
+            )
+
+    def _check(self) -> None:
+        """Raise SequenceError if more than a few alleles, and more than the allowed share, do not fit the genome."""
+        wrong = self.counts[MISMATCH] + self.counts[BEYOND]
+        total = wrong + self.counts[PLACED]
+        if wrong > max(self.most * total, FEW_MISMATCHES):
+            example = self._example or f"{self.counts[BEYOND]} lie beyond the end of their chromosome"
+            raise SequenceError(
+                f"REF differs from {self.genome.path} for {wrong} of {total} alleles ({example})",
+                file=self.name,
+                remedy=self._cause(wrong),
+            )
+
+    def _cause(self, wrong: int) -> str:
+        """Return the likely cause of mismatches, as a remedy."""
+        for name, length in self.header_lengths.items():
+            own = self.names.get(name)
+            if own is not None and self.genome.lengths[own] != length:
+                return (
+                    f"by its header {name} has {length} bases, in the genome {self.genome.lengths[own]}: give the "
+                    "genome of the same assembly"
+                )
+        words = {
+            "swapped": "ALT agrees with the genome: REF and ALT are swapped",
+            "from 0": "the base after it agrees: positions count from 0, but VCF counts from 1",
+            "shifted": "the base before it agrees: positions are one too large",
+            "strand": "the complement agrees: alleles are given on the other strand",
+        }
+        for cause, text in words.items():
+            if self._causes[cause] >= 0.8 * wrong:
+                return text
+        return "give the genome of the same assembly"
+
+
+def left_out(kinds: Counter[int]) -> list[str]:
+    """Return, in words, the number of alleles of each kind that have no sequence."""
+    return [f"{kinds[kind]} {text}" for kind, text in SKIPPED.items() if kinds[kind]]
+
+
+def _agree(placed: PlacedAlleles) -> npt.NDArray[np.bool_]:
+    """Return whether each reference allele agrees with the genome."""
+    good = np.ones(len(placed.places), dtype=bool)
+    single = np.flatnonzero(placed.snv)
+    refs = np.frombuffer(b"".join(placed.refs[i] for i in single.tolist()), dtype=np.uint8)
+    good[single] = placed.text[placed.places[single]] == refs
+    for i in np.flatnonzero(~placed.snv).tolist():
+        place = int(placed.places[i])
+        good[i] = placed.text[place : place + len(placed.refs[i])].tobytes() == placed.refs[i]
+    return good
+
+
+def kept(placed: PlacedAlleles, keep: npt.NDArray[np.bool_]) -> PlacedAlleles:
+    """Return some of the alleles."""
+    chosen = np.flatnonzero(keep).tolist()
+    return PlacedAlleles(
+        placed.text,
+        placed.places[keep],
+        [placed.refs[i] for i in chosen],
+        [placed.alts[i] for i in chosen],
+        placed.snv[keep],
+        placed.index[keep],
+    )

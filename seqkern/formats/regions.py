@@ -1,0 +1,392 @@
+"""Regions of a genome, and the BED files that hold them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.archive import atomic_write
+from seqkern.core.declarations import read_number
+from seqkern.core.errors import SequenceError
+from seqkern.core.text_files import open_text
+from seqkern.core.tsv import format_cell
+from seqkern.core.types import PathLike, Rows, Source
+from seqkern.formats.reference import Genome
+from seqkern.sequences.windows import Window
+
+# Regions of a genome, as in BED files: positions count from 0, stops are exclusive.
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Regions of a genome."""
+
+    chromosomes: npt.NDArray[np.str_]  # shape (n,)
+    starts: Integers  # shape (n,): From 0; a stop is the position after the last base
+    stops: Integers  # shape (n,): From 0; a stop is the position after the last base
+    names: npt.NDArray[np.str_]  # shape (n,): ``"."`` without a name
+    scores: npt.NDArray[np.float64]  # shape (n,): NaN without a score
+    strands: npt.NDArray[np.str_]  # shape (n,): ``"+"``, ``"-"``, or ``"."`` without a strand
+    summits: Integers  # shape (n,): Position of the summit on the chromosome; −1 without one
+    lines: Integers  # shape (n,): Their lines in the file, for messages
+    file: str | None = None  # Used in messages
+    counts: dict[str, int] = field(default_factory=dict)  # What was left out, and how many overlap
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def lengths(self) -> Integers:
+        """The number of bases of each region, int64 (n,)."""
+        return self.stops - self.starts
+
+    def take(self, rows: Rows) -> Regions:
+        """Return some of the regions."""
+        arrays: dict[str, Any] = {
+            item.name: getattr(self, item.name)[rows]
+            for item in fields(self)
+            if isinstance(getattr(self, item.name), np.ndarray)
+        }
+        return replace(self, **arrays)
+
+    def ids(self) -> list[str]:
+        """Return the place of each region as in genome browsers, ``chr1:101-400``: from 1, both ends included."""
+        rows = zip(self.chromosomes.tolist(), (self.starts + 1).tolist(), self.stops.tolist(), strict=True)
+        return [f"{chromosome}:{start}-{stop}" for chromosome, start, stop in rows]
+
+    def counted(self, what: str, count: int | np.integer[Any]) -> Regions:
+        """Return the same regions with `count` added to the count `what`."""
+        if not count:
+            return self
+        return replace(self, counts={**self.counts, what: self.counts.get(what, 0) + int(count)})
+
+
+def make_regions(
+    chromosomes: npt.ArrayLike,
+    starts: npt.ArrayLike,
+    stops: npt.ArrayLike,
+    names: npt.ArrayLike | None = None,
+    scores: npt.ArrayLike | None = None,
+    strands: npt.ArrayLike | None = None,
+    summits: npt.ArrayLike | None = None,
+    lines: npt.ArrayLike | None = None,
+    file: str | None = None,
+) -> Regions:
+    """Return Regions; columns that are not given are filled with their empty value."""
+    begins = np.asarray(starts, dtype=np.int64)
+    n = len(begins)
+    none = np.full(n, ".")
+    return Regions(
+        np.asarray(chromosomes, dtype=str),
+        begins,
+        np.asarray(stops, dtype=np.int64),
+        none if names is None else np.asarray(names, dtype=str),
+        np.full(n, np.nan) if scores is None else np.asarray(scores, dtype=np.float64),
+        none if strands is None else np.asarray(strands, dtype=str),
+        np.full(n, -1) if summits is None else np.asarray(summits, dtype=np.int64),
+        np.arange(1, n + 1) if lines is None else np.asarray(lines, dtype=np.int64),
+        file,
+    )
+
+
+def resized(regions: Regions, width: int) -> Regions:
+    """Return windows of a fixed width around the summits, or around the centres where there is no summit.
+
+    >>> from seqkern.formats.regions import make_regions
+    >>> windows = resized(make_regions(["chr1", "chr1"], [100, 100], [400, 400], summits=[-1, 120]), 100)
+    >>> windows.starts.tolist(), windows.stops.tolist()
+    ([200, 70], [300, 170])
+    """
+    centres = np.where(regions.summits >= 0, regions.summits, (regions.starts + regions.stops) // 2)
+    starts = centres - width // 2
+    return replace(regions, starts=starts, stops=starts + width)
+
+
+def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
+    """Return which regions share a base with any of `others`.
+
+    >>> from seqkern.formats.regions import make_regions
+    >>> peaks = make_regions(["chr1", "chr1", "chr2"], [0, 10, 0], [10, 20, 10])
+    >>> overlapping(peaks, make_regions(["chr1"], [15], [16])).tolist()
+    [False, True, False]
+    """
+    found = np.zeros(len(regions), dtype=bool)
+    for chromosome in np.unique(others.chromosomes):
+        rows = np.flatnonzero(regions.chromosomes == chromosome)
+        own = others.take(others.chromosomes == chromosome)
+        starts, stops = np.sort(own.starts), np.sort(own.stops)
+        # as many others begin before the region ends as have ended where it begins, unless one overlaps
+        begun = np.searchsorted(starts, regions.stops[rows], side="left")
+        found[rows] = begun > np.searchsorted(stops, regions.starts[rows], side="right")
+    return found
+
+
+def overlapping_one_another(regions: Regions) -> npt.NDArray[np.bool_]:
+    """Return which regions share a base with another of the same regions.
+
+    >>> from seqkern.formats.regions import make_regions
+    >>> overlapping_one_another(make_regions(["chr1"] * 3, [0, 5, 20], [10, 15, 30])).tolist()
+    [True, True, False]
+    """
+    found = np.zeros(len(regions), dtype=bool)
+    for chromosome in np.unique(regions.chromosomes):
+        rows = np.flatnonzero(regions.chromosomes == chromosome)
+        starts, stops = np.sort(regions.starts[rows]), np.sort(regions.stops[rows])
+        begun = np.searchsorted(starts, regions.stops[rows], side="left")
+        found[rows] = begun - np.searchsorted(stops, regions.starts[rows], side="right") > 1
+    return found
+
+
+def cleared(regions: Regions, others: Regions, what: str) -> Regions:
+    """Return the regions that overlap none of `others`, and count the removed ones as `what`."""
+    gone = overlapping(regions, others)
+    return regions.take(~gone).counted(f"regions left out that overlap {what}", np.count_nonzero(gone))
+
+
+def inside(regions: Regions, lengths: dict[str, int]) -> npt.NDArray[np.bool_]:
+    """Return which regions lie completely inside their chromosome."""
+    return (regions.starts >= 0) & (regions.stops <= ends_of(regions.chromosomes, lengths))
+
+
+def ends_of(chromosomes: Collection[str] | npt.NDArray[np.str_], lengths: dict[str, int]) -> Integers:
+    """Return the length of the chromosome of each region."""
+    names, which = np.unique(np.asarray(chromosomes, dtype=str), return_inverse=True)
+    return np.array([lengths[str(name)] for name in names], dtype=np.int64)[which]
+
+
+# Reading and writing of BED, narrowPeak and broadPeak; error messages name the line.
+
+SUFFIX = re.compile(r"\.(bed\d*|narrowpeak|broadpeak|gappedpeak)(\.(gz|bgz|bz2|xz))?$", re.IGNORECASE)
+COMMENTS = ("#", "track ", "track\t", "browser ", "browser\t")
+NARROW_PEAK = 10
+"""Columns of narrowPeak, which BED cannot have; the last is the offset of the summit."""
+STRANDS = {"+": "+", "-": "-", ".": ".", "": "."}
+
+
+def named_as_bed(path: object) -> bool:
+    """Return whether a path has the file name of a BED, narrowPeak or broadPeak file.
+
+    >>> named_as_bed("peaks.narrowPeak.gz"), named_as_bed("peaks.fa")
+    (True, False)
+    """
+    return isinstance(path, str | Path) and SUFFIX.search(str(path)) is not None
+
+
+def looks_like_bed(line: str) -> bool:
+    r"""Return whether a line describes a region: a name and two integers.
+
+    >>> looks_like_bed("chr1\t100\t400\n"), looks_like_bed("record\tposition\tstrand\n")
+    (True, False)
+    """
+    cells = _cells(line)
+    return line.startswith(COMMENTS[1:]) or (len(cells) > 2 and cells[1].isdecimal() and cells[2].isdecimal())
+
+
+def read_bed(source: Source) -> Regions:
+    r"""Read the regions of a BED, narrowPeak or broadPeak file.
+
+    >>> import io
+    >>> peaks = read_bed(io.StringIO("track name=ctcf\nchr1\t100\t400\tpeak_1\t900\t-\nchr2\t0\t50\tpeak_2\t.\t.\n"))
+    >>> peaks.ids(), peaks.strands.tolist(), peaks.scores.tolist()
+    (['chr1:101-400', 'chr2:1-50'], ['-', '.'], [900.0, nan])
+    """
+    rows: list[tuple[str, int, int, str, float, str, int, int]] = []
+    with open_text(source) as (lines, name):
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and not line.startswith(COMMENTS):
+                rows.append((*_region(_cells(line), name, number), number))
+    if not rows:
+        raise SequenceError("contains no region", file=name, remedy="give one line for each region")
+    columns = list(zip(*rows, strict=True))
+    return make_regions(*columns, file=name)  # type: ignore[arg-type, misc]  # columns in this order
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a line, split at tabs, or at blanks if there is no tab."""
+    return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
+
+
+def _region(cells: Sequence[str], file: str, line: int) -> tuple[str, int, int, str, float, str, int]:
+    """Return chromosome, start, stop, name, score, strand and summit of a line."""
+    if not 3 <= len(cells) <= 12:
+        problem = f"has {len(cells)} column{'s' * (len(cells) != 1)}"
+        raise _error(file, line, problem, "BED has 3 to 12, between tabs: chromosome, start, stop, name, score, strand")
+    start, stop = (_position(cells, i, file, line) for i in (1, 2))
+    if not cells[0]:
+        raise _error(file, line, "has no chromosome", "write it in the first column")
+    if start < 0:
+        raise _error(file, line, f"begins at {start}", "the first base of a chromosome is 0 in BED")
+    if start == stop:
+        remedy = "BED counts starts from 0 and excludes the stop; if positions count from 1, subtract 1 from the starts"
+        raise _error(file, line, f"has no base: it begins and ends at {start}", remedy)
+    if start > stop:
+        raise _error(file, line, f"ends at {stop}, before its start {start}", "swap start and stop")
+    strand = cells[5] if len(cells) > 5 else "."
+    if strand not in STRANDS:
+        raise _error(file, line, f"has the strand {strand!r}", "write +, - or . in the sixth column")
+    name = cells[3] if len(cells) > 3 else "."
+    return cells[0], start, stop, name, _score(cells), STRANDS[strand], _summit(cells, start, stop, file, line)
+
+
+def _position(cells: Sequence[str], i: int, file: str, line: int) -> int:
+    """Return the start or stop in column i of a line."""
+    text, what = cells[i], ("start", "stop")[i - 1]
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        header = i == 1 and not any(c.isdigit() for c in text)
+        remedy = "remove the header line, or begin it with #" if header else "give whole numbers"
+        raise _error(file, line, f"has the {what} {text!r}, which is not an integer", remedy)
+    return int(text)
+
+
+def _score(cells: Sequence[str]) -> float:
+    """Return the score of a line, NaN if it has none."""
+    return read_number(cells[4]) if len(cells) > 4 else math.nan
+
+
+def _summit(cells: Sequence[str], start: int, stop: int, file: str, line: int) -> int:
+    """Return the position of the summit, −1 if there is none."""
+    if len(cells) != NARROW_PEAK:
+        return -1
+    text = cells[NARROW_PEAK - 1]
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise _error(file, line, f"has the summit {text!r}, which is not an integer", "give its offset, or -1 for none")
+    offset = int(text)
+    if offset >= stop - start:
+        remedy = "the last column of narrowPeak is the offset from the start"
+        raise _error(file, line, f"has its summit {offset} bases from its start, beyond its stop", remedy)
+    return start + offset if offset >= 0 else -1
+
+
+def _error(file: str, line: int, problem: str, remedy: str) -> SequenceError:
+    """Return the error for an invalid line."""
+    return SequenceError(f"line {line} {problem}", file=file, remedy=remedy)
+
+
+def write_bed(path: PathLike, regions: Regions) -> None:
+    """Write regions with their names, scores and strands, atomically."""
+    scores = [f"{0 if score != score else score:.10g}" for score in regions.scores.tolist()]
+    columns = (regions.chromosomes, regions.starts, regions.stops, regions.names, scores, regions.strands)
+    with atomic_write(path, "w") as file:
+        for row in zip(*(list(column) for column in columns), strict=True):
+            file.write("\t".join(map(format_cell, row)) + "\n")
+
+
+# Checks of regions against a genome: chromosome names, and positions beyond chromosome ends.
+
+MITOCHONDRIAL = {"chrM": "MT", "M": "MT", "MT": "chrM", "chrMT": "MT"}
+
+
+def other_name(name: str, known: dict[str, int]) -> str | None:
+    """Return the genome's own name for a chromosome given under another name, such as ``1`` for ``chr1``, or None.
+
+    >>> other_name("chr1", {"1": 100, "2": 90}), other_name("chrM", {"MT": 9}), other_name("chr7", {"1": 100})
+    ('1', 'MT', None)
+    """
+    bare = name[3:] if name.lower().startswith("chr") else name
+    tried = (bare, f"chr{bare}", f"Chr{bare}", MITOCHONDRIAL.get(name, ""), bare.upper(), name.lower())
+    return next((other for other in tried if other and other != name and other in known), None)
+
+
+def check_regions(regions: Regions, genome: Genome) -> None:
+    """Raise SequenceError, with the likely reason, unless all regions lie on the genome."""
+    names = dict.fromkeys(regions.chromosomes.tolist())
+    unknown = [name for name in names if name not in genome.lengths]
+    if unknown:
+        raise _unknown(regions, genome, unknown)
+    ends = ends_of(regions.chromosomes, genome.lengths)
+    beyond = np.flatnonzero(regions.stops > ends)
+    if not len(beyond):
+        return
+    i = int(beyond[0])
+    problem = (
+        f"line {regions.lines[i]}: {regions.ids()[i]} extends past the end of {regions.chromosomes[i]}, which has "
+        f"{ends[i]:,} bases in {genome.path}"
+    )
+    if len(beyond) > 1:
+        problem += f" ({len(beyond)} regions do so)"
+    remedy = "use the genome that the regions were made with; hg19 and hg38, say, differ in lengths"
+    if np.all(regions.stops[beyond] == ends[beyond] + 1):
+        remedy = "BED excludes the stop: if positions count from 1, subtract 1 from the stops"
+    raise SequenceError(problem, file=regions.file, remedy=remedy)
+
+
+def _unknown(regions: Regions, genome: Genome, unknown: list[str]) -> SequenceError:
+    """Return the error for chromosomes that are missing from the genome."""
+    name = unknown[0]
+    line = int(regions.lines[np.flatnonzero(regions.chromosomes == name)[0]])
+    other = other_name(name, genome.lengths)
+    count = int(np.count_nonzero(np.isin(regions.chromosomes, unknown)))
+    some = f" ({count} of {len(regions)} regions are on chromosomes that it lacks)" if count > 1 else ""
+    problem = f"line {line}: chromosome {name!r} is not in {genome.path}{some}"
+    if other is None:
+        listed = ", ".join(list(genome.lengths)[:5]) + ", …" * (len(genome.lengths) > 5)
+        remedy = f"remove these regions, or give the genome that they were made with; its chromosomes: {listed}"
+    elif name == f"chr{other}":
+        remedy = f"there it is {other!r}: remove the prefix with sed 's/^chr//'"
+    elif other == f"chr{name}":
+        remedy = f"there it is {other!r}: add the prefix with sed 's/^/chr/'"
+    else:
+        remedy = f"there it is {other!r}: rename it"
+    return SequenceError(problem, file=regions.file, remedy=remedy)
+
+
+# The place of a window on a genome, parsed from its id.
+
+REGION = re.compile(r"(?:.*::)?(.+):(\d{1,15})-(\d{1,15})(?:\(([+-])\)|:([+-]))?")
+SITE = re.compile(r"(.+):(\d{1,15}):([+-])")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An interval of a chromosome on one strand, from 0, half open.
+
+    >>> Place("chr1", 10, 13, True).bases().tolist()
+    [12, 11, 10]
+    """
+
+    chromosome: str  # Its name
+    start: int  # From 0, half open
+    stop: int  # From 0, half open
+    reverse: bool = False  # Whether the window is read on strand −
+
+    @property
+    def strand(self) -> str:
+        """The strand as text: ``"+"`` or ``"-"``."""
+        return "-" if self.reverse else "+"
+
+    def bases(self) -> npt.NDArray[np.int64]:
+        """Return the position, from 0, of each base of the window in reading order."""
+        places = np.arange(self.start, self.stop)
+        return places[::-1] if self.reverse else places
+
+
+def place_of(name: str, length: int, window: Window | None = None) -> Place | None:
+    """Return the place of a window given by its id, or None if the id names none or one of another length.
+
+    >>> place_of("chr1:1001-1300", 300) == place_of("chr1:1000-1300", 300) == Place("chr1", 1000, 1300)
+    True
+    >>> place_of("chr1:1061:-", 141, Window(60, 80))
+    Place(chromosome='chr1', start=980, stop=1121, reverse=True)
+    """
+    found = REGION.fullmatch(name)
+    if found is not None:
+        start, stop = int(found[2]), int(found[3])
+        first = start - 1 if stop - start + 1 == length else start
+        if stop - first != length or first < 0:
+            return None
+        return Place(found[1], first, stop, "-" in (found[4], found[5]))
+    found = SITE.fullmatch(name)
+    if found is None or window is None or window.length != length:
+        return None
+    reverse = found[3] == "-"
+    start = int(found[2]) - 1 - (window.right if reverse else window.left)
+    return Place(found[1], start, start + length, reverse) if start >= 0 else None

@@ -1,1 +1,0 @@
-"""The files of genomics: indexed FASTA, BED, GTF, VCF, bigWig, through the field's libraries."""

@@ -1,0 +1,649 @@
+"""What scores variants: tables, windows or sites of one model or several."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.archive import unwritable
+from seqkern.core.errors import ModelError, ParameterError, SequenceError, ZeroDiagonalError
+from seqkern.core.threads import available_threads, in_threads
+from seqkern.core.types import Arrays, PathLike
+from seqkern.genomics import _variants as loops
+from seqkern.kernels.kmer.kmers import first_of_pairs, reverse_complements, unfold
+from seqkern.methods.model import check_finite
+from seqkern.methods.scan import position_scorer
+from seqkern.sequences.alphabets import MASK, Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from seqkern.methods.kmer_table import KmerTables
+    from seqkern.methods.model import Model
+
+
+# Scorers of variants: the interface, and the choice of a model's scorer.
+
+
+class Alleles(Protocol):
+    """Alleles with the bases around them; see `seqkern.formats.alleles.PlacedAlleles`."""
+
+    @property
+    def text(self) -> npt.NDArray[np.uint8]:
+        """Bases around the alleles, upper case; regions end with a dot."""
+
+    @property
+    def places(self) -> npt.NDArray[np.int64]:
+        """Starts of the reference alleles in `text`."""
+
+    @property
+    def refs(self) -> list[bytes]:
+        """Reference alleles."""
+
+    @property
+    def alts(self) -> list[bytes]:
+        """Alternative alleles."""
+
+    @property
+    def snv(self) -> npt.NDArray[np.bool_]:
+        """Whether both alleles are single bases."""
+
+
+class Scorer(Protocol):
+    """Interface of a scorer, which gives alleles their numbers."""
+
+    flank: int
+    columns: Mapping[str, str]
+    alphabet: Alphabet
+
+    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+        """Return the numbers of alleles by name, among them ``reference``, ``alternative`` and ``delta``.
+
+        They are NaN where an allele has no score.
+        """
+
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return the score of whole sequences, float64 (n,)."""
+
+
+def read_scorer(path: PathLike, window: int | None = None, around: int = 50) -> Scorer:
+    """Return the scorer of a model file (seqkern or LS-GKM), or of a file of k-mer weights as deltaSVM reads them.
+
+    `window` is the length in bases of the windows whose decisions are compared; for models of sites, `around` is
+    how far
+    from the variant sites are sought.
+    """
+    # imported here for fast start-up
+    from seqkern.methods.loading import load_model
+    from seqkern.methods.model import Model
+    from seqkern.methods.table_model import is_kmer_weights, read_kmer_weights
+
+    try:
+        if is_kmer_weights(path):
+            if window is not None:
+                raise ParameterError(
+                    f"--window needs a model, and {path} has weights of k-mers",
+                    remedy="remove --window, or give the model",
+                )
+            weights = read_kmer_weights(path)
+            return TableScorer(weights.tables, weights.alphabet)
+        model = load_model(Path(path))
+        if not isinstance(model, Model):
+            raise ModelError("is a model of residues of chains", remedy="give a model of whole sequences")
+        return model_scorer(model, window, around)
+    except ModelError as error:
+        error.file = path
+        raise
+
+
+def model_scorer(model: Model, window: int | None = None, around: int = 50) -> Scorer:
+    """Return the scorer of a model: by sites if it was trained on windows around them, else by k-mers or windows."""
+    _check(model)
+    if model.window is not None:
+        if window is not None and window != model.window.length:
+            raise ParameterError(
+                f"the model was trained on windows of {model.window.length} bases around sites",
+                remedy="remove --window",
+            )
+        return SiteScorer(model, around)
+    if window is None:
+        weights = single_kmer_weights(model)
+        if weights is not None:
+            return TableScorer(weights.tables, weights.alphabet)
+        lengths = getattr(model.support, "lengths", np.zeros(0, dtype=np.int64))
+        if not len(lengths):
+            raise ModelError("does not hold the length of its training sequences", remedy="give --window LENGTH")
+        window = int(np.median(lengths))
+    return WindowScorer(model, window)
+
+
+def single_kmer_weights(model: Model) -> KmerTables | None:
+    """Return the decision, without the constant, on each k-mer as a sequence of its own; None if there is no table.
+
+    There is none if decisions are not sums over k-mers, or are divided by a norm that several lengths share. For a
+    normalised kernel it is w(a)/√K(a, a), the score of gkmpredict that deltaSVM sums up.
+    """
+    from seqkern.methods.kmer_table import KmerTables, kmer_tables  # imported here for fast start-up
+
+    try:
+        found = kmer_tables(model)
+    except ParameterError:
+        return None
+    if not found.normalised:
+        return found
+    if len(found.tables) != 1:
+        return None
+    ((length, weights),) = found.tables.items()
+    apart = _from_reverse_complements(found.alphabet, length)
+    kinds, roots = np.flatnonzero(np.bincount(apart)), np.zeros(length + 1)
+    strings = [_spelled(found.alphabet, length, int(np.argmax(apart == kind))) for kind in kinds]
+    X = SequenceSet.from_strings(strings, found.alphabet)
+    roots[kinds] = np.sqrt(np.maximum(model.kernel.prepare(X).raw_diagonal, 0.0))
+    own = np.divide(weights, roots[apart], out=np.zeros_like(weights), where=roots[apart] > 0)
+    if found.both_strands:  # to the last bit
+        own = unfold(own[first_of_pairs(found.alphabet, length)], found.alphabet, length)
+    return KmerTables(found.alphabet, {length: own}, found.constant, False, found.both_strands)
+
+
+def _from_reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np.uint8]:
+    """Return the Hamming distance of each k-mer a from its reverse complement, on which alone K(a, a) depends.
+
+    K-mer kernels compare k-mers by their Hamming distances. Without complements all are 0.
+    """
+    apart = np.zeros((alphabet.size,) * length, dtype=np.uint8)
+    if alphabet.complement is not None:
+        other = alphabet.complement_codes[: alphabet.size]
+        differ = (np.arange(alphabet.size)[:, None] != other[None, :]).astype(np.uint8)
+        for place in range(length // 2):  # a pair of places agrees in both or in neither
+            shape = [alphabet.size if axis in (place, length - 1 - place) else 1 for axis in range(length)]
+            apart += 2 * differ.reshape(shape)
+        apart += length % 2
+    return apart.ravel()
+
+
+def _spelled(alphabet: Alphabet, length: int, code: int) -> str:
+    """Return the letters of a k-mer's code."""
+    size = alphabet.size
+    return "".join(alphabet.letters[code // size**place % size] for place in range(length - 1, -1, -1))
+
+
+def _check(model: Model) -> None:
+    """Raise ModelError unless a model gives sequences one decision value."""
+    if model.alphabet is None:
+        raise ModelError("was trained on a feature table", remedy="give a model of sequences")
+    if model.projects or model.kind == "multiclass":
+        raise ModelError(
+            "has several decision values for each sequence",
+            remedy="train one class against the rest with --positive",
+        )
+    if model.kernel.tracks or model.kernel.views or model.sequence_views:
+        raise ModelError(
+            f"kernel {model.kernel.name!r} needs tracks, views or several sequences, which alleles lack",
+            remedy="give a model of sequences alone",
+        )
+
+
+# Effects of variants by k-mer weights: the sums over the k-mers that cover a variant, as in deltaSVM.
+#
+# References:
+# Lee et al. 2015, Nat. Genet. 47:955-961.
+
+LARGEST = 1e290
+"""Absolute weight of a k-mer, at most: no sum over a sequence's k-mers is beyond the largest number."""
+LEAST = 1024
+"""Variants for which a thread is worth while."""
+
+
+class TableScorer:
+    """Scorer of variants by sums of k-mer weights, given for each length k as an array (letters^k,)."""
+
+    columns: Mapping[str, str] = {
+        "reference": "Sum of the weights of the k-mers that cover the reference allele",
+        "alternative": "Sum of the weights of the k-mers that cover the alternative allele",
+        "delta": "alternative - reference (deltaSVM)",
+        "ref_kmer": "Reference k-mer whose change alters the sum most",
+        "alt_kmer": "The same k-mer with the alternative allele",
+    }
+
+    def __init__(self, tables: Mapping[int, npt.NDArray[np.float64]], alphabet: Alphabet) -> None:
+        self.tables = {length: np.ascontiguousarray(table, dtype=np.float64) for length, table in tables.items()}
+        if not all(max(table.max(), -table.min()) <= LARGEST for table in self.tables.values()):  # NaN is not
+            raise ModelError(
+                "the weights of k-mers are too large: their sums would not be finite numbers",
+                remedy="train the model again",
+            )
+        self.alphabet = alphabet
+        self.flank = max(self.tables) - 1
+
+    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+        """Return sums and k-mers of alleles; see `Scorer.score`."""
+        codes = self.alphabet.encode(alleles.text.tobytes())
+        n, width = len(alleles.places), max(self.tables)
+        out: dict[str, Any] = {"reference": np.full(n, np.nan), "alternative": np.full(n, np.nan)}
+        kmers = np.zeros((2, n), dtype=f"S{width}")
+        single = np.flatnonzero(alleles.snv)
+        refs, alts, length, first = self._singles(codes, alleles, single, n_threads)
+        good = first >= 0
+        out["reference"][single[good]], out["alternative"][single[good]] = refs[good], alts[good]
+        for k in self.tables:
+            chosen = np.flatnonzero(good & (length == k))
+            rows, where = single[chosen], first[chosen]
+            found = alleles.text[where[:, None] + np.arange(k)]
+            kmers[0, rows] = _joined(found)
+            found[np.arange(len(rows)), alleles.places[rows] - where] = _bytes(alleles.alts, rows)
+            kmers[1, rows] = _joined(found)
+        others = np.flatnonzero(~alleles.snv)
+        for name, column in (("reference", alleles.refs), ("alternative", alleles.alts)):
+            out[name][others] = self._others(alleles, others, column)
+        return {**out, "delta": out["alternative"] - out["reference"], "ref_kmer": kmers[0], "alt_kmer": kmers[1]}
+
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return the sum of the weights of all k-mers of each sequence, float64 (n,)."""
+        out = np.zeros(len(X))
+        for length, table in self.tables.items():
+            loops.window_sums(X.codes, X.starts, X.stops, table, length, self.alphabet.size, out)
+        return out
+
+    def _singles(
+        self, codes: npt.NDArray[np.uint8], alleles: Alleles, rows: npt.NDArray[np.int64], n_threads: int | None
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return sums of single-base variants, and length and place of the k-mer that changes most (-1: none)."""
+        n, places, size = len(rows), alleles.places[rows], self.alphabet.size
+        alts = self.alphabet.encode(_bytes(alleles.alts, rows).tobytes())
+        sums, most = np.zeros((2, n)), np.zeros(n)
+        best_length, first = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        cuts = np.linspace(0, n, max(1, min(available_threads(n_threads), n // LEAST)) + 1).astype(int).tolist()
+        for length, table in self.tables.items():
+            change, offset = np.zeros(n), np.zeros(n, dtype=np.int32)
+
+            def part(a: int, b: int, table: Any = table, length: int = length, found: Any = (change, offset)) -> None:
+                outputs = sums[0, a:b], sums[1, a:b], found[0][a:b], found[1][a:b]
+                loops.snv_sums(codes, places[a:b], alts[a:b], table, length, size, *outputs)
+
+            in_threads([lambda a=a, b=b: part(a, b) for a, b in itertools.pairwise(cuts)], n_threads)
+            better = (offset >= 0) & ((first < 0) | (np.abs(change) > np.abs(most)))
+            most[better], best_length[better] = change[better], length
+            first[better] = places[better] - offset[better]
+        return sums[0], sums[1], best_length, first
+
+    def _others(self, alleles: Alleles, rows: npt.NDArray[np.int64], column: list[bytes]) -> npt.NDArray[np.float64]:
+        """Return the sums over the k-mers that cover alleles of any length; NaN without a k-mer."""
+        out, bare = np.zeros(len(rows)), np.ones(len(rows), dtype=bool)
+        for length, table in self.tables.items():
+            windows = covering(alleles, rows, column, length)
+            whole = re.compile(b"[ACGT]{%d}" % length, re.IGNORECASE)
+            bare &= np.array([whole.search(window) is None for window in windows], dtype=bool)
+            codes, starts, stops = joined_codes(windows, self.alphabet)
+            loops.window_sums(codes, starts, stops, table, length, self.alphabet.size, out)
+        out[bare] = np.nan
+        return out
+
+
+def covering(alleles: Alleles, rows: npt.NDArray[np.int64], column: list[bytes], length: int) -> list[bytes]:
+    """Return alleles extended by the bases that k-mers overlapping them reach."""
+    return [
+        alleles.text[max(0, place - length + 1) : place].tobytes()
+        + column[row]
+        + alleles.text[place + len(alleles.refs[row]) :][: length - 1].tobytes()
+        for row, place in zip(rows.tolist(), alleles.places[rows].tolist(), strict=True)
+    ]
+
+
+def joined_codes(
+    windows: list[bytes], alphabet: Alphabet
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the concatenated codes of some texts, and the start and stop of each."""
+    stops = np.cumsum([len(window) for window in windows], dtype=np.int64)
+    starts = np.concatenate((np.zeros(1, dtype=np.int64), stops[:-1])) if len(stops) else stops
+    return alphabet.encode(b"".join(windows)), starts, stops
+
+
+def _bytes(texts: list[bytes], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """Return single bases as one array."""
+    return np.frombuffer(b"".join([texts[row] for row in rows.tolist()]), dtype=np.uint8)
+
+
+def _joined(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.bytes_]:
+    """Return each row of letters as one text."""
+    return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()
+
+
+# Effects of variants on any model's decision about a window centred at the variant.
+
+AT_ONCE = 1 << 12
+
+
+class WindowScorer:
+    """Scorer of variants by decisions about windows of one length W.
+
+    A window begins ⌊(W − 1)/2⌋ bases before the reference allele. It holds the allele and then the bases after the
+    reference allele, up to W in all, so that windows of insertions reach less far, of deletions farther.
+    """
+
+    def __init__(self, model: Model, window: int) -> None:
+        assert model.alphabet is not None
+        self.model, self.window, self.flank = model, window, window
+        self.alphabet: Alphabet = model.alphabet
+        self._try_length()
+        self.columns: Mapping[str, str] = {
+            "reference": f"Decision value of the window of {window} bases with the reference allele",
+            "alternative": f"Decision value of the window of {window} bases with the alternative allele",
+            "delta": "alternative - reference",
+        }
+
+    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+        """Return the decisions with either allele; see `Scorer.score`.
+
+        They are NaN where the window has bases other than A, C, G and T, or exceeds the chromosome.
+        """
+        return self.decisions(self.windows(alleles), len(alleles.places), n_threads)
+
+    def windows(self, alleles: Alleles) -> list[tuple[npt.NDArray[np.int64], SequenceSet]]:
+        """Return (rows, windows) of alleles with complete windows, in batches; reference alleles before alternative
+        ones.
+        """
+        out = []
+        for start in range(0, len(alleles.places), AT_ONCE):
+            rows = np.arange(start, min(start + AT_ONCE, len(alleles.places)))
+            codes = self._windows(alleles, rows)
+            good = np.flatnonzero((codes != MASK).all(axis=(0, 2)))
+            if len(good):
+                lengths = np.arange(2 * len(good) + 1) * self.window
+                ids = [str(row) for row in rows[good].tolist()] * 2
+                X = SequenceSet.from_offsets(codes[:, good].ravel(), lengths, ids, self.alphabet)
+                out.append((rows[good], X))
+        return out
+
+    def decisions(
+        self, windows: list[tuple[npt.NDArray[np.int64], SequenceSet]], n: int, n_threads: int | None = None
+    ) -> Arrays:
+        """Return the numbers of alleles from the `windows` of any model with this window length."""
+        out: Arrays = {name: np.full(n, np.nan) for name in ("reference", "alternative")}
+        for rows, X in windows:
+            out["reference"][rows], out["alternative"][rows] = np.split(self.model.decision(X, n_threads=n_threads), 2)
+        return {**out, "delta": out["alternative"] - out["reference"]}
+
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return the decision values of sequences, float64 (n,)."""
+        return self.model.decision(X, n_threads=n_threads)
+
+    def _try_length(self) -> None:
+        """Raise ParameterError if the model takes no sequences of this length."""
+        X = SequenceSet.from_strings([self.alphabet.letters[0] * self.window], self.alphabet)
+        try:
+            self.model.decision(X, n_threads=1)
+        except ZeroDiagonalError:  # says nothing about the length
+            pass
+        except SequenceError as error:
+            raise ParameterError(
+                f"the model does not take windows of {self.window} bases: {error.problem}",
+                remedy="give --window the length of the training sequences",
+            ) from error
+
+    def _windows(self, alleles: Alleles, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Return the codes of the windows with either allele, uint8 (2, rows, W); masked where bases are missing."""
+        left, width = (self.window - 1) // 2, self.window
+        parts = []
+        for column in (alleles.refs, alleles.alts):
+            for row, place in zip(rows.tolist(), alleles.places[rows].tolist(), strict=True):
+                after = alleles.text[place + len(alleles.refs[row]) :][:width].tobytes()
+                before = alleles.text[max(0, place - left) : place].tobytes().rjust(left, b".")
+                parts.append((before + column[row] + after)[:width].ljust(width, b"."))
+        return self.alphabet.encode(b"".join(parts)).reshape(2, len(rows), width)
+
+
+# Effects of variants on sites: the best site near a variant with either allele, for models of windows around sites.
+
+SITES_AT_ONCE = 1 << 10
+LOSS, GAIN = b"loss", b"gain"
+
+
+class SiteScorer:
+    """Scorer of variants by the best site near them."""
+
+    columns: Mapping[str, str] = {
+        "reference": "Highest decision value of a site near the variant, with the reference allele",
+        "alternative": "The same with the alternative allele",
+        "delta": "alternative - reference",
+        "ref_site": "Offset of that site's first base from the variant, and its strand, with the reference allele",
+        "alt_site": "The same with the alternative allele",
+        "effect": "loss or gain: only one allele has a site above the model's threshold",
+    }
+
+    def __init__(self, model: Model, around: int = 50) -> None:
+        assert model.alphabet is not None
+        assert model.window is not None
+        self.model, self.around, self.window = model, around, model.window
+        self.alphabet: Alphabet = model.alphabet
+        self.flank = around + max(self.window.left, self.window.right) + 1
+        self.site = self.window.site_codes(self.alphabet)
+        self._weights = position_scorer(model)
+        self.strands = (0, 1) if self.alphabet.complement is not None else (0,)
+
+    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+        """Return the decisions about the best site with either allele, NaN without a site; see `Scorer.score`."""
+        n = len(alleles.places)
+        best, sites = np.full((2, n), np.nan), np.zeros((2, n), dtype="S16")
+        for start in range(0, n, SITES_AT_ONCE):
+            rows = slice(start, min(start + SITES_AT_ONCE, n))
+            for number, column in enumerate((alleles.refs, alleles.alts)):
+                best[number, rows], sites[number, rows] = self._best(alleles, rows, column, n_threads)
+        cut = 0.0 if self.model.threshold is None else self.model.threshold.value
+        effect = np.zeros(n, dtype="S4")
+        above = best > cut  # NaN is not
+        effect[above[0] & ~above[1]], effect[above[1] & ~above[0]] = LOSS, GAIN
+        return {
+            "reference": best[0],
+            "alternative": best[1],
+            "delta": best[1] - best[0],
+            "ref_site": sites[0],
+            "alt_site": sites[1],
+            "effect": effect,
+        }
+
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return the decision values of sequences, float64 (n,)."""
+        return self.model.decision(X, n_threads=n_threads)
+
+    def _best(
+        self, alleles: Alleles, rows: slice, column: list[bytes], n_threads: int | None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bytes_]]:
+        """Return the highest decision about a site near each variant (NaN if there is none), and the site's
+        location.
+        """
+        pieces, befores, afters = [], [], []
+        reach = self.flank
+        for row in range(rows.start, rows.stop):
+            place, ref = int(alleles.places[row]), alleles.refs[row]
+            left = alleles.text[max(0, place - reach) : place].tobytes().rpartition(b".")[2]
+            right = alleles.text[place + len(ref) :][:reach].tobytes().partition(b".")[0]
+            pieces.append(left + column[row] + right)
+            befores.append(len(left))
+            afters.append(len(column[row]))
+        length = np.array([len(piece) for piece in pieces], dtype=np.int64)
+        starts = np.cumsum(length) - length
+        codes = self.alphabet.encode(b"".join(pieces))
+        owner = np.repeat(np.arange(len(pieces)), length)
+        offset = np.arange(len(codes)) - starts[owner] - np.array(befores)[owner]
+        near = (offset >= -self.around) & (offset < np.array(afters)[owner] + self.around)
+        best, where = np.full(len(pieces), -np.inf), np.zeros(len(pieces), dtype="S16")
+        for strand in self.strands:
+            text = codes if strand == 0 else self.alphabet.complement_codes[codes[::-1]]
+            first = self._candidates(text, near if strand == 0 else near[::-1], starts, length, strand)
+            if not len(first):
+                continue
+            values = self._decide(text, first - self.window.left, n_threads)
+            at = first if strand == 0 else len(codes) - 1 - first
+            order = np.lexsort((at, -values, owner[at]))
+            top = order[np.unique(owner[at[order]], return_index=True)[1]]
+            mine, better = owner[at[top]], values[top] > best[owner[at[top]]]
+            best[mine[better]] = values[top][better]
+            words = [f"{shift:+d}:{'+-'[strand]}".encode() for shift in offset[at[top][better]].tolist()]
+            where[mine[better]] = words
+        return np.where(np.isinf(best), np.nan, best), where
+
+    def _candidates(
+        self,
+        text: npt.NDArray[np.uint8],
+        near: npt.NDArray[np.bool_],
+        starts: npt.NDArray[np.int64],
+        length: npt.NDArray[np.int64],
+        strand: int,
+    ) -> npt.NDArray[np.int64]:
+        """Return the starts on a strand of sites whose windows lie in one piece and have no masked base."""
+        first = np.flatnonzero(near)
+        low = starts if strand == 0 else len(text) - starts - length
+        order = np.argsort(low, kind="stable")
+        piece = order[np.searchsorted(low[order], first, side="right") - 1]
+        begin, end = first - self.window.left, first + self.window.right + 1
+        inside = (begin >= low[piece]) & (end <= low[piece] + length[piece])
+        masked = np.concatenate(([0], np.cumsum(text == MASK)))
+        first, begin, end = first[inside], begin[inside], end[inside]
+        good = masked[end] == masked[begin]
+        for place, code in enumerate(self.site.tolist()):
+            good &= text[np.minimum(first + place, len(text) - 1)] == code
+        return first[good]
+
+    def _decide(self, text: npt.NDArray[np.uint8], begins: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+        """Return the decisions about windows."""
+        ids = [f"window {i}" for i in range(1, len(begins) + 1)]
+        if self._weights is not None:
+            found = self._weights(np.ascontiguousarray(text), begins, n_threads)
+            check_finite(found, ids)
+            return found
+        X = SequenceSet(np.ascontiguousarray(text), begins, begins + self.window.length, ids, self.alphabet)
+        return self.model.decision(X, n_threads=n_threads)
+
+
+# Tables kept in memory as far as they fit, and further ones in a temporary file.
+
+Floats = npt.NDArray[np.float64]
+
+
+class TableStore:
+    """Store of tables that are needed repeatedly, one after the other: up to `room` bytes in memory, the rest in a
+    file.
+    """
+
+    def __init__(self, room: float = np.inf, folder: PathLike | None = None) -> None:
+        self.room, self.folder = room, folder
+        self.in_memory = self.in_file = 0
+        self._file: IO[bytes] | None = None
+
+    def keep(self, table: Floats) -> Callable[[], Floats]:
+        """Keep a table, and return a function, safe in several threads, that returns it."""
+        if self.in_memory + table.nbytes <= self.room:
+            self.in_memory += table.nbytes
+            return lambda: table
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(dir=self.folder, buffering=0)  # noqa: SIM115
+            start, size, handle = self.in_file, table.nbytes, self._file.fileno()
+            table.tofile(self._file)
+        except OSError as error:
+            raise unwritable(Path(self.folder or tempfile.gettempdir()), error) from error
+        self.in_file += size
+        return lambda: np.frombuffer(os.pread(handle, size, start), dtype=np.float64)
+
+
+# Several models on the same alleles: windows are encoded, and k-mers found, once for all models of a kind.
+
+
+class Panel:
+    """Scorers by name: a single scorer gives all its numbers, several give only `delta`."""
+
+    def __init__(self, several: bool, store: TableStore | None = None) -> None:
+        self.several = several
+        self.columns: dict[str, Mapping[str, str]] = {}
+        self.alphabets: dict[str, Alphabet] = {}
+        self.flank = 1
+        self._store = TableStore() if store is None else store
+        self._kinds: dict[Any, _OneKind] = {}
+        self._others: dict[str, Scorer] = {}
+
+    def add(self, name: str, scorer: Scorer) -> None:
+        """Add a model; if there are several, its k-mer weights are copied."""
+        self.columns[name] = {"delta": scorer.columns["delta"]} if self.several else scorer.columns
+        self.alphabets[name], self.flank = scorer.alphabet, max(self.flank, scorer.flank)
+        if not self.several or not isinstance(scorer, TableScorer):
+            self._others[name] = scorer
+            return
+        key = scorer.alphabet, tuple(scorer.tables), both_strands(scorer.tables, scorer.alphabet)
+        kind = self._kinds.setdefault(key, _OneKind(*key))
+        kind.tables[name] = {
+            length: self._store.keep(table[kind.kept[length]]) for length, table in scorer.tables.items()
+        }
+
+    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+        """Return the numbers of alleles by ``NAME/column``, bit for bit equal to each model's own."""
+        out: Arrays = {}
+        for kind in self._kinds.values():
+            out.update({f"{name}/delta": delta for name, delta in kind.deltas(alleles, n_threads).items()})
+        windows: dict[tuple[Alphabet, int], Any] = {}
+        for name, scorer in self._others.items():
+            if isinstance(scorer, WindowScorer):
+                key = scorer.alphabet, scorer.window
+                if key not in windows:
+                    windows[key] = scorer.windows(alleles)
+                found = scorer.decisions(windows[key], len(alleles.places), n_threads)
+            else:
+                found = scorer.score(alleles, n_threads)
+            out.update({f"{name}/{column}": found[column] for column in self.columns[name]})
+        return out
+
+
+def both_strands(tables: Mapping[int, Floats], alphabet: Alphabet) -> bool:
+    """Return whether each k-mer has exactly the weight of its reverse complement."""
+    return alphabet.complement is not None and all(
+        np.array_equal(table, table[reverse_complements(alphabet, length)]) for length, table in tables.items()
+    )
+
+
+class _OneKind:
+    """K-mer weights of several models, for the same lengths; with `both`, one weight for each pair of k-mers."""
+
+    def __init__(self, alphabet: Alphabet, lengths: tuple[int, ...], both: bool) -> None:
+        self.alphabet = alphabet
+        self.kept: dict[int, Any] = {}
+        self.ranks: dict[int, npt.NDArray[np.int32]] = {}
+        self.tables: dict[str, dict[int, Callable[[], Floats]]] = {}
+        for length in lengths:
+            self.kept[length], self.ranks[length] = slice(None), np.arange(alphabet.size**length, dtype=np.int32)
+            if both:
+                first, other = first_of_pairs(alphabet, length), reverse_complements(alphabet, length)
+                self.kept[length] = first
+                self.ranks[length] = np.searchsorted(first, np.minimum(np.arange(len(other)), other)).astype(np.int32)
+
+    def deltas(self, alleles: Alleles, n_threads: int | None) -> dict[str, Floats]:
+        """Return alternative − reference of each model; NaN where an allele has no k-mer."""
+        sums = [self._sums(alleles, column, n_threads) for column in (alleles.refs, alleles.alts)]
+        return {name: sums[1][name] - sums[0][name] for name in self.tables}
+
+    def _sums(self, alleles: Alleles, column: list[bytes], n_threads: int | None) -> dict[str, Floats]:
+        """Return each model's sum over the k-mers that cover each allele."""
+        out = {name: np.zeros(len(column)) for name in self.tables}
+        bare = np.ones(len(column), dtype=bool)
+        for length, ranks in self.ranks.items():
+            windows = covering(alleles, np.arange(len(column)), column, length)
+            codes, starts, stops = joined_codes(windows, self.alphabet)
+            rows = np.empty(len(codes), dtype=np.int32)
+            loops.kmer_rows(codes, starts, stops, length, ranks, self.alphabet.size, rows)
+            found = np.concatenate(([0], np.cumsum(rows >= 0)))
+            bare &= found[stops] == found[starts]
+
+            def add(
+                name: str, length: int = length, rows: Any = rows, starts: Any = starts, stops: Any = stops
+            ) -> None:
+                loops.row_sums(rows, starts, stops, self.tables[name][length](), out[name])
+
+            in_threads([lambda name=name, add=add: add(name) for name in self.tables], n_threads)
+        for sums in out.values():
+            sums[bare] = np.nan
+        return out

@@ -1,1 +1,0 @@
-"""Pairs of k-mers at a distance, for the gappy pair and oligo distance kernels."""

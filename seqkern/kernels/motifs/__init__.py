@@ -1,1 +1,0 @@
-"""Motifs: notations, and the automata that search for them."""

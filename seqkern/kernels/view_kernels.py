@@ -1,0 +1,664 @@
+"""Kernels of parts and views of samples."""
+
+import contextlib
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.archive import nest, unnest
+from seqkern.core.damaged import check_texts
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import changed, choice, component, fixed, integer, text
+from seqkern.core.types import Arrays, Header
+from seqkern.kernels.algebra import ProductKernel, SumKernel
+from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.decisions import PartOfWindow, ScansWindows, WindowValues, attributions, fold, kmer_weights
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.gradients import KernelGradient, Square
+from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel import Kernel, StoredForm, feature_vectors, known_names
+from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_specs import build_kernel
+from seqkern.kernels.occurrences import KmerWeights, Piece, piece_of
+from seqkern.kernels.prepared import Plan
+from seqkern.kernels.vector_form import VectorForm
+from seqkern.kernels.vectors.combination import CombinationKernel
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.views import sequence_views
+
+# Kernels of one piece of each sample: a part of its sequence, or one of its sequences.
+
+FARTHEST = 10**12
+"""Longer than any sequence, and far from the limits of int64."""
+
+
+class PieceKernel(CompositeKernel):
+    """Base of kernels that compare one piece of each sample by a base kernel.
+
+    A subclass implements `piece`, `label` and `_first`.
+    """
+
+    base: Kernel = component("kernel", kw_only=False, doc="A kernel on sequences.")
+    normalize: bool = fixed(False)
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
+
+    @property
+    def piece(self) -> Piece:
+        """The piece, as in `seqkern.kernels.occurrences.Pattern`."""
+        raise NotImplementedError
+
+    def _seen(self, X: Any) -> Any:
+        return piece_of(X, self.piece)
+
+    @property
+    def label(self) -> str:
+        """The piece as text for specs, such as ``0:40``."""
+        raise NotImplementedError
+
+    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+        """Return the start of the piece in each record, int64 (n,)."""
+        raise NotImplementedError
+
+    def _given(self) -> list[Kernel]:
+        return as_parts(self.name, [self.base])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.base.accepts != "sequences":
+            raise ParameterError(
+                f"kernel {self.base.name!r} does not take sequences",
+                remedy=f"remove {self.name}: it applies to sequences only",
+            )
+
+    def _prepare(self, X: Any, like: PreparedParts | None) -> PreparedParts:
+        with self._naming_the_piece():
+            return super()._prepare(X, like)
+
+    def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
+        with self._naming_the_piece():
+            super()._fit(X, y)
+
+    def plan(self, X: Any, Y: Any = None) -> Plan:
+        """Return the base kernel's plan for the piece."""
+        with self._naming_the_piece():
+            return super().plan(X, Y)
+
+    def _implicit(self, X: Any) -> Implicit:
+        with self._naming_the_piece():
+            return self.bases[0].implicit(self._seen(X))
+
+    def _operator(self, X: Any) -> KernelOperator:
+        with self._naming_the_piece():
+            return self.bases[0].operator(self._seen(X))
+
+    def check_features(self) -> None:
+        """Raise ParameterError, without any work, unless the base kernel has explicit features."""
+        self._given()[0].check_features()
+
+    def features(self, X: Any) -> Any:
+        """Return the features of the piece, (n, features), normalised as the base kernel is."""
+        self.check_features()
+        with self._naming_the_piece():
+            return feature_vectors(self.bases[0], self._seen(self.coerce(X)))
+
+    def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
+        """Return the features of the piece in blocks, as the base kernel gives them."""
+        self.check_features()
+        with self._naming_the_piece():
+            return self.bases[0].feature_blocks(self._seen(self.coerce(X)), counts)
+
+    def feature_names(self, records: Any) -> list[str] | None:
+        """Return the base kernel's names of the piece's features, or None if it has none."""
+        return known_names(self.bases[0], self._seen(records))
+
+    def vector_form(self) -> VectorForm | None:
+        """Return the base kernel as a function of the piece's feature vectors, or None if it is not one."""
+        form = self.bases[0].vector_form()
+        if form is None:
+            return None
+        return replace(
+            form,
+            vectors=lambda X, dtype=np.float32: form.vectors(self._seen(self.coerce(X)), dtype),
+            width=lambda X: form.width(self._seen(self.coerce(X))),
+        )
+
+    @contextlib.contextmanager
+    def _naming_the_piece(self) -> Iterator[None]:
+        """Add the name of the piece to errors about sequences or unsuitable parameters."""
+        where = f" (in the {self.name} {self.label})"
+        try:
+            yield
+        except ParameterError as error:
+            error.problem += where
+            raise
+        except SequenceError as error:
+            error.problem += where
+            error.remedy = f"{error.remedy}, or take another {self.name}"
+            raise
+
+    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        return diagonals[0]
+
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+        self.bases[0].block(rows.parts[0], cols.parts[0], out)
+
+    def _nested(self) -> dict[str, Kernel]:
+        return {"base": self.bases[0]}
+
+    def _joined(self, parts: Sequence[Square]) -> Square:
+        return parts[0]
+
+    def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
+        return derivative
+
+    def _fold(
+        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
+        values = fold(self.bases[0], columns.parts[0], coefficients)
+        return None if values is None else lambda rows: values(rows.parts[0])
+
+    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        seen = self._seen(X)
+        shares = np.zeros(X.lengths.sum())
+        before = self._first(X) + np.cumsum(X.lengths) - X.lengths
+        within = np.arange(seen.lengths.sum()) - np.repeat(np.cumsum(seen.lengths) - seen.lengths, seen.lengths)
+        shares[np.repeat(before, seen.lengths) + within] = attributions(
+            self.bases[0], seen, self._seen(support), coefficients
+        )
+        return shares
+
+    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+        found = kmer_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
+        where = f" [{self.label}]"
+        patterns = [
+            None if pattern is None else pattern._replace(parts=(self.piece, *pattern.parts))
+            for pattern in found.found_by()
+        ]
+        return KmerWeights([name + where for name in found.names], found.weights, patterns)
+
+
+class PartKernel(PieceKernel):
+    """Kernel of one part of each sequence: residues `start` to `stop`, as in ``s[start:stop]``.
+
+    It suits sequences cut around a site, whose two sides carry different signals.
+
+    Raises
+    ------
+    ParameterError
+        If an end is not an integer, or the base does not take sequences.
+
+    Notes
+    -----
+    With B the base kernel,
+
+    .. math:: K(x, y) = B(x[start:stop], y[start:stop])
+
+    Complexity: that of the base kernel on the part.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
+
+    Examples
+    --------
+    Only the first three bases count:
+
+    >>> from seqkern.kernels import PartKernel, SpectrumKernel
+    >>> PartKernel(SpectrumKernel(k=1), 0, 3)(["AACTTT"], ["CAAGGG", "GGGAAC"])
+    array([[1., 0.]])
+    """
+
+    name = "part"
+    summary = "Compares one part of each sequence only."
+
+    start: int | None = integer(
+        low=-FARTHEST,
+        high=FARTHEST,
+        optional=True,
+        kw_only=False,
+        each="part's start",
+        doc="First residue, counted from 0; negative numbers count from the end; None: from the start.",
+    )
+    stop: int | None = integer(
+        low=-FARTHEST,
+        high=FARTHEST,
+        optional=True,
+        kw_only=False,
+        each="part's stop",
+        doc="Residue after the last one, counted likewise; None: to the end.",
+    )
+
+    @classmethod
+    def examples(cls) -> list[Kernel]:
+        """Return kernels for the contract suite."""
+        return [build_kernel("spectrum:k=2,part=1:9"), build_kernel("spectrum:k=2,part=-7:")]
+
+    @property
+    def piece(self) -> Piece:
+        """(start, stop)."""
+        return self.start, self.stop
+
+    @property
+    def label(self) -> str:
+        """Such as ``0:40``."""
+        return ":".join("" if end is None else str(end) for end in (self.start, self.stop))
+
+    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+        return self._seen(X).starts - X.starts
+
+    @property
+    def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
+        """Whether the base has."""
+        return self.base.has_weights_at_positions
+
+    def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
+        """Return those of the base on the part of the windows; None if it has none."""
+        if not self.has_weights_at_positions:
+            return None
+        first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
+        return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
+
+    def constant_diagonal(self, length: int) -> bool:
+        """Return whether K(x, x) is the same for that part of all sequences."""
+        return self.bases[0].constant_diagonal(len(range(length)[self.start : self.stop]))
+
+
+class ViewKernel(PieceKernel):
+    """Kernel of one of the sequences of each sample: a sequence view, such as the heavy chain of antibodies.
+
+    It suits samples with several sequences. In a spec, ``spectrum:k=3,view=heavy`` is short for
+    ``view:base=(spectrum:k=3),view=heavy``. With ``part`` it compares this part of the view.
+
+    Raises
+    ------
+    ParameterError
+        If the base does not take sequences.
+    SequenceError
+        If the samples have no such view, with the nearest name.
+
+    Notes
+    -----
+    With B the base kernel and x_v the sequence of x in the view v,
+
+    .. math:: K(x, y) = B(x_v, y_v)
+
+    Complexity: that of the base kernel on the view.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel, ViewKernel
+    >>> from seqkern.sequences.joining import join_views
+    >>> X = join_views({"heavy": ["QVQL", "EVQL"], "light": ["DIQ", "SYV"]}, "protein")
+    >>> ViewKernel(SpectrumKernel(k=2), "heavy")(X).round(2).tolist()
+    [[1.0, 0.67], [0.67, 1.0]]
+    """
+
+    name = "view"
+    summary = "Compares one of the sequences of each sample only."
+
+    view: str = text(kw_only=False, doc="Name of a sequence view of the samples.")
+
+    @classmethod
+    def examples(cls) -> list[Kernel]:
+        """Return kernels for the contract suite."""
+        return [
+            build_kernel("spectrum:k=2,view=left"),
+            build_kernel("view:base=(spectrum:k=2,part=-8:),view=right"),
+            build_kernel("pairwise:base=(spectrum:k=2),view=left"),
+        ]
+
+    @property
+    def piece(self) -> Piece:
+        """The name of the view."""
+        return self.view
+
+    @property
+    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
+        """The view, and those that the base needs."""
+        return tuple(dict.fromkeys((self.view, *super().views)))
+
+    @property
+    def sequence_views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
+        """The view."""
+        return (self.view,)
+
+    @property
+    def of_several(self) -> bool:  # type: ignore[override]  # always, whatever the base needs
+        """True: there is a view to choose."""
+        return True
+
+    @property  # type: ignore[misc]  # here it follows from the data
+    def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the data
+        """None: the alphabet of the view may be another one than that of the records."""
+        return None
+
+    @property
+    def label(self) -> str:
+        """The name of the view."""
+        return self.view
+
+    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+        return X.views[self.view].rows()[:, 0].astype(np.int64)
+
+
+# One kernel applied to each sequence of multi-sequence samples and joined by a rule; the data name the sequences.
+
+
+@dataclass(frozen=True)
+class PreparedViews(PreparedParts):
+    """Prepared samples of the joined kernel, with that kernel."""
+
+    kernel: Kernel
+    views: tuple[str, ...]
+
+
+class EachViewKernel(CompositeKernel):
+    r"""The same kernel on each of the sequences of a sample, joined by a rule.
+
+    It suits samples with several sequences, such as the loops of a receptor: ``each_view:base=(local_alignment)``.
+    It is short for the sum, product or combination of the base with ``view=`` for each sequence view of the data.
+
+    Raises
+    ------
+    ParameterError
+        If the base does not take sequences.
+    SequenceError
+        If the samples are single sequences, or lack a view.
+
+    Notes
+    -----
+    With B the base kernel and x_v the sequence of x in the view v of V views, for the rules mean, sum and product
+
+    .. math:: K(x, y) = V^{-1} \sum_v B(x_v, y_v), \quad \sum_v B(x_v, y_v), \quad \prod_v B(x_v, y_v)
+
+    and for combination the sum with the weights that the kernel `combination` learns from the training set. With the
+    views named in `only`, the matrices of all training sets then follow from one matrix of each view.
+
+    Complexity: that of the base kernel on all views.
+
+    Definiteness: positive semi-definite if the base kernel is.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis. Cambridge University Press, 2004.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import EachViewKernel, SpectrumKernel
+    >>> from seqkern.sequences.joining import join_views
+    >>> X = join_views({"heavy": ["QVQL", "EVQL"], "light": ["DIQ", "SYV"]}, "protein")
+    >>> EachViewKernel(SpectrumKernel(k=2))(X).round(2).tolist()
+    [[1.0, 0.33], [0.33, 1.0]]
+    """
+
+    name = "each_view"
+    summary = "Compares each of the sequences of a sample by one kernel, and joins the values."
+
+    base: Kernel = component("kernel", kw_only=False, doc="A kernel on sequences.")
+    rule: Literal["mean", "sum", "product", "combination"] = choice(
+        default="mean",
+        choices=("mean", "sum", "product", "combination"),
+        doc='``"mean"``, ``"sum"`` or ``"product"`` of the values; ``"combination"``: a sum with weights learned from '
+        "the training set, as by the kernel combination.",
+    )
+    only: list[str] | None = text(
+        default=None,
+        several=True,
+        optional=True,
+        doc="Names of the sequence views that are compared; by default all of the data.",
+    )
+    normalize: bool = changed(
+        default=False,
+        doc="Divide the joined value by sqrt(K(x, x)·K(y, y)), in addition to the `normalize` of the base.",
+    )
+
+    @classmethod
+    def examples(cls) -> list[Kernel]:
+        """Return kernels for the contract suite."""
+        texts = (
+            "each_view:base=(string:n=2)",
+            "each_view:base=(spectrum:k=1,normalize=false),rule=product,normalize=true",
+            "each_view:base=(spectrum:k=1),rule=combination,only=[left,right]",
+            "each_view:base=(pairwise:base=(spectrum:k=2)),rule=sum,only=[right]",
+        )
+        return [build_kernel(text) for text in texts]
+
+    def _given(self) -> list[Kernel]:
+        return as_parts(self.name, [self.base])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.base.accepts != "sequences":
+            raise ParameterError(
+                f"kernel {self.base.name!r} does not take sequences", remedy="choose a base that compares sequences"
+            )
+        if self.only is not None and not self.only:
+            raise ParameterError("only=[] names no view", remedy="name at least one, or leave it out")
+
+    @property
+    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
+        """The views that are named, and those that the base needs."""
+        return tuple(dict.fromkeys((*self.sequence_views, *super().views)))
+
+    @property
+    def sequence_views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
+        """The views that are named."""
+        return tuple(self.only or ())
+
+    @property
+    def of_several(self) -> bool:  # type: ignore[override]  # always, whatever the base needs
+        """True: there is a view to choose."""
+        return True
+
+    @property  # type: ignore[misc]  # here it follows from the data
+    def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the data
+        """None: views may have alphabets of their own."""
+        return None
+
+    @property
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+        """Whether the base, or the rule, learns from the data."""
+        return self.rule == "combination" or super().data_dependent
+
+    @property
+    def kmers_vary(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+        """Whether the rule is the product, or contributions vary under the base."""
+        return self.rule == "product" or self.base.kmers_vary
+
+    # ---- the joined kernel -------------------------------------------------------------------------------
+
+    def joined(self, names: Sequence[str]) -> Kernel:
+        """Return the kernel on samples with these views."""
+        parts: list[Kernel] = [ViewKernel(self.bases[0], name) for name in names]
+        if self.rule == "product":
+            return ProductKernel(parts)
+        if self.rule == "combination":
+            return CombinationKernel(parts)
+        return SumKernel(parts, weights=[1.0 / len(parts)] * len(parts) if self.rule == "mean" else None)
+
+    def _names(self, X: Any) -> tuple[str, ...]:
+        """Return the names of the compared views."""
+        names = tuple(self.only or sequence_views(X))
+        if not names:
+            raise SequenceError(
+                f"kernel {self.name!r} needs samples with several sequences",
+                remedy="give a table with several columns of sequences, or a FASTA file for each view; or choose "
+                f"kernel {self.base.name}",
+            )
+        return names
+
+    def _of(self, X: Any) -> Kernel:
+        """Return the joined kernel for samples, fitted if this kernel is; raise SequenceError for samples of other
+        views.
+        """
+        names = self._names(X)
+        if not hasattr(self, "joined_"):
+            return self.joined(names)
+        if names != self.names_:
+            raise _other_views(names, self.names_)
+        fitted: Kernel = self.joined_
+        return fitted
+
+    def _any(self) -> Kernel:
+        """Return a joined kernel for questions that do not depend on the data."""
+        return self.joined(self.only or ["view"])
+
+    def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
+        if self.data_dependent:
+            self.names_ = self._names(X)
+            self.joined_ = self.joined(self.names_).fit(X, y).forget()
+
+    def learned(self) -> dict[str, float]:
+        """Return what the joined kernel learned."""
+        return self.joined_.learned() if hasattr(self, "joined_") else {}
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays): the state of the joined kernel, and the names of its views."""
+        if not hasattr(self, "joined_"):
+            return super().fitted_state()
+        header, arrays = self.joined_.fitted_state()
+        return {"views": list(self.names_), "joined": header}, nest("joined", arrays)
+
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
+        """Restore what `fitted_state` returned."""
+        if "views" not in header:
+            super().restore_fitted(header, arrays)
+            return
+        self.names_ = tuple(check_texts(header["views"], "views"))
+        self.joined_ = self.joined(self.names_)
+        self.joined_.restore_fitted(header["joined"], unnest("joined", arrays))
+
+    def stored_form(self) -> StoredForm | None:
+        """Return that of the joined kernel, if the views are named; else this kernel, if it learns nothing."""
+        if self.data_dependent and self.only and not self.normalize:
+            return self._any().stored_form()
+        return super().stored_form()
+
+    # ---- derivatives -------------------------------------------------------------------------------------
+
+    def _own_tunable(self) -> dict[str, float]:
+        """Return the parameters of the base kernel, each shared by all views; empty if the kernel learns from data."""
+        known = {} if self.data_dependent else self.bases[0].tunable()
+        return {f"base__{name}": value for name, value in known.items()}
+
+    def tuning_bounds(self) -> dict[str, tuple[float, float]]:
+        """Return the domain of each parameter of `tunable`, as (least, largest)."""
+        bounds = {f"base__{name}": pair for name, pair in self.bases[0].tuning_bounds().items()}
+        return {name: bounds[name] for name in self._own_tunable()}
+
+    def with_values(self, values: Mapping[str, float]) -> Self:
+        """Return a copy with other values of some parameters."""
+        base = self.bases[0].with_values({name.removeprefix("base__"): value for name, value in values.items()})
+        made = copy.copy(self)
+        if hasattr(made, "bases_"):
+            made.bases_ = [base]
+        return made.set_params(base=base)
+
+    def _derivative(self, name: str, at: KernelGradient) -> Square:
+        views = self._names(at.X)
+        joined = self.joined(views).gradient(at.X)
+        parts = (joined.derivative(f"parts__{number}__{name}") for number in range(len(views)))
+        total: Square = sum(parts, np.zeros((len(at.X), len(at.X))))
+        return total
+
+    # ---- the matrix --------------------------------------------------------------------------------------
+
+    def _prepare(self, X: Any, like: Any) -> PreparedViews:
+        names = self._names(X)
+        if like is not None and names != like.views:
+            raise _other_views(names, like.views)
+        kernel = self._of(X) if like is None else like.kernel
+        prepared = kernel.prepare(X, None if like is None else like.parts[0])
+        return PreparedViews((prepared,), prepared.diagonal, kernel, names)
+
+    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        return diagonals[0]
+
+    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> None:
+        cols.kernel.block(rows.parts[0], cols.parts[0], out)
+
+    def plan(self, X: Any, Y: Any = None) -> Plan:
+        """Return the plan of the joined kernel."""
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        if Y is not None and self._names(X) != self._names(Y):
+            raise _other_views(self._names(X), self._names(Y))
+        return self._of(X).plan(X, Y)
+
+    def _fold(
+        self, columns: Any, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
+        values = fold(columns.kernel, columns.parts[0], coefficients)
+        return None if values is None else lambda rows: values(rows.parts[0])
+
+    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return attributions(self._of(support), X, support, coefficients)
+
+    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+        return kmer_weights(self._of(support), X, support, coefficients)
+
+    # ---- without the matrix ------------------------------------------------------------------------------
+
+    def check_features(self) -> None:
+        """Raise ParameterError, without any work, unless the joined kernel has explicit features."""
+        self._any().check_features()
+
+    def features(self, X: Any) -> Any:
+        """Return the features of all views side by side."""
+        self.check_features()
+        X = self.coerce(X)
+        return self._of(X).features(X)
+
+    def feature_names(self, records: Any) -> list[str] | None:
+        """Return the names of the features of all views; None if the base has none."""
+        return known_names(self._of(records), records)
+
+    def check_implicit(self) -> None:
+        """Raise ParameterError unless the joined kernel has feature vectors."""
+        self._any().check_implicit()
+
+    def check_operator(self) -> None:
+        """Raise ParameterError unless the joined kernel has products without a Gram matrix."""
+        self._any().check_operator()
+
+    def _implicit(self, X: Any) -> Implicit:
+        return self._of(X).implicit(X)
+
+    def _operator(self, X: Any) -> KernelOperator:
+        return self._of(X).operator(X)
+
+    def operator_bytes(self, X: Any) -> int:
+        """Return what the joined kernel takes."""
+        return self._of(self.coerce(X)).operator_bytes(X)
+
+    def operator_cost(self, X: Any) -> float:
+        """Return the seconds of the joined kernel."""
+        return self._of(self.coerce(X)).operator_cost(X)
+
+    def implicit_bytes(self, X: Any) -> int:
+        """Return what the joined kernel takes."""
+        return self._of(self.coerce(X)).implicit_bytes(X)
+
+    def feature_bytes(self, X: Any) -> int:
+        """Return what the features of the joined kernel take."""
+        return self._of(self.coerce(X)).feature_bytes(X)
+
+
+def _other_views(names: Sequence[str], known: Sequence[str]) -> SequenceError:
+    """Return the SequenceError for samples whose views differ from those of the columns."""
+    return SequenceError(
+        f"the samples have the sequences {', '.join(names)}, those they are compared with {', '.join(known)}",
+        remedy="give the same sequences under the same names, in the same order",
+    )

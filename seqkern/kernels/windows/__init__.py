@@ -1,1 +1,0 @@
-"""Kernels of windows around residues: residues, PSSM rows, physico-chemical properties."""

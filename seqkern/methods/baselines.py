@@ -1,0 +1,632 @@
+"""Trivial baselines, in every report: their names, which suit some data, and their decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import ParameterError, SeqkernError, unknown_name
+from seqkern.core.progress import progress_bar
+from seqkern.core.threads import one_thread
+from seqkern.evaluation.fold_tables import FoldResult, decision_rows
+from seqkern.evaluation.metrics import brier, codes_of, log_loss, predictive_scores, scores
+from seqkern.evaluation.residue_results import residue_scores
+from seqkern.sequences.sampling import choose_by_hash
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers.thresholds import Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scipy.sparse import csr_matrix
+
+    from seqkern.evaluation.folds import FoldSet, Split
+    from seqkern.formats.residues import Residues
+    from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
+    from seqkern.sequences.labels import Labels
+    from seqkern.study.dataset import Dataset
+
+
+# The trivial baselines, defined once: name in tables, name in figures and sentences, and what each one does.
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The names and description of a trivial baseline.
+
+    >>> BASELINES["nearest"].title
+    'best alignment'
+    """
+
+    name: str  # In tables and on the command line
+    title: str  # In figures and tables of a report
+    phrase: str  # In a sentence that compares a method with it
+    sentence: str  # What it does
+
+
+BASELINES = {
+    one.name: one
+    for one in (
+        Baseline(
+            "majority",
+            "the majority class",
+            "the majority class",
+            "Predicts the most frequent class of the training set.",
+        ),
+        Baseline("mean", "the mean label", "the mean label", "Predicts the mean label of the training set."),
+        Baseline(
+            "composition",
+            "length and composition",
+            "a linear model of length and composition",
+            "A linear model of the length and the frequency of each residue or base (ridge or logistic regression).",
+        ),
+        Baseline(
+            "nearest",
+            "best alignment",
+            "the best alignment to a training sequence",
+            "Searches the training set by Smith-Waterman alignment. The decision value is the best −ln E, with E "
+            "corrected for both lengths: of any positive training sequence for two classes, of each class for several. "
+            "For real labels, predicts the label of the best hit.",
+        ),
+        Baseline(
+            "alignment",
+            "mean alignment",
+            "the mean alignment score to the training sequences",
+            "As the best alignment, but with the mean −ln E over the positive training sequences, or over those of "
+            "each class.",
+        ),
+        Baseline(
+            "kmers",
+            "6-mers",
+            "a linear model of 6-mers",
+            "A linear model of the frequencies of 6-mers, for DNA on both strands (ridge or logistic regression).",
+        ),
+        Baseline(
+            "pwm",
+            "position weight matrix",
+            "a position weight matrix",
+            "Adds up the log odds of each residue or base at its position, positives against negatives, or each class "
+            "against the others.",
+        ),
+        Baseline(
+            "residue",
+            "residue frequencies",
+            "the frequencies of residues",
+            "Predicts the most frequent state of the residue at hand.",
+        ),
+    )
+}
+"""By name, in the order of tables."""
+
+
+# Baselines that ignore sequences: the majority class, the mean label, the state of a single residue.
+
+Array: TypeAlias = "npt.NDArray[Any]"
+Decided: TypeAlias = "tuple[Array, Array]"
+"""Decisions and predictions for the test set, as a solver gives them."""
+
+
+def mean_label(labels: Labels, train: Array, test: Array) -> Decided:
+    """Predict the mean label of the training set."""
+    constant = np.full(len(test), float(labels.y[train].mean()))
+    return constant, constant
+
+
+def mean_deviation(labels: Labels, train: Array, test: Array) -> Array:
+    """Return the standard deviation of labels about the training set's mean label, with the error of this mean."""
+    y = labels.y[train]
+    return np.full(len(test), float(y.std(ddof=min(1, len(y) - 1)) * np.sqrt(1 + 1 / len(y))))
+
+
+def class_shares(labels: Labels, train: Array, test: Array) -> Array:
+    """Return the shares of the classes in the training set, as probabilities."""
+    shares = np.bincount(labels.y[train].astype(np.int64), minlength=len(labels.classes)) / len(train)
+    return np.full(len(test), shares[1]) if labels.kind == "binary" else np.tile(shares, (len(test), 1))
+
+
+def majority(labels: Labels, train: Array, test: Array) -> Decided:
+    """Predict the most frequent class of the training set."""
+    shares = class_shares(labels, train, test)
+    if labels.kind == "binary":
+        return 2 * shares - 1, 2 * shares - 1
+    return shares, shares.argmax(axis=1)
+
+
+def residue_codes(residues: Residues) -> Array:
+    """Return the code of the residue at each sample, uint8 (n,)."""
+    chains = residues.chains
+    return chains.codes[chains.starts[residues.record] + residues.place]
+
+
+def residue_frequencies(codes: Array, labels: Labels, train: Array, test: Array) -> Decided:
+    """Predict the most frequent state of each residue; of all residues, for residues absent from the training set."""
+    n = len(labels.classes)
+    counts = np.zeros((256, n))
+    np.add.at(counts, (codes[train], labels.y[train].astype(np.int64)), 1)
+    every = counts.sum(axis=0)
+    counts[counts.sum(axis=1) == 0] = every
+    shares = (counts / counts.sum(axis=1, keepdims=True))[codes[test]]
+    if n == 2:
+        return shares[:, 1] - shares[:, 0], shares[:, 1] - shares[:, 0]
+    return shares, shares.argmax(axis=1)
+
+
+# Search of the training set by alignment: −ln E of the best hit, or the mean −ln E, corrected for length.
+#
+# With S the Smith-Waterman score of x and y, E = K·|x|·|y|·exp(−λS) is the expected number of hits at least
+# as good by chance (Karlin, Altschul 1990). Matrices, gap costs, λ and K are as given in BLAST's reports:
+#
+# - proteins: BLOSUM62, a gap of n residues costs 11 + n; λ = 0.267, K = 0.041
+# - DNA and RNA: match 2, mismatch −3, a gap of n bases costs 5 + 2n; λ = 0.625, K = 0.41. DNA is compared on both
+#   strands, and the better score counts.
+#
+# Decisions about a test sequence use training sequences only. For two classes the threshold has the best
+# balanced accuracy on the training set, with each training sequence left out of its own search.
+
+MOST_SEARCHED = 1000
+"""Training sequences of each class that are searched; of more, those with the least hash of their residues."""
+MOST_PAIRS = 1e12
+"""Pairs of residues that are aligned for one data set; this many take less than a CPU minute."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Scores of alignments, and the constants λ and K of their E-values.
+
+    The gap costs are for the first residue of a gap (`gap_open`), and for each further one (`gap_extend`).
+    """
+
+    matrix: str | list[list[float]]  # Substitution scores
+    gap_open: float  # Costs of the first residue of a gap, and of each further one
+    gap_extend: float  # Costs of the first residue of a gap, and of each further one
+    lam: float  # λ and K of gapped alignments
+    K: float  # λ and K of gapped alignments
+
+    def kernel(self) -> SmithWatermanKernel:
+        """Return the kernel of raw scores."""
+        # loaded when scores are computed: importing the kernel takes a while
+        from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
+
+        return SmithWatermanKernel(self.matrix, self.gap_open, self.gap_extend, n_threads=1)
+
+
+_BASES = Scoring([[2.0 if i == j else -3.0 for j in range(4)] for i in range(4)], 7, 2, 0.625, 0.41)
+SCORINGS = {"protein": Scoring("BLOSUM62", 12, 1, 0.267, 0.041), "dna": _BASES, "rna": _BASES}
+"""By the name of the alphabet."""
+
+
+class AlignmentScores:
+    """Smith-Waterman scores of all sequences against some of them, computed once for all folds."""
+
+    def __init__(self, X: SequenceSet) -> None:
+        self.X = X
+        self.scoring = SCORINGS[X.alphabet.name]
+        self.strands = 2 if X.alphabet.name == "dna" else 1
+        self._place = np.full(len(X), -1)
+        self._scores = np.empty((len(X), 0), dtype=np.float32)
+        self._log_lengths = np.log(np.maximum(X.lengths, 1))
+
+    def pairs(self, searched: Array) -> float:
+        """Return the number of residue pairs to align for comparing all sequences with the `searched` ones."""
+        return float(self.strands * self.X.lengths.sum()) * float(self.X.lengths[searched].sum())
+
+    def searched(self, labels: Labels, train: Array) -> list[Array]:
+        """Return the training sequences to search: the positives, or those of each class; all for real labels."""
+        if labels.kind == "real":
+            return [choose_by_hash(self.X, train, MOST_SEARCHED)]
+        codes = [1] if labels.kind == "binary" else range(len(labels.classes))
+        return [choose_by_hash(self.X, train[labels.y[train] == code], MOST_SEARCHED) for code in codes]
+
+    def prepare(self, searched: Array) -> None:
+        """Compute the missing scores of all sequences against the `searched` ones."""
+        new = np.unique(searched[self._place[searched] < 0])
+        if not len(new):
+            return
+        kernel, others = self.scoring.kernel(), self.X.take(new)
+        found = kernel.kernel(self.X, others)
+        if self.strands == 2:
+            np.maximum(found, kernel.kernel(self.X, others.reverse_complement()), out=found)
+        self._place[new] = self._scores.shape[1] + np.arange(len(new))
+        self._scores = np.column_stack([self._scores, found.astype(np.float32)])
+
+    def evidence(self, rows: Array, searched: Array) -> npt.NDArray[np.float64]:
+        """Return −ln E of pairs of sequences, float64 (rows, searched)."""
+        self.prepare(searched)
+        S = self._scores[np.ix_(rows, self._place[searched])].astype(np.float64)
+        lengths = self._log_lengths
+        return self.scoring.lam * S - np.log(self.scoring.K) - lengths[rows][:, None] - lengths[searched]
+
+
+def search(scores: AlignmentScores, labels: Labels, train: Array, test: Array, *, mean: bool) -> Decided:
+    """Search the training set for each test sequence, and decide by the best or the mean −ln E."""
+    searched = scores.searched(labels, train)
+    scores.prepare(np.concatenate(searched))
+    if labels.kind == "real":
+        best = scores.evidence(test, searched[0]).argmax(axis=1)
+        values = labels.y[searched[0]][best].astype(np.float64)
+        return values, values
+    if labels.kind == "binary":
+        decisions = _decisions(scores, test, searched[0], mean) - _threshold(scores, labels, train, searched[0], mean)
+        return decisions, decisions
+    decisions = np.column_stack([_decisions(scores, test, own, mean) for own in searched])
+    return decisions, decisions.argmax(axis=1)
+
+
+def _decisions(
+    scores: AlignmentScores, rows: Array, searched: Array, mean: bool, left_out: bool = False
+) -> npt.NDArray[np.float64]:
+    """Return the best or the mean −ln E of each sequence; with `left_out`, the sequence itself is not a hit.
+
+    A sequence with no other sequence to compare has the −ln E of an alignment of score 0 with itself.
+    """
+    found = scores.evidence(rows, searched)
+    used = np.ones(found.shape, dtype=bool)
+    if left_out:
+        used = rows[:, None] != searched
+    lengths = scores._log_lengths[rows]
+    nothing = -np.log(scores.scoring.K) - 2 * lengths
+    count = used.sum(axis=1)
+    if mean:
+        decisions = np.where(used, found, 0).sum(axis=1) / np.maximum(count, 1)
+    else:
+        decisions = np.where(used, found, -np.inf).max(axis=1, initial=-np.inf)
+    return np.where(count > 0, decisions, nothing)
+
+
+def _threshold(scores: AlignmentScores, labels: Labels, train: Array, searched: Array, mean: bool) -> float:
+    """Return the threshold of best balanced accuracy on the training set.
+
+    Each training sequence is left out of its own search.
+    """
+    positive = labels.y[train] == 1
+    if positive.all() or not positive.any():
+        return 0.0
+    decisions = _decisions(scores, train, searched, mean, left_out=True)
+    counts: Sequence[int] = np.bincount(positive, minlength=2).tolist()
+    return Threshold.fit(decisions, positive, f"cost={counts[1]}:{counts[0]}").value
+
+
+# The position weight matrix of windows of equal length (Staden 1984; Stormo et al. 1982).
+
+PSEUDOCOUNT = 1.0
+"""Of each residue or base at each position."""
+CHUNK = 4096
+"""Windows at a time, so that large data sets need little memory."""
+
+
+def position_weights(X: SequenceSet, labels: Labels, train: Array, test: Array) -> Decided:
+    """Sum the log odds of the residue at each position, for each class against the others.
+
+    Masked residues add nothing.
+    """
+    classes = range(len(labels.classes))
+    counts = [_counts(X, train[labels.y[train] == c]) for c in classes]
+    total = np.sum(counts, axis=0)
+    if labels.kind == "binary":
+        decisions = _add_up(X, test, _log_shares(counts[1]) - _log_shares(counts[0]))
+        return decisions, decisions
+    columns = [_add_up(X, test, _log_shares(own) - _log_shares(total - own)) for own in counts]
+    decisions = np.column_stack(columns)
+    return decisions, decisions.argmax(axis=1)
+
+
+def _codes(X: SequenceSet, rows: Array) -> Array:
+    """Return the codes of windows, with the size of the alphabet as the code of masked residues."""
+    places = X.starts[rows][:, None] + np.arange(int(X.lengths[0]))
+    return np.minimum(X.codes[places], X.alphabet.size)
+
+
+def _counts(X: SequenceSet, rows: Array) -> npt.NDArray[np.float64]:
+    """Return the count of each residue at each position, shape (length, size of the alphabet)."""
+    length, width = int(X.lengths[0]), X.alphabet.size + 1
+    found = np.zeros(length * width)
+    for start in range(0, len(rows), CHUNK):
+        cells = np.arange(length) * width + _codes(X, rows[start : start + CHUNK])
+        found += np.bincount(cells.ravel(), minlength=length * width)
+    return found.reshape(length, width)[:, :-1]
+
+
+def _log_shares(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the logarithm of the shares of residues at each position, with pseudocounts."""
+    with_pseudocounts = counts + PSEUDOCOUNT
+    return np.log(with_pseudocounts / with_pseudocounts.sum(axis=1, keepdims=True))
+
+
+def _add_up(X: SequenceSet, rows: Array, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the sum of the weights of each window's residues."""
+    padded = np.column_stack([weights, np.zeros(len(weights))])
+    positions = np.arange(len(weights))
+    parts = [
+        padded[positions, _codes(X, rows[start : start + CHUNK])].sum(axis=1) for start in range(0, len(rows), CHUNK)
+    ]
+    return np.concatenate([np.empty(0), *parts])
+
+
+# Linear models of few features: length and composition, or the frequencies of 6-mers.
+
+K = 6
+MOST_ITERATIONS = 1000
+
+
+def composition_features(X: SequenceSet) -> npt.NDArray[np.float64]:
+    """Return the length and residue frequencies of each sequence, shape (n, 1 + size of the alphabet).
+
+    Masked letters count in the length only.
+
+    >>> from seqkern import SequenceSet
+    >>> composition_features(SequenceSet.from_strings(["AAAC", "GT"], "dna")).tolist()
+    [[4.0, 0.75, 0.25, 0.0, 0.0], [2.0, 0.0, 0.0, 0.5, 0.5]]
+    """
+    size = X.alphabet.size
+    table = np.zeros((len(X), 1 + size))
+    table[:, 0] = X.lengths
+    for row, start, stop in zip(table, X.starts, X.stops, strict=True):
+        counts = np.bincount(X.codes[start:stop], minlength=size)[:size]
+        row[1:] = counts / max(counts.sum(), 1)
+    return table
+
+
+def kmer_features(X: SequenceSet) -> csr_matrix:
+    """Return the 6-mer counts of each sequence, scaled to Euclidean length 1, sparse (n, 4096).
+
+    Both strands of DNA are counted together.
+    """
+    # loaded when needed: scipy.sparse slows down the start
+    from scipy.sparse import diags_array
+
+    from seqkern.kernels.kmer.spectrum import SpectrumKernel  # for the same reason
+
+    both = X.alphabet.name == "dna"
+    counts = SpectrumKernel(K, reverse_complement=both, short="zero").features(X)
+    norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    return (diags_array(1 / np.maximum(norms, 1e-300)) @ counts).tocsr()
+
+
+def linear_model(features: Any, labels: Labels, train: Array, test: Array, *, standardise: bool) -> Decided:
+    """Fit a ridge regression (penalty 1), or a logistic regression with C = 1 and balanced classes.
+
+    A training set of a single class predicts this class.
+    """
+    # loaded when a model is fitted: importing scikit-learn takes longer than anything else here
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if labels.kind != "real" and len(np.unique(labels.y[train])) < 2:  # nothing to separate
+        return majority(labels, train, test)
+    scale = [StandardScaler()] if standardise else []
+    with one_thread():
+        if labels.kind == "real":
+            regression = make_pipeline(*scale, Ridge(alpha=1.0)).fit(features[train], labels.y[train])
+            values = regression.predict(features[test])
+            return values, values
+        linear = LogisticRegression(C=1.0, class_weight="balanced", max_iter=MOST_ITERATIONS)
+        model = make_pipeline(*scale, linear).fit(features[train], labels.y[train])
+        if labels.kind == "binary":
+            values = model.decision_function(features[test])
+            return values, values
+        found = model.predict_proba(features[test])
+    decisions = np.zeros((len(test), len(labels.classes)))
+    decisions[:, model.classes_] = found  # a class may be missing from the training set
+    return decisions, decisions.argmax(axis=1)
+
+
+# The baselines that suit given data, and the decisions of each.
+
+LEAST_WINDOW = 2
+"""Residues of a window with a position weight matrix."""
+
+
+class BaselineData:
+    """The samples as used by the baselines; everything independent of labels is computed once."""
+
+    def __init__(self, X: Any, residues: Residues | None = None) -> None:
+        self.X, self.residues = X, residues
+        self.sequences = X if residues is None and isinstance(X, SequenceSet) and len(X) else None
+
+    @classmethod
+    def of(cls, data: Any) -> BaselineData:
+        """Return the BaselineData of a data set or samples."""
+        if isinstance(data, cls):
+            return data
+        return cls(data.X, data.residues) if hasattr(data, "residues") else cls(data)
+
+    @cached_property
+    def composition(self) -> Array:
+        """Length and residue frequencies, shape (n, 1 + size of the alphabet)."""
+        return composition_features(self.X)
+
+    @cached_property
+    def kmers(self) -> Any:
+        """Scaled counts of 6-mers, sparse."""
+        return kmer_features(self.X)
+
+    @cached_property
+    def alignment(self) -> AlignmentScores:
+        """Smith-Waterman scores."""
+        return AlignmentScores(self.X)
+
+    @cached_property
+    def codes(self) -> Array:
+        """The code of the residue at each sample, shape (n,)."""
+        assert self.residues is not None
+        return residue_codes(self.residues)
+
+    @property
+    def aligned(self) -> bool:
+        """Whether the samples are sequences of an alphabet with substitution scores."""
+        return self.sequences is not None and self.sequences.alphabet.name in SCORINGS
+
+    @property
+    def bases(self) -> bool:
+        """Whether the samples are sequences of DNA or RNA, long enough for 6-mers."""
+        X = self.sequences
+        return X is not None and X.alphabet.name in ("dna", "rna") and int(X.lengths.max()) >= K
+
+    @property
+    def equally_long(self) -> bool:
+        """Whether the samples are windows of equal length."""
+        if self.sequences is None:
+            return False
+        lengths = self.sequences.lengths
+        return bool(lengths.min() == lengths.max() >= LEAST_WINDOW)
+
+
+def applicable(data: Any, labels: Labels | None = None) -> list[str]:
+    """Return the baselines that suit the data, without alignment searches that would take too long.
+
+    There are none for unlabelled samples.
+
+    >>> from seqkern.study import make_dataset
+    >>> applicable(make_dataset("donors", {"simulate": {"kind": "donor", "n_positive": 20, "n_decoy": 40}}))
+    ['majority', 'composition', 'nearest', 'alignment', 'kmers', 'pwm']
+    """
+    labels = _labels(data) if labels is None else labels
+    own = BaselineData.of(data)
+    found = suitable(own, labels.kind)
+    return without_costly(found, too_costly(own, [(labels, np.flatnonzero(labels.used()))]))
+
+
+def suitable(data: BaselineData, kind: str) -> list[str]:
+    """Return the baselines that suit the data, regardless of their cost."""
+    if kind not in ("binary", "multiclass", "real"):
+        return []
+    real = kind == "real"
+    suits = {
+        "majority": not real,
+        "mean": real,
+        "composition": data.sequences is not None,
+        "nearest": data.aligned,
+        "alignment": data.aligned and not real,
+        "kmers": data.bases,
+        "pwm": data.equally_long and not real,
+        "residue": data.residues is not None and not real,
+    }
+    return [name for name in BASELINES if suits[name]]
+
+
+def too_costly(data: BaselineData, parts: Iterable[tuple[Labels, Array]]) -> str | None:
+    """Return the reason why alignment searches of the training sets are too costly; None if they are not."""
+    if not data.aligned:
+        return None
+    pairs = data.alignment.pairs(searched(data, parts))
+    return f"{pairs:.0e} pairs of residues to align, more than {MOST_PAIRS:.0e}" if pairs > MOST_PAIRS else None
+
+
+def without_costly(names: Sequence[str], reason: str | None) -> list[str]:
+    """Return the names without alignment baselines if there is a reason; see `too_costly`."""
+    return [name for name in names if reason is None or name not in ("nearest", "alignment")]
+
+
+def searched(data: BaselineData, parts: Iterable[tuple[Labels, Array]]) -> Array:
+    """Return the sequences that are searched by alignment in any of several training sets."""
+    chosen = [one for labels, train in parts for one in data.alignment.searched(labels, train)]
+    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *chosen]))
+
+
+def decide(name: str, data: Any, labels: Labels, train: Array, test: Array) -> Decided:
+    """Fit a baseline on the training set, and return its decisions and predictions for the test set.
+
+    Decisions, shape (n_test,), or (n_test, classes) for several classes, are above zero for the positive class.
+    For many folds, make one `BaselineData`, so that features and alignments are computed once.
+    """
+    own = BaselineData.of(data)
+    if name not in BASELINES:
+        raise unknown_name("baseline", name, BASELINES)
+    if name not in suitable(own, labels.kind):
+        raise ParameterError(f"the baseline {name} does not suit these data", remedy=f"see {__name__}.applicable")
+    train, test = np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)
+    rule: Callable[[Labels, Array, Array], Decided]
+    if name == "majority":
+        rule = majority
+    elif name == "mean":
+        rule = mean_label
+    elif name == "residue":
+        rule = partial(residue_frequencies, own.codes)
+    elif name == "composition":
+        rule = partial(linear_model, own.composition, standardise=True)
+    elif name == "kmers":
+        rule = partial(linear_model, own.kmers, standardise=False)
+    elif name == "pwm":
+        rule = partial(position_weights, own.X)
+    else:
+        rule = partial(search, own.alignment, mean=name == "alignment")
+    return rule(labels, train, test)
+
+
+def _labels(data: Dataset) -> Labels:
+    """Return the labels of the data set's first task."""
+    return next(iter(data.tasks.values())).labels
+
+
+# All baselines on all folds of a data set.
+
+
+def left_out(dataset: Dataset, fold_sets: dict[str, FoldSet]) -> str | None:
+    """Return the reason why alignment searches are left out for a data set; None if they are not."""
+    parts = [(dataset.tasks[task].labels, split.train) for task, folds in fold_sets.items() for split in folds.splits]
+    labelled = [part for part in parts if part[0].kind != "none"]
+    return too_costly(BaselineData.of(dataset), labelled) if labelled else None
+
+
+def run_baselines(dataset: Dataset, fold_sets: dict[str, FoldSet]) -> Iterator[tuple[str, FoldResult]]:
+    """Fit and test every applicable baseline on every fold, and yield its name and FoldResult."""
+    data, reason = BaselineData.of(dataset), left_out(dataset, fold_sets)
+    names = {task: without_costly(suitable(data, dataset.tasks[task].labels.kind), reason) for task in fold_sets}
+    if any("nearest" in own for own in names.values()):
+        tasks = [task for task, own in names.items() if "nearest" in own]
+        parts = [(dataset.tasks[task].labels, split.train) for task in tasks for split in fold_sets[task].splits]
+        data.alignment.prepare(searched(data, parts))  # all folds at once
+    work = [
+        (name, task, split)
+        for name in BASELINES
+        for task, fold_set in fold_sets.items()
+        for split in (fold_set.splits if name in names[task] else ())
+    ]
+    for name, task, split in progress_bar(work, "baselines"):
+        labels = dataset.tasks[task].labels
+        decisions, predicted = decide(name, data, labels, split.train, split.test)
+        own = labels.take(split.test)
+        place = {"task": task, "split": split.name}
+        found = scores(labels.kind, own.y, decisions, codes_of(labels.kind, predicted))
+        found |= residue_scores(dataset.residues, split.test, own, predicted)
+        sizes = {"n_train": len(split.train), "n_test": len(split.test)}
+        deviations = mean_deviation(labels, split.train, split.test) if name == "mean" else None
+        if deviations is not None:
+            found |= predictive_scores(own.y, decisions, deviations)
+        if name == "majority":
+            shares = class_shares(labels, split.train, split.test)
+            found |= {"brier": brier(own.y, shares), "log_loss": log_loss(own.y, shares)}
+        rows = [place | row for row in decision_rows(own, decisions, predicted, None, deviations)]
+        yield name, FoldResult(rows, place | sizes | found, choices=[], fit=dict(place))
+
+
+# The best trivial baseline on some folds: a method that does not exceed it has learned nothing.
+
+
+def best_baseline(data: Any, labels: Labels, splits: Sequence[Split], metric: str) -> tuple[str, float] | None:
+    """Return the name and mean score over the folds of the best trivial baseline.
+
+    None is returned if no baseline suits, or none has the score.
+    """
+    own = BaselineData.of(data)
+    best: tuple[str, float] | None = None
+    for name in progress_bar(applicable(own, labels), "baselines"):
+        found = []
+        for split in splits:
+            try:
+                decisions, predicted = decide(name, own, labels, split.train, split.test)
+            except SeqkernError:
+                break
+            y = labels.y[split.test]
+            found.append(scores(labels.kind, y, decisions, codes_of(labels.kind, predicted)).get(metric, np.nan))
+        known = [one for one in found if not np.isnan(one)]  # as for methods: the folds where the score is defined
+        value = float(np.mean(known)) if known and len(found) == len(splits) else float("nan")
+        if not np.isnan(value) and (best is None or value > best[1]):
+            best = name, value
+    return best

@@ -1,0 +1,522 @@
+"""A method fitted to a training set: it classifies other samples of the data, and can be turned into a Model."""
+
+import hashlib
+import math
+import platform
+from binascii import Error, a2b_base64, b2a_base64
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import distribution, version
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern import __version__
+from seqkern.core.build import build_digest
+from seqkern.core.errors import ModelError, ParameterError, SeqkernError
+from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
+from seqkern.evaluation.halving import Rung
+from seqkern.evaluation.held_out import check_afterwards, fit_afterwards, held_out_decisions, neighbours
+from seqkern.evaluation.selection import AUTO, Choice, ends, number_paths, unequal
+from seqkern.kernels.kernel import Kernel, name_features
+from seqkern.methods.feature_model import FeatureModel
+from seqkern.methods.model import (
+    BY_PROBABILITY,
+    MEANS_KEY,
+    Cut,
+    Decisions,
+    Model,
+    check_predicts,
+    codes_of_decisions,
+    find_probabilities,
+)
+from seqkern.methods.residue_model import ResidueModel
+from seqkern.methods.sources import Data, Part, Source, Units
+from seqkern.methods.table_model import smaller
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable
+from seqkern.solvers.contract import ClassSolver, Solver
+from seqkern.solvers.layers.chain import Layers, as_decisions
+from seqkern.solvers.solver_specs import Free
+from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
+
+if TYPE_CHECKING:
+    from seqkern.evaluation.selection import MakeSolver, Pair
+
+
+# Records of how a model was trained.
+
+
+def class_names(labels: Labels, solver: Solver) -> tuple[str, ...]:
+    """Return the names of the classes, or components, in the order of the solver's decision values."""
+    if labels.kind == "multiclass":
+        return tuple(labels.classes[int(code)] for code in cast(ClassSolver, solver).classes_)
+    if not hasattr(solver, "predict"):
+        return tuple(str(number) for number in range(1, solver.report_["components"] + 1))
+    return labels.classes
+
+
+def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str) -> dict[str, Any] | None:
+    """Return the candidates and their scores as JSON, or None if there was nothing to choose."""
+    if math.isnan(choice.score):
+        return None
+    return {
+        "metric": AUTO[kind] if metric == "auto" else metric,
+        "folds": folds,
+        "rule": rule,
+        "kernels": [kernel for kernel, _ in choice.candidates],
+        "specs": [spec for _, spec in choice.candidates],
+        "scores": choice.scores.tolist(),
+        "score": choice.score,
+        "ends": grid_ends(choice, kind),
+    }
+
+
+def grid_ends(choice: Choice, kind: str) -> dict[str, str]:
+    """Return the parameters whose best value is at an end of the grid, so that a better one may lie beyond.
+
+    Each maps to ``"smallest"`` or ``"largest"``.
+    """
+    if choice.place not in choice.tied or (kind != "real" and choice.score >= 1 - 1e-9):
+        return {}
+    tied = [choice.candidates[c] for c in choice.tied]
+    return ends((choice.kernel, choice.spec), tied, choice.candidates, number_paths(choice.spec))
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the software that trained the model."""
+    return {
+        "seqkern": __version__,
+        "build": build_digest(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": _version("scipy"),
+        "scikit-learn": _version("scikit-learn"),
+    }
+
+
+def _version(package: str) -> str:
+    """Return the version of an installed package without parsing its long description, which takes milliseconds."""
+    head = (distribution(package).read_text("METADATA") or "").partition("\n\n")[0]
+    found = [line.partition(": ")[2] for line in head.splitlines() if line.startswith("Version: ")]
+    return found[0] if found else version(package)
+
+
+# The typical training samples of a fitted solver as rows of a table.
+
+
+def exemplar_rows(solver: "Solver", ids: Sequence[str], classes: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the typical training samples of a fitted solver, by class, prototype and rank.
+
+    The list is empty for a solver without prototypes.
+    """
+    return [
+        {
+            "class": classes[one.code],
+            "prototype": one.prototype,
+            "members": one.members,
+            "rank": one.rank,
+            "id": str(ids[one.row]),
+            "distance": one.distance,
+        }
+        for one in solver.exemplars()
+    ]
+
+
+# Digests of the samples labelled in training, in a model's record, so that `suggest` does not suggest them again.
+
+KEY = "labelled_samples"
+MOST_SAMPLES = 100_000
+"""Of more samples no digests are stored: they would be the larger part of many a model."""
+DIGEST_BYTES = 6
+
+
+def labelled_record(X: Units, labels: Labels) -> dict[str, str]:
+    """Return the digests of labelled samples for a model's record; empty for more than `MOST_SAMPLES`."""
+    rows = np.flatnonzero(labels.used())
+    if labels.kind == "none" or len(rows) > MOST_SAMPLES or not isinstance(X, SequenceSet | FeatureTable):
+        return {}
+    found = sorted(set(_digests(X.take(rows))))
+    return {KEY: b2a_base64(b"".join(found), newline=False).decode()}
+
+
+def known_samples(record: Mapping[str, Any], X: Units) -> npt.NDArray[np.bool_] | None:
+    """Return a mask of the samples equal to one labelled in training, whatever their ids.
+
+    It is None if the record does not say which samples had a label.
+    """
+    if KEY not in record:
+        return None
+    try:
+        stored = a2b_base64(record[KEY])
+    except (Error, TypeError, ValueError):
+        stored = b"?"
+    if len(stored) % DIGEST_BYTES:
+        raise ModelError("has a corrupted record of its training samples", remedy="train it again")
+    known = {stored[i : i + DIGEST_BYTES] for i in range(0, len(stored), DIGEST_BYTES)}
+    return np.array([digest in known for digest in _digests(X)], dtype=bool)
+
+
+def _digests(X: Any) -> list[bytes]:
+    """Return a digest of each sample's letters or feature values."""
+    if isinstance(X, FeatureTable):
+        parts = [np.ascontiguousarray(row) for row in X.values]
+    else:
+        parts = [np.ascontiguousarray(X.codes[a:b]) for a, b in zip(X.starts, X.stops, strict=True)]
+    return [hashlib.blake2b(part.data, digest_size=DIGEST_BYTES).digest() for part in parts]
+
+
+# Settings for choosing one of several candidates.
+
+
+@dataclass(frozen=True)
+class Search:
+    """Settings for choosing one of several candidates, by cross-validation within a training set."""
+
+    folds: int = 3  # Folds of the cross-validation; also for held-out decision values
+    # The metric to maximise: ``"auto"``, a name of `seqkern.evaluation.selection.METRICS`, or a bound of the leave-one-
+    # out error: no fold is made then
+    metric: str = "auto"
+    seed: int = 1  # Of the folds
+    rule: str = "best"  # The rule of choice (see `seqkern.evaluation.selection.select`)
+    # What is searched beyond the candidates: refined values of parameters, and balanced class weights
+    free: Free = field(default_factory=Free)
+    # Predicted CPU seconds for choosing one of several kernels by successive halving (`seqkern.evaluation.halving`);
+    # default: all candidates are tried on the whole training set
+    budget: float | None = None
+    # Hold out clusters of similar positive samples, this many, in place of folds; see `seqkern.evaluation.pooled`
+    clusters: int | None = None
+
+
+# Probabilities and the threshold of the positive class, fitted to held-out decisions after the choice of a solver.
+#
+# The rule for predicting the positive class is defined here once:
+#
+# 1. If a threshold rule was requested, decisions above the threshold are positive.
+# 2. Otherwise, with probabilities, a probability above 0.5 is positive.
+# 3. Otherwise, after a search, or for classes of unequal size, the threshold of best balanced accuracy is fitted;
+#    or of best accuracy or MCC, if the hyperparameters were chosen by one of these. A search has held-out decisions
+#    anyway, and the solver it chooses by ranking may have all decisions on one side of 0.
+# 4. Otherwise a decision above 0 is positive; also with the rule ``none``, for a solver that sets its own threshold,
+#    and if there are too few samples to hold some out.
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """Calibration and threshold, fitted to held-out decisions.
+
+    `by_probability` tells whether a probability above 0.5 is positive if there is no threshold; `unset` is the
+    reason if a default threshold could not be fitted and is 0.
+
+    >>> Afterwards().cut.codes(np.array([-0.5, 2.0]))
+    array([0, 1])
+    """
+
+    calibration: SigmoidCalibration | IsotonicCalibration | None = None  # The calibration of decision values
+    threshold: Threshold | None = None  # The threshold of the positive class; None: see `by_probability`, else 0
+    by_probability: bool = False  # Whether the positive class is predicted where its probability is above 0.5
+    unset: str | None = None  # Why the threshold is 0 where it would be fitted by default
+    n_fits: int = 0  # Number of additional fits, and of those that did not converge
+    not_converged: int = 0  # Number of additional fits, and of those that did not converge
+
+    @property
+    def cut(self) -> Cut:
+        """The rule that makes a decision positive."""
+        return Cut(self.threshold, self.calibration if self.by_probability else None)
+
+    def record(self) -> dict[str, Any]:
+        """Return the entries of a model's record."""
+        fits = {"calibration": self.calibration, "threshold": self.threshold}
+        found: dict[str, Any] = {name: fit.record() for name, fit in fits.items() if fit is not None}
+        if self.by_probability:
+            found["predicted_by"] = BY_PROBABILITY
+        return found if self.unset is None else found | {"threshold_unset": self.unset}
+
+
+def default_rule(labels: Labels, choice: Choice, make_solver: "MakeSolver", metric: str = "auto") -> str | None:
+    """Return the threshold rule used if none was requested; None for a threshold of 0."""
+    searched = choice.scores.shape[1] > 0
+    if not searched and not unequal(labels):
+        return None
+    if make_solver(choice.spec, labels.kind).sets_threshold:
+        return None
+    if isinstance(choice.spec.get("class_weight"), Mapping):  # these weights say what errors cost
+        return None
+    return metric if metric in SCORES else SCORES[0]
+
+
+def fit_after_choice(
+    pair: "Pair",
+    labels: Labels,
+    choice: Choice,
+    make_solver: "MakeSolver",
+    search: "Search",
+    *,
+    calibration: str | None = None,
+    threshold: str | None = None,
+) -> "Afterwards":
+    """Return calibration and threshold fitted to held-out decisions, from the inner loop if there was one.
+
+    Errors are raised only if something was requested: a default threshold is never an error.
+    """
+    check_afterwards(calibration, threshold)
+    if labels.kind != "binary":
+        return Afterwards()
+    asked = calibration is not None or threshold not in (None, PLAIN)
+    rule = threshold
+    if threshold is None and calibration is None:
+        rule = default_rule(labels, choice, make_solver, search.metric)
+    if calibration is None and rule in (None, PLAIN):
+        return Afterwards()
+    by_probability = calibration is not None and threshold is None
+    try:
+        decisions, n_folds, n_fits, failed = _held_out(pair, labels, choice, make_solver, search)
+        fits = fit_afterwards(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
+    except SeqkernError as error:
+        if asked:
+            raise
+        return Afterwards(unset=error.problem)
+    return Afterwards(*fits, by_probability, n_fits=n_fits, not_converged=failed)
+
+
+def _held_out(
+    pair: "Pair", labels: Labels, choice: Choice, make_solver: "MakeSolver", search: "Search"
+) -> tuple[npt.NDArray[np.float64], int, int, int]:
+    """Return the held-out decisions, the number of folds, of fits, and of fits that did not converge."""
+    if choice.decisions is not None:
+        return choice.decisions, choice.n_folds, 0, 0
+    decisions, n_folds, failed = held_out_decisions(
+        pair, labels, choice.spec, make_solver, folds=search.folds, seed=search.seed
+    )
+    return decisions, n_folds, n_folds, failed
+
+
+@dataclass(frozen=True)
+class InnerFits:
+    """The number of fits in the inner loop and for held-out decision values, and of those that did not converge.
+
+    `not_converged` includes nested fits.
+
+    >>> InnerFits(10, 2).not_converged
+    2
+    """
+
+    n: int = 0  # Their number
+    not_converged: int = 0  # How many of these, and of nested fits, did not converge
+    weights_not_converged: int = 0  # How often kernel weights did not converge
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMethod:
+    """The result of `Method.fit`: everything chosen and fitted, with the data."""
+
+    search: Search  # The fitted method
+    data: Data  # The data for fitting and classification
+    rows: npt.NDArray[np.int64]  # The training set
+    labels: Labels  # Labels of the training set
+    y: npt.NDArray[Any] | None  # The labels in the form for the solver
+    choice: Choice  # The choice of the inner loop
+    part: Part  # The input of the solver, for fitting and for the rows `ahead`
+    ahead: npt.NDArray[np.int64] | None  # Samples known at the time of fitting
+    solver: Solver  # Fitted
+    # Calibration and threshold, fitted to held-out decision values
+    afterwards: Afterwards = field(default_factory=Afterwards)
+    layers: Layers | None = None  # Fitted
+    inner: InnerFits = InnerFits()  # The fits before the final one
+    kernel_converged: bool = True  # Whether kernel weights converged on the training set
+    rungs: Sequence[Rung] = ()  # The comparisons of kernels by successive halving; empty without
+
+    @property
+    def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
+        """The calibration of decision values."""
+        return self.afterwards.calibration
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The threshold of the positive class; None if there is none."""
+        return self.afterwards.threshold
+
+    @property
+    def source(self) -> Source:
+        """The source of the chosen kernel's values."""
+        return self.data.source(self.choice.kernel)
+
+    @property
+    def inner_not_converged(self) -> int:
+        """Number of fits that did not converge: in the inner loop, of kernel weights, and within the solver."""
+        own = self.solver.report_.get("inner_not_converged", 0)
+        return self.inner.not_converged + self.inner.weights_not_converged + own
+
+    def exemplars(self) -> list[dict[str, Any]]:
+        """Return the typical training samples of each class, as from `exemplar_rows`."""
+        if self.labels.kind in ("real", "none"):
+            return []
+        return exemplar_rows(self.solver, self.labels.ids, class_names(self.labels, self.solver))
+
+    def decide(self, rows: npt.NDArray[np.int64]) -> Decisions:
+        """Return the decisions about samples that are not in the training set.
+
+        Layers with neighbours use the decision values of whole chains, including residues without known states.
+        """
+        check_predicts(self.solver)
+        kind = self.labels.kind
+        seen = rows_seen(self.layers, self.data, self.rows, rows)
+        K = self.values(seen)
+        decisions = self.solver.decision_function(K)
+        if self.layers is not None:
+            chains = None if self.data.residues is None else self.data.residues.take(seen)
+            decided = _after_layers(self.layers, decisions, chains, kind)
+            return decided.take(np.searchsorted(seen, rows))
+        predicted = codes_of_decisions(kind, decisions, self.afterwards.cut)
+        if kind == "multiclass":  # a training set may lack a class
+            predicted = cast(ClassSolver, self.solver).classes_[predicted]
+        variances = self.solver.variances(K, self._diagonal(rows)) if self.solver.gives_variances else None
+        probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
+        return Decisions(decisions, predicted, probabilities, variances)
+
+    def _diagonal(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return K(x, x) of samples after the transforms, reusing values computed ahead."""
+        known = self.ahead is not None and np.array_equal(rows, self.ahead)
+        found = self.part if known else self.source.part(self.rows, rows, self.y)
+        assert found.test_diagonal is not None
+        return found.test_diagonal
+
+    def values(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Return the solver's input for samples, reusing values computed ahead."""
+        if self.ahead is not None and np.array_equal(rows, self.ahead):
+            return self.part.test
+        return self.source.beside(self.rows, rows, self.y)
+
+    def model(
+        self,
+        policies: Mapping[str, str] | None = None,
+        notes: Mapping[str, Any] | None = None,
+        keep_support: bool = False,
+    ) -> Model | ResidueModel:
+        """Return the model for new samples, reduced to the data required for prediction.
+
+        It is a FeatureModel for a solver on features, and a ResidueModel for residues. A model trained by products
+        with sums over k-mers smaller than its support is a TableModel, unless `keep_support`.
+        """
+        if self.layers is not None and self.data.residues is None:
+            raise ParameterError(
+                "a model with layers predicts residues, but these samples are not residues", remedy="remove the layers"
+            )
+        kernel, joined = self.part.kernel, self.part.joined
+        if kernel is None and joined is None:
+            kernel = self.source.fitted_kernel(self.rows, self.y)
+        X = self.source.units(self.rows)
+        if kernel is None:  # weights learned from matrices need not be learned again
+            kernel = joined.fit_parts(X, self.y)
+        about: dict[str, Any] = {
+            "kind": self.labels.kind,
+            "classes": class_names(self.labels, self.solver),
+            "policies": dict(policies or {}),
+            "record": self._record(X, notes or {}),
+        }
+        if self.source.gives == "features":
+            made: Model = self._of_features(kernel, X, about)
+        else:
+            made = self._of_units(kernel, X, about)
+            # variances need the support sequences
+            if self.source.gives == "operator" and not keep_support and not self.solver.gives_variances:
+                scale = self.part.train.scale if kernel.normalize else None  # known, but costly to compute again
+                made = smaller(made, None if scale is None else scale[self._required_rows()])
+        residues = self.data.residues
+        return made if residues is None else ResidueModel(made, residues.window, self.layers)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return (JSON dict, dict of arrays): the content of the model file."""
+        return self.model().state()
+
+    def _record(self, X: Units, notes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a record of the training as JSON: versions, sizes, candidates and choice, convergence."""
+        labels, search = self.labels, self.search
+        unlabelled = int(np.count_nonzero(~labels.used()))
+        recognised, means = {}, {}
+        if labels.kind == "real" and self.solver.gives_variances:
+            fitted = self.solver.decision_function(self.part.train)
+            means = {MEANS_KEY: {"least": float(fitted.min()), "greatest": float(fitted.max())}}
+        if labels.kind not in ("real", "none"):
+            right = cast(ClassSolver, self.solver).predict(self.part.train) == self.y
+            recognised = labels.take(right).class_counts()
+        return {
+            "versions": versions(),
+            "seed": search.seed,
+            "n": len(X),
+            "classes": labels.class_counts(),
+            **({"unlabelled": unlabelled} if unlabelled else {}),
+            "training_digest": X.digest(),
+            **({} if self.data.residues is not None else labelled_record(X, labels)),
+            "counts": X.counts,
+            "kernel_counts": self.part.counts,
+            "kernel": self.choice.kernel,
+            "solver": self.choice.spec,
+            **({"rungs": [asdict(rung) for rung in self.rungs]} if self.rungs else {}),
+            "search": search_record(self.choice, search.metric, search.folds, labels.kind, search.rule),
+            "report": self.solver.report_,
+            "inner_not_converged": self.inner_not_converged,
+            "recognised": recognised,
+            **means,
+            **({"exemplars": exemplars} if (exemplars := self.exemplars()) else {}),
+            **self.afterwards.record(),
+            **notes,
+        }
+
+    def _of_units(self, kernel: Kernel, X: Units, about: Mapping[str, Any]) -> Model:
+        """Return the model that compares new samples with its support samples."""
+        rows = self._required_rows()
+        return Model(
+            kernel=kernel.restrict(rows),
+            transforms=[transform.restrict(rows) for transform in self.part.transforms],
+            solver=self.solver.restrict(rows),
+            support=_alone(X.take(rows)),
+            diagonal=self.part.diagonal[rows],
+            **about,
+        )
+
+    def _of_features(self, kernel: Kernel, X: Units, about: Mapping[str, Any]) -> FeatureModel:
+        """Return the model on features of new samples, which needs no training samples."""
+        columns = self._required_rows()
+        return FeatureModel(
+            kernel=kernel,
+            transforms=[],
+            solver=self.solver.restrict(columns),
+            support=_alone(X.take(slice(0, 0))),
+            diagonal=self.part.diagonal,
+            features=columns,
+            names=tuple(name_features(kernel, X, columns)),
+            **about,
+        )
+
+    def _required_rows(self) -> npt.NDArray[np.int64]:
+        """Return the training samples, or features, that prediction needs, sorted; at least one."""
+        rows = self.solver.support_ if len(self.solver.support_) else np.zeros(1, dtype=np.int64)
+        for transform in reversed(self.part.transforms):
+            rows = transform.required_rows(rows)
+        return np.unique(rows)
+
+
+def rows_seen(
+    layers: Layers | None, data: Data, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the samples that the solver must classify for the layers: whole chains if required."""
+    if layers is None or data.residues is None or not layers.needs_chains():
+        return rows
+    return np.union1d(rows, neighbours(data.residues, rows, train, rows))
+
+
+def _after_layers(layers: Layers, decisions: npt.NDArray[np.float64], chains: Any, kind: str) -> Decisions:
+    """Return the decisions of layers from a solver's decision values."""
+    decided = layers.decide(decisions, chains)
+    probabilities = decided.probabilities
+    if probabilities is not None and kind == "binary":
+        probabilities = probabilities[:, 1]
+    return Decisions(as_decisions(decided.scores, kind), decided.predicted, probabilities)
+
+
+def _alone(X: Any) -> Any:
+    """Return samples as a compact set, without the data they were cut from."""
+    return X.compact() if isinstance(X, SequenceSet) else X

@@ -1,0 +1,612 @@
+"""The one way to train: in the folds of an evaluation, and for the final model."""
+
+import functools
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.archive import canonical_json
+from seqkern.core.build import build_digest
+from seqkern.core.checkpoint import Checkpoint
+from seqkern.core.convergence import telling, unconverged
+from seqkern.core.errors import LabelError, ParameterError
+from seqkern.evaluation.halving import Rung, halve, schedule
+from seqkern.evaluation.held_out import fit_layers, neighbours
+from seqkern.evaluation.pooled import cluster_groups
+from seqkern.evaluation.selection import (
+    Choice,
+    Pair,
+    check_bound,
+    check_bound_kernels,
+    select,
+    unequal,
+    with_class_weights,
+)
+from seqkern.formats.residues import Residues
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.solver_input import solver_input
+from seqkern.kernels.vectors.combination import CombinationKernel
+from seqkern.methods.fitted import Afterwards, FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
+from seqkern.methods.sources import (
+    NOBODY,
+    Data,
+    HeldGram,
+    HeldMatrices,
+    Part,
+    Room,
+    Source,
+    Units,
+    Watch,
+    check_source,
+    feature_form,
+    make_source,
+)
+from seqkern.sequences.labels import Labels
+from seqkern.solvers.contract import Solver
+from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.layers.chain import Layers
+from seqkern.solvers.solver_specs import build_solver, common_input, expand_grid, make_solver
+from seqkern.solvers.thresholds import PLAIN
+from seqkern.study.feasible import check_training_part
+
+# Finished parts of a training or cross-validation: what they depend on, and the fits of the inner loop.
+
+
+def identity_of(method: "Method", data: Data) -> str:
+    """Return a text of everything that a method's results on the data depend on, besides the folds."""
+    kernels: list[Any] = []
+    for name, kernel in method.kernels.items():
+        X, transforms = data.source(name).X, [[one.name, one.get_params()] for one in method.transforms_of(name)]
+        of = None if kernel is None else kernel.identity(), None if X is None else X.digest()
+        dtypes = [gram.values.dtype.name for gram in getattr(data.source(name), "grams", ())]
+        kernels.append([name, *of, repr(transforms), dtypes])
+    residues = None
+    if data.residues is not None:
+        digest = blake2b(data.residues.record.tobytes() + data.residues.place.tobytes(), digest_size=16)
+        residues = [data.residues.chains.digest(), data.residues.window, digest.hexdigest()]
+    how = [method.candidates, asdict(method.search), method.calibration, method.threshold, list(method.layers)]
+    return canonical_json([build_digest(), kernels, data.labels.digest(), residues, repr(how)])
+
+
+class FinishedFits:
+    """The fits of an inner loop in a `Checkpoint`, with the convergence failures of the kernels' own fits.
+
+    `failed` collects the failures, including those of fits that are restored instead of repeated.
+    """
+
+    def __init__(self, done: Checkpoint, failed: list[Warning]) -> None:
+        self._done, self._failed = done, failed
+        self._before = len(failed)
+
+    def get(self, key: str) -> Any:
+        """Return the value stored by an earlier run; None if there is none."""
+        found = self._done.get(key)
+        if found is None:
+            self._before = len(self._failed)
+            return None
+        self._failed += [Warning(text) for text in found["failed"]]
+        return found["value"]
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a JSON value, and the failures since the last `get`."""
+        self._done.put(key, {"value": value, "failed": [str(text) for text in self._failed[self._before :]]})
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """What to train, and how to choose it: everything but the data.
+
+    Attributes
+    ----------
+    kernel : Kernel, or mapping of str to Kernel
+        Not fitted; several, by name, are candidates. None if only stored values of the kernel
+        are known.
+    solver : str, dict, list of dict, or list of (str, dict)
+        A solver's spec, in which a list of values is a grid; or candidate specs, each with every kernel, or with
+        the kernel named beside it.
+    transforms : sequence of GramTransform, or mapping of str to such sequences, optional
+        Of the Gram matrix, by kernel name.
+    layers : sequence, optional
+        Specs of the layers after the solver (`seqkern.solvers.layers`), most of which need residues. They are fitted to
+        held-out decision values, and replace calibration and threshold.
+    calibration : {"platt", "isotonic"}, optional
+        Calibration of decision values to probabilities, for binary labels; fitted to held-out decision values.
+    threshold : str, optional
+        Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`),
+        for binary labels; default: see `seqkern.methods.fitted`.
+    search : Search
+        How one of several candidates is chosen.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["ACAC", "AACA", "GGTG", "TGGT", "CAAC", "GTTG"], "dna")
+    >>> labels = make_labels(X.ids, ["a", "a", "b", "b", "a", "b"])
+    >>> method = Method(SpectrumKernel(2), "csvc:C=1")
+    >>> fitted = method.fit(method.data(X, labels), np.arange(4))
+    >>> fitted.decide(np.array([4, 5])).predicted
+    array([0, 1])
+    >>> fitted.model().predict(["CACA"])
+    array(['a'], dtype='<U1')
+    """
+
+    kernel: Kernel | Mapping[str, Kernel | None]
+    solver: str | Mapping[str, Any] | Sequence[Any]
+    transforms: Sequence[GramTransform] | Mapping[str, Sequence[GramTransform]] = ()
+    layers: Sequence[Any] = ()
+    calibration: str | None = None
+    threshold: str | None = None
+    search: Search = field(default_factory=Search)
+
+    @functools.cached_property
+    def kernels(self) -> dict[str, Kernel | None]:
+        """The candidate kernels, by name."""
+        return dict(self.kernel) if isinstance(self.kernel, Mapping) else {str(self.kernel.name): self.kernel}
+
+    @functools.cached_property
+    def candidates(self) -> list[tuple[Any, dict[str, Any]]]:
+        """The candidates: pairs of a kernel's name and a solver's spec."""
+        listed: list[Any] = expand_grid(self.solver) if isinstance(self.solver, (str, Mapping)) else list(self.solver)
+        if all(isinstance(item, dict) for item in listed):
+            return [(name, spec) for name in self.kernels for spec in listed]
+        return listed
+
+    @functools.cached_property
+    def specs(self) -> list[dict[str, Any]]:
+        """The solver specs of the candidates, each once."""
+        found: list[dict[str, Any]] = []
+        for _, spec in self.candidates:
+            if spec not in found:
+                found.append(spec)
+        return found
+
+    @functools.cached_property
+    def input(self) -> str:
+        """The kernel input of the solvers: ``"gram"``, ``"features"`` or ``"implicit"``, the same for all."""
+        return common_input(self.specs)
+
+    @functools.cached_property
+    def accepts_operator(self) -> bool:
+        """Whether all solvers also accept products with the kernel matrix, for which there are no bounds."""
+        return self.search.metric not in BOUNDS and all(build_solver(spec).accepts_operator for spec in self.specs)
+
+    @functools.cached_property
+    def accepts_unlabelled(self) -> bool:
+        """Whether samples without a label join every training set.
+
+        All solvers must accept them; kernels that are fitted to labels, and layers, do not.
+        """
+        fitted = any(kernel is not None and kernel.data_dependent for kernel in self.kernels.values())
+        return not fitted and not self.layers and all(build_solver(spec).accepts_unlabelled for spec in self.specs)
+
+    @functools.cached_property
+    def accepts_rows(self) -> bool:
+        """Whether all solvers can be fitted on rows of a stored Gram matrix; clusters and bounds need the matrix."""
+        needs_matrix = self.search.clusters is not None or self.search.metric in BOUNDS
+        return not needs_matrix and all(build_solver(spec).accepts_rows for spec in self.specs)
+
+    @property
+    def without_matrix(self) -> str:
+        """What to train instead where a Gram matrix does not fit: see `Solver.without_matrix`; empty unless of all."""
+        found = {build_solver(spec).without_matrix for spec in self.specs}
+        return found.pop() if len(found) == 1 else ""
+
+    def gram_bytes(self, n: int) -> int:
+        """Return the memory that the solvers need besides a Gram matrix."""
+        return max(build_solver(spec).gram_bytes(n) for spec in self.specs)
+
+    def gives(self, kernel: str, X: Units) -> str:
+        """Return what the solvers get from a kernel; see `seqkern.kernels.solver_input`.
+
+        Parameters
+        ----------
+        kernel : str
+            Its name.
+        X : SequenceSet or table
+            All samples.
+
+        Returns
+        -------
+        {"gram", "features", "implicit", "operator"}
+        """
+        one = self.kernels[kernel]
+        if one is None:
+            return self.input
+        return solver_input(one, self.input, self.accepts_operator, X, self.transforms_of(kernel))
+
+    @functools.cached_property
+    def needs_chains(self) -> bool:
+        """Whether a layer uses neighbouring residues, so that it needs whole chains."""
+        return Layers(self.layers).needs_chains()
+
+    @property
+    def inner_folds(self) -> int:
+        """The number of inner folds; 0 if nothing is chosen or fitted to held-out samples."""
+        if self.search.metric in BOUNDS and not self.layers and len(self.candidates) > 1:
+            return 0  # decisions about samples left out come with the bound
+        after = self.layers or self.calibration is not None or self.threshold not in (None, PLAIN)
+        return self.search.folds if len(self.candidates) > 1 or after else 0
+
+    def divides(self, labels: Labels) -> bool:
+        """Return whether training divides its samples into folds: to choose, for the threshold, or in the solver.
+
+        Parameters
+        ----------
+        labels : Labels
+            Labels of the training set.
+
+        Returns
+        -------
+        bool
+        """
+        if self.inner_folds > 0 or (self.threshold is None and unequal(labels)):
+            return True
+        return any(build_solver(spec).accepts_groups for spec in self.specs)
+
+    def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
+        """Return the Gram transforms of a kernel, not fitted.
+
+        Parameters
+        ----------
+        kernel : str
+            Its name.
+
+        Returns
+        -------
+        sequence of GramTransform
+        """
+        if isinstance(self.transforms, Mapping):
+            return self.transforms.get(kernel, ())
+        return self.transforms
+
+    def sources(
+        self,
+        X: Units,
+        *,
+        grams: Mapping[str, Sequence[GramMatrix]] | None = None,
+        memory_limit: int | str | None = None,
+        n_threads: int | None = None,
+    ) -> dict[str, Source]:
+        """Return the source of each kernel's values, in the form for the solvers.
+
+        Parameters
+        ----------
+        X : SequenceSet or table
+            All samples.
+        grams : mapping of str to sequence of GramMatrix, optional
+            Stored matrices over all samples, by kernel name; see `make_source`.
+        memory_limit, n_threads : object, optional
+            As for `make_source`.
+
+        Returns
+        -------
+        dict of str to Source
+            By kernel name.
+
+        Raises
+        ------
+        ParameterError, GramError
+            As for `make_source`.
+        """
+        if self.input == "features":
+            names = " and ".join(dict.fromkeys(repr(spec["solver"]) for spec in self.specs))
+            for name, kernel in self.kernels.items():
+                if kernel is not None and self.gives(name, X) == "features":
+                    kernel.check_features_for(f"solver {names} learns from features")
+        room = Room.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix)
+        strict = room if memory_limit is None else replace(room, most=room.limit)
+        held = None if self.search.budget is None else HeldMatrices(X, room=strict, n_threads=n_threads)
+        make = functools.partial(
+            make_source,
+            form=feature_form(self.specs) if self.input == "features" else {},
+            memory_limit=memory_limit,
+            n_threads=n_threads,
+            held=held,
+            room=room,
+        )
+        stored = {} if grams is None else grams
+        sources = {
+            name: make(
+                kernel,
+                X,
+                self.transforms_of(name),
+                gives=self.input if stored.get(name) else self.gives(name, X),
+                grams=stored.get(name, ()),
+            )
+            for name, kernel in self.kernels.items()
+            if kernel is not None
+        }
+        if held is not None:
+            held.expect([source.takes for source in sources.values() if isinstance(source, HeldGram)])
+        return sources
+
+    def data(self, X: Units, labels: Labels, residues: Residues | None = None, **options: Any) -> Data:
+        """Return the Data of some samples in the form for this method.
+
+        Parameters
+        ----------
+        X : SequenceSet or table
+            All samples.
+        labels : Labels
+            Labels of the samples; those without one are for solvers that accept them.
+        residues : Residues, optional
+            The residue of each sample, if samples are windows around residues.
+        **options : object
+            As for `sources`.
+
+        Returns
+        -------
+        Data
+
+        Raises
+        ------
+        ParameterError, GramError
+            As for `sources`.
+        """
+        return Data(labels, self.sources(X, **options), residues, np.flatnonzero(~labels.used()))
+
+    def check(self, labels: Labels, *, groups: npt.NDArray[Any] | None = None, place: str = "") -> None:
+        """Raise an error, before any kernel is computed, if a solver cannot learn the labels of a training set.
+
+        Parameters
+        ----------
+        labels : Labels
+            Labels of the training set.
+        groups : ndarray, shape (n,), optional
+            Samples of one group stay in one fold; default: the groups of the labels.
+        place : str, optional
+            Name of the training set in the error.
+
+        Raises
+        ------
+        ParameterError, LabelError, FoldError
+            As for `seqkern.study.feasible.check_training_part` and `seqkern.evaluation.selection.check_bound`.
+        """
+        check_bound(self.search.metric, labels.kind, self.specs, labels.classes)
+        check_bound_kernels(self.search.metric, self.kernels)
+        folds, seed = self.inner_folds, self.search.seed
+        check_training_part(labels, self.specs, inner_folds=folds, seed=seed, groups=groups, place=place)
+
+    def check_choice(self, labels: Labels) -> None:
+        """Raise LabelError if there are several candidates but no labels.
+
+        Parameters
+        ----------
+        labels : Labels
+            Labels of the training set.
+
+        Raises
+        ------
+        LabelError
+            With the number of candidates.
+        """
+        if labels.kind == "none" and len(self.candidates) > 1:
+            raise LabelError(
+                f"cannot choose one of {len(self.candidates)} candidates without labels",
+                remedy="give one value for each parameter, or a second class",
+            )
+
+    def fit(
+        self,
+        data: Data,
+        rows: npt.NDArray[np.int64] | None = None,
+        *,
+        ahead: npt.NDArray[np.int64] | None = None,
+        watch: Watch = NOBODY,
+        choice: Choice | None = None,
+        finished: Checkpoint | None = None,
+    ) -> FittedMethod:
+        """Choose, and train on a training set."""
+        rows = np.flatnonzero(data.labels.used()) if rows is None else rows
+        return _Fitting(self, data, rows, watch, finished).run(ahead, choice)
+
+    def choose(self, data: Data, rows: npt.NDArray[np.int64] | None = None, *, watch: Watch = NOBODY) -> Choice:
+        """Choose a kernel and a solver's parameters on a training set, without training.
+
+        Parameters
+        ----------
+        data, rows, watch : object
+            As for `fit`.
+
+        Returns
+        -------
+        Choice
+
+        Raises
+        ------
+        ParameterError, LabelError, FoldError, GramError, SequenceError
+            As for `fit`.
+        """
+        rows = np.flatnonzero(data.labels.used()) if rows is None else rows
+        with unconverged():  # they are counted
+            return _Fitting(self, data, rows, watch).choose()
+
+
+class _Fitting:
+    """One fit of a method, stage by stage."""
+
+    def __init__(
+        self,
+        method: Method,
+        data: Data,
+        rows: npt.NDArray[np.int64],
+        watch: Watch,
+        finished: Checkpoint | None = None,
+    ) -> None:
+        for name in method.kernels:
+            check_source(data.source(name), method.input, method.accepts_operator)
+        if method.accepts_unlabelled and data.unlabelled is not None:
+            rows = np.concatenate((rows, np.setdiff1d(data.unlabelled, rows)))
+        self.method, self.data, self.rows, self.watch = method, data, rows, watch
+        self.labels = data.labels.take(rows)
+        self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
+        self.failed_weights: list[Warning] = []
+        self.finished = None if finished is None else FinishedFits(finished, self.failed_weights)
+        self.compared: list[Rung] = []
+        self.n_held_out = 0
+        self.n_failed = 0
+
+    @functools.cached_property
+    def y(self) -> npt.NDArray[Any] | None:
+        """The labels in the form for solvers."""
+        return self.labels.targets()
+
+    def run(self, ahead: npt.NDArray[np.int64] | None, choice: Choice | None) -> FittedMethod:
+        """Run all stages; the choice is skipped if `choice` is given."""
+        with unconverged():  # they are counted
+            choice = self.choose() if choice is None else choice
+            afterwards = self.fit_afterwards(choice)
+            layers = self.fit_layers(choice, self.rows if ahead is None else ahead)
+        seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
+        part, converged = self.prepare(choice, seen)
+        return FittedMethod(
+            search=self.method.search,
+            data=self.data,
+            rows=self.rows,
+            labels=self.labels,
+            y=self.y,
+            choice=choice,
+            part=part,
+            ahead=seen,
+            solver=self.train(choice, part),
+            afterwards=afterwards,
+            layers=layers,
+            inner=InnerFits(
+                choice.n_fits + self.n_held_out, choice.not_converged + self.n_failed, len(self.failed_weights)
+            ),
+            kernel_converged=converged,
+            rungs=self.compared,
+        )
+
+    def choose(self) -> Choice:
+        """Choose a kernel and a solver's parameters."""
+        candidates, search = self.method.candidates, self.method.search
+        check_bound_kernels(search.metric if len(candidates) > 1 else "auto", self.method.kernels)
+        if search.free.class_weight and self.labels.kind == "binary":
+            candidates = with_class_weights(candidates, self.labels)
+        if self.labels.kind == "none":
+            self.method.check_choice(self.labels)
+            return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
+        pairs = {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels}
+        # held out whole: folds of its own for each cluster
+        clusters = None if search.clusters is None or len(candidates) == 1 else self.clusters(pairs, search.clusters)
+        options: dict[str, Any] = {
+            "folds": search.folds if search.clusters is None else search.clusters,
+            "metric": search.metric,
+            "seed": search.seed,
+            "rule": search.rule,
+            "limits": search.free.limits,
+            "finished": self.finished,
+            **({} if search.budget is None else {"kept_bytes": 0}),  # what is kept has a place of its own
+        }
+        if search.budget is None:
+            choice = select(pairs, self.labels, candidates, self.make, groups=clusters, **options)
+        else:
+            rungs = self.rungs(search.budget, len(candidates))
+            several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
+            choice, self.compared = halve(
+                pairs, self.labels, candidates, self.make, rungs, combinations=several, **options
+            )
+        self.watch.lap("choose")
+        return choice
+
+    def rungs(self, budget: float, n_candidates: int) -> list[tuple[int, int]]:
+        """Return the numbers of samples and kernels in each round of comparison of kernels."""
+        share = (len(self.rows) / len(self.data.labels)) ** 2
+        seconds = [share * self.data.source(name).predicted_seconds for name in self.method.kernels]
+        specs = -(-n_candidates // len(self.method.kernels))
+        return schedule(len(self.rows), seconds, specs, self.method.search.folds, budget)
+
+    def clusters(self, pairs: Mapping[str, Pair], n: int) -> npt.NDArray[np.int64]:
+        """Return the clusters of positive samples that the inner loop holds out, by the first candidate's kernel.
+
+        They are the same for all candidates: with clusters by its own kernel, each candidate would be tested on
+        different folds, and the test would be easiest for a kernel that does not recognise families.
+        """
+        if self.labels.dev is not None and self.labels.dev.any():
+            raise ParameterError("a development part takes the place of inner folds", remedy="remove inner.clusters")
+        matrices = all(self.data.source(name).gives == "gram" for name in self.method.kernels)
+        if self.labels.kind != "binary" or not matrices:
+            what = f"{self.labels.kind} labels" if self.labels.kind != "binary" else "solvers without a Gram matrix"
+            raise ParameterError(
+                f"clusters of positive samples are not made for {what}", remedy="use random inner folds"
+            )
+        positive = self.labels.y > 0
+        every = np.arange(len(self.rows))
+        K, _ = pairs[self.method.candidates[0][0]](every, every[:0], self.labels.signs())
+        return cluster_groups(K[np.ix_(positive, positive)], positive, n, self.labels.groups)
+
+    def fit_afterwards(self, choice: Choice) -> Afterwards:
+        """Fit calibration and threshold to held-out decision values."""
+        if self.method.layers:
+            return Afterwards()
+        fitted = fit_after_choice(
+            self.pair(self.data.source(choice.kernel), self.rows),
+            self.labels,
+            choice,
+            self.make,
+            self.method.search,
+            calibration=self.method.calibration if self.labels.kind == "binary" else None,
+            threshold=self.method.threshold if self.labels.kind == "binary" else None,
+        )
+        self.n_held_out, self.n_failed = fitted.n_fits, fitted.not_converged
+        self.watch.lap("hold out")
+        return fitted
+
+    def fit_layers(self, choice: Choice, ahead: npt.NDArray[np.int64]) -> Layers | None:
+        """Fit the layers to held-out decision values, including those of the other residues of the chains."""
+        if not self.method.layers:
+            return None
+        seen, residues, search = self.rows, self.data.residues, self.method.search
+        if residues is not None and self.method.needs_chains:
+            seen = np.concatenate((seen, neighbours(residues, seen, seen, ahead)))
+        layers, self.n_held_out, self.n_failed = fit_layers(
+            self.method.layers,
+            self.pair(self.data.source(choice.kernel, seen), seen),
+            self.labels,
+            choice.spec,
+            self.make,
+            chains=None if residues is None else residues.take(seen),
+            folds=search.folds,
+            seed=search.seed,
+            lap=self.watch.lap,
+        )
+        return layers
+
+    def prepare(self, choice: Choice, seen: npt.NDArray[np.int64] | None) -> tuple[Part, bool]:
+        """Return the Part of the training set, and whether the kernel's fit converged."""
+        source = self.data.source(choice.kernel)
+        with unconverged() as weights:
+            part = source.part(self.rows, seen, self.y, self.watch)
+        for text in weights:
+            warnings.warn(text, stacklevel=5)
+        self.watch.lap("kernel")
+        return part, not weights
+
+    def train(self, choice: Choice, part: Part) -> Solver:
+        """Return the solver, fitted on the whole training set."""
+        solver = self.make(choice.spec, self.labels.kind)
+        self.watch.training_matrix(part.train, self.method.kernels[choice.kernel], part.transforms, solver)
+        solver.fit(part.train, self.y, self.labels.groups)
+        self.watch.lap("train")
+        return solver
+
+    def pair(self, source: Source, rows: npt.NDArray[np.int64]) -> Pair:
+        """Return the `pair` function of a source, with row numbers relative to `rows`; see `telling`."""
+
+        def within(
+            train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y_train: npt.NDArray[Any]
+        ) -> tuple[Any, Any]:
+            return source.pair(rows[train], rows[test], y_train)
+
+        return telling(within, self.failed_weights)

@@ -1,0 +1,389 @@
+"""Scan sequences of any length for candidate sites, the occurrences of some letters, and classify each.
+
+If the kernel has position weights (`seqkern.kernels.decisions`), they score a candidate without the support
+sequences; otherwise its window is cut out and the model applied to it. The calls::
+
+    Scanner.scan(source) ─▶ iter_pieces ─▶ ScanBuffer.add, decide ─▶ Scanner.values
+
+Positions and strands follow the convention of `seqkern.sequences.windows`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.checks import check_choice
+from seqkern.core.errors import ModelError, ParameterError, SequenceError
+from seqkern.core.parts import Part
+from seqkern.core.types import Source
+from seqkern.formats.reference import Genome
+from seqkern.kernels.decisions import WindowValues
+from seqkern.methods.model import check_finite
+from seqkern.sequences._lines import lines as make_lines
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.streaming import (
+    BLOCK,
+    FORWARD,
+    REVERSE,
+    Candidates,
+    ScanBuffer,
+    Segment,
+    iter_pieces,
+    letter_table,
+    make_piece,
+)
+from seqkern.sequences.windows import Window, as_window, site_codes
+
+if TYPE_CHECKING:
+    from seqkern.methods.model import Model
+
+
+AT_ONCE = 1 << 14
+
+Codes = npt.NDArray[np.uint8]
+Starts = npt.NDArray[np.int64]
+
+
+class Scanner:
+    """A model that slides along sequences."""
+
+    def __init__(
+        self,
+        model: Model,
+        site: str,
+        window: Window | str | Mapping[str, Any] | None = None,
+        *,
+        strand: str = "both",
+        masked: str = "skip",
+        lower: str = "letters",
+        n_threads: int | None = None,
+    ) -> None:
+        check_choice("strand", strand, ("both", "+", "-"))
+        check_choice("masked", masked, ("skip", "score"))
+        check_choice("lower", lower, ("letters", "skip"))
+        if model.alphabet is None:
+            raise ModelError("was trained on a feature table", remedy="use a model of sequences")
+        if model.projects:
+            raise ModelError("projects on components and cannot classify sites", remedy="use a classifier")
+        if model.kernel.tracks:
+            raise ModelError(
+                f"kernel {model.kernel.name!r} needs the track {model.kernel.tracks[0]!r}",
+                remedy="use a model without tracks",
+            )
+        if model.sequence_views:
+            raise ModelError(
+                f"compares samples of several sequences ({', '.join(model.sequence_views)}), which windows are not",
+                remedy="use a model of single sequences",
+            )
+        if model.kernel.views:
+            raise ModelError(
+                f"kernel {model.kernel.name!r} needs the view {model.kernel.views[0]!r}, which new windows lack",
+                remedy="use a model without views, or give the windows to seqkern predict with --view",
+            )
+        self.model, self.masked, self.lower = model, masked, lower
+        self.window = model_window(model, window, site)
+        self.site = site_codes(self.window.site, model.alphabet)
+        self.strands = {"both": (FORWARD, REVERSE), "+": (FORWARD,), "-": (REVERSE,)}[strand]
+        if REVERSE in self.strands and model.alphabet.complement is None:
+            if strand == "-":
+                model.alphabet.complement_codes  # noqa: B018 - raises the error that says so
+            self.strands = (FORWARD,)
+        self.n_threads = n_threads
+        self._weights = position_scorer(model)
+        self.fast = self._weights is not None
+        self._skips = False
+        self.counts: Counter[str] = Counter()
+        self.bare: list[str] = []
+        self.lengths: dict[str, int] = {}
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Return the alphabet of the model's sequences."""
+        return cast(Alphabet, self.model.alphabet)  # models without one were rejected
+
+    def scan(
+        self,
+        source: Source,
+        *,
+        ids: str = "header",
+        block: int = BLOCK,
+        progress: Callable[[int], None] | None = None,
+        skip: int = 0,
+        end_block: Callable[[], None] | None = None,
+    ) -> Iterator[Candidates]:
+        """Yield every classified candidate, record by record, sorted by position.
+
+        The first `skip` blocks are counted, but neither scored nor returned: an earlier scan has done them.
+        """
+        self.counts, self.bare, self.lengths = Counter(), [], {}
+        buffer, done, number = ScanBuffer(self), 0, 0
+        for piece in iter_pieces(source, self.alphabet, ids=ids, block=block):
+            buffer.add(piece)
+            if buffer.fresh >= block:
+                yield from self._decide(buffer, number < skip, end_block)
+                number += 1
+            done += len(piece.codes)
+            self.lengths[piece.record] = self.lengths.get(piece.record, 0) + len(piece.codes)
+            if progress is not None:
+                progress(done)
+        yield from self._decide(buffer, number < skip, end_block)
+
+    def _decide(self, buffer: ScanBuffer, skipped: bool, end_block: Callable[[], None] | None) -> Iterator[Candidates]:
+        """Yield the candidates of a block, unless it is skipped."""
+        self._skips = skipped
+        for found in buffer.decide():
+            if not skipped:
+                yield found
+        self._skips = False
+        if end_block is not None and not skipped:
+            end_block()
+
+    def values(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
+        """Return the decision values, (n,) or (n, classes), of windows without masked letters at ascending starts."""
+        if self.fast and not self._skips:
+            assert self._weights is not None
+            found = self._weights(codes, starts, self.n_threads)
+            check_finite(found, names)
+            return found
+        return self.by_model(codes, starts, names)
+
+    def by_model(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
+        """Return the decision values of any windows, from `Model.decision`."""
+        shape = (len(self.model.classes),) if self.model.kind == "multiclass" else ()
+        out = np.zeros((len(starts), *shape))
+        for first in range(0, 0 if self._skips else len(starts), AT_ONCE):
+            some = starts[first : first + AT_ONCE]
+            ids = names[first : first + AT_ONCE].tolist()
+            windows = SequenceSet(codes, some, some + self.window.length, ids, self.alphabet)
+            out[first : first + AT_ONCE] = self.model.decision(windows, n_threads=self.n_threads)
+        return out
+
+
+def model_window(model: Model, window: Window | str | Mapping[str, Any] | None, site: str) -> Window:
+    """Return the window around candidates: the given one, checked against the model, or the window used in training."""
+    assert isinstance(model.support, SequenceSet)
+    known = model.window
+    site = str(site).upper()
+    if not site:
+        raise ParameterError("no letters of candidates given", remedy="give letters such as AG")
+    if window is None and known is None:
+        raise ModelError(
+            "the model does not contain its window",
+            remedy="add the window, such as --window -60:+80",
+        )
+    given = as_window(window) if window is not None else known
+    assert given is not None
+    if known is not None and (given.left, given.right) != (known.left, known.right):
+        raise ParameterError(f"the model was trained on windows {known}, not {given}", remedy="remove the window")
+    if known is not None and known.site not in ("", site):
+        raise ParameterError(
+            f"the model was trained on sites {known.site!r}, not {site!r}", remedy=f"scan for {known.site}"
+        )
+    lengths = set(model.support.lengths.tolist())
+    if len(lengths) == 1 and lengths != {given.length}:
+        raise ParameterError(
+            f"the window {given} has length {given.length}, but the model's sequences have length {lengths.pop()}",
+            remedy="give the window used to cut them",
+        )
+    return Window(given.left, given.right, site)
+
+
+def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
+    """Return a scorer of windows without masked letters by position weights, or None.
+
+    Weighted degree kernels, also on a part of the windows, and sums of such kernels have weights. A multiclass model
+    has none: it votes with a decision for each pair of classes.
+    """
+    if model.stages is not None:
+        return _staged(model)
+    kernel, support = model.kernel, model.support
+    if not kernel.has_weights_at_positions or not isinstance(support, SequenceSet):
+        return None
+    if len(np.unique(support.lengths)) != 1:
+        return None
+    try:
+        form = model.form()
+    except ParameterError:
+        return None
+    values = WindowValues(kernel, support, form.coefficients, model.columns)
+
+    def decide(codes: Codes, starts: Starts, n_threads: int | None) -> npt.NDArray[np.float64]:
+        found = values.scan(codes, starts, n_threads)
+        if form.dividing:
+            found = form.divided(found, values.diagonal(codes, starts))
+        return found + form.constant
+
+    return decide
+
+
+def _staged(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
+    """Return the scorer of a two-stage model, whose second stage sees what passes the first, or None."""
+    assert model.stages is not None
+    scorers = [position_scorer(stage) for stage in model.stages]
+    first_scorer, second_scorer = scorers
+    if first_scorer is None or second_scorer is None:
+        return None
+
+    def decide(codes: Codes, starts: Starts, n_threads: int | None) -> npt.NDArray[np.float64]:
+        first = first_scorer(codes, starts, n_threads)
+        return model.solver.joined(first, second_scorer(codes, starts[first >= 0], n_threads))
+
+    return decide
+
+
+# Write candidates as text: BED, bedGraph and TSV, with 10 significant digits.
+#
+# For bigWig see `genome.tracks`.
+
+SCAN_FILES_AT_ONCE = 1 << 15
+STRANDS = "+-"
+TOP = 1000
+"""The greatest score of BED."""
+
+POSITIVE, NEGATIVE = b"178,24,43\t", b"33,102,172\t"
+"""Colours of decision values above zero, red, and below, blue."""
+
+Integers = npt.NDArray[np.int64]
+Which = npt.NDArray[np.int32]
+Columns = (
+    tuple[Integers, list[bytes], Which, npt.NDArray[np.float64]]
+    | tuple[Integers, list[bytes], Which, npt.NDArray[np.float64], Integers, list[bytes], Which]
+)
+"""Integers, texts, index of each line's text, trailing numbers; perhaps more integers and texts before the numbers."""
+
+
+def header(form: str, model: Model) -> str:
+    """Return the header line of a file; empty except for TSV."""
+    if form != "tsv":
+        return ""
+    return "\t".join(["record", "position", "strand", *decision_columns(model)]) + "\n"
+
+
+def decision_columns(model: Model) -> list[str]:
+    """Return the names of the decision columns, and of the probability column if the model is calibrated."""
+    if model.projects:
+        return [f"component:{name}" for name in model.classes]
+    if model.kind == "multiclass":
+        return [f"decision:{name}" for name in model.classes]
+    return ["decision"] + ["probability"] * (model.calibration is not None)
+
+
+def lines(form: str, found: Candidates, model: Model, site: str) -> Iterator[str]:
+    """Yield the lines of the candidates on one record, many lines at a time."""
+    record = f"{found.record}\t".encode()
+    for first in range(0, len(found), SCAN_FILES_AT_ONCE):
+        columns = FORMS[form](found.take(slice(first, first + SCAN_FILES_AT_ONCE)), model, site)
+        yield make_lines(record, *columns).decode()
+
+
+def _bed(found: Candidates, model: Model, site: str) -> Columns:
+    """Return the columns of BED9 with the decision, and the probability if there is one."""
+    places, values = np.column_stack([found.starts, found.starts + found.width]), _values(found, model)
+    scores = browser_scores(found.decisions, None if model.calibration is None else values[:, -1])
+    texts = [f"{site}\t{score}\t{strand}\t".encode() for strand in STRANDS for score in range(TOP + 1)]
+    which = found.reverse * np.int32(TOP + 1) + scores
+    colours = (found.decisions < 0).astype(np.int32)
+    return places, texts, which, values, places, [POSITIVE, NEGATIVE], colours
+
+
+def browser_scores(
+    decisions: npt.NDArray[np.float64], probabilities: npt.NDArray[np.float64] | None
+) -> npt.NDArray[np.int32]:
+    """Return scores from 0 to 1000, by which genome browsers shade.
+
+    They are 1000 × probability, or without probabilities 500 + 500 × decision value, clipped to 0 and 1000.
+
+    >>> browser_scores(np.array([-3.0, 0.0, 0.5]), None).tolist()
+    [0, 500, 750]
+    """
+    shares = (1 + decisions) / 2 if probabilities is None else probabilities
+    return np.rint(TOP * np.clip(shares, 0, 1)).astype(np.int32)
+
+
+def _bedgraph(found: Candidates, model: Model, site: str) -> Columns:
+    """Return the bedGraph columns for each candidate's first letter: unlike whole candidates, these do not overlap."""
+    places = np.column_stack([found.positions - 1, found.positions])
+    return places, [b""], np.zeros(len(found), dtype=np.int32), np.ascontiguousarray(found.decisions[:, None])
+
+
+def _table(found: Candidates, model: Model, site: str) -> Columns:
+    """Return the columns of the TSV table."""
+    texts = [f"{strand}\t".encode() for strand in STRANDS]
+    return found.positions[:, None], texts, found.reverse.astype(np.int32), _values(found, model)
+
+
+def _values(found: Candidates, model: Model) -> npt.NDArray[np.float64]:
+    """Return decision values, followed by the probability if there is one, float64 (n, columns)."""
+    values = found.decisions if found.decisions.ndim == 2 else found.decisions[:, None]
+    if model.calibration is not None:
+        values = np.column_stack([values, model.calibration.probabilities(found.decisions)])
+    return np.ascontiguousarray(values)
+
+
+FORMS = {"bed": _bed, "bedgraph": _bedgraph, "tsv": _table}
+
+
+# Scan one part of a genome: the candidates that begin in a range of its bases, with the windows around them.
+
+
+def scan_part(
+    scanner: Scanner,
+    genome: Genome,
+    part: Part,
+    *,
+    ids: str = "header",
+    block: int = BLOCK,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Candidates]:
+    """Yield the classified candidates of one part; all parts together equal `Scanner.scan`, to the last bit.
+
+    The bases of all records, one after another, are divided evenly among the parts.
+    """
+    scanner.counts.clear()
+    scanner.bare = []
+    names = list(map(str, range(1, len(genome.lengths) + 1))) if ids == "number" else list(genome.lengths)
+    scanner.lengths = dict(zip(names, genome.lengths.values(), strict=True))
+    _check_lengths(genome)
+    table, window, width = letter_table(scanner.alphabet), scanner.window, len(scanner.site)
+    # a candidate on strand - has the positions before it on its right
+    ahead = max(window.left, window.right + 1 - width)
+    behind = max(window.right + 1, window.left + width)
+    done = 0
+    for name, (own, length), start, stop in _ranges(genome.lengths, names, part, block):
+        low, high = max(start - ahead, 0), min(stop + behind, length)
+        letters = genome.fetch(own, low, high).encode("utf-8", "backslashreplace")
+        piece = make_piece(letters, table, scanner.alphabet, name=genome.path, record=name, before=low)
+        places = np.zeros(1, dtype=np.int64)
+        segment = Segment(
+            scanner, piece.codes, piece.lower, np.array([name], dtype=object), places, places - low, places + high - low
+        )
+        yield from segment.decide(start - low, stop - low)
+        done += stop - start
+        if progress is not None:
+            progress(done)
+
+
+def _check_lengths(genome: Genome) -> None:
+    """Raise SequenceError for a record without a sequence."""
+    for name, length in genome.lengths.items():
+        if not length:
+            raise SequenceError("has no sequence", file=genome.path, record=name, remedy="remove the record")
+
+
+def _ranges(
+    lengths: dict[str, int], names: list[str], part: Part, block: int
+) -> Iterator[tuple[str, tuple[str, int], int, int]]:
+    """Yield the ranges of a part: (record id, (name, length) in the genome, start, stop)."""
+    first, last = part.span(sum(lengths.values()))
+    before = 0
+    for name, (own, length) in zip(names, lengths.items(), strict=True):
+        start, stop = max(first - before, 0), min(last - before, length)
+        for begin in range(start, stop, block):
+            yield name, (own, length), begin, min(begin + block, stop)
+        before += length

@@ -1,1 +1,0 @@
-"""What variants do to a model's decisions."""

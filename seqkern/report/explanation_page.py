@@ -1,0 +1,560 @@
+"""The folder and page of an explanation."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern import __version__
+from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.errors import SequenceError
+from seqkern.core.tsv import format_cell, table_text, write_tsv
+from seqkern.core.types import PathLike
+from seqkern.formats.regions import Place, place_of
+from seqkern.kernels.view_kernels import PieceKernel
+from seqkern.methods.explanation import WORDS_LETTERS, Explainer, KmerTable
+from seqkern.methods.poim import LetterMeans, Positions, has_poim, positions_of
+from seqkern.report.markup import Markup, clean, escape, tag
+from seqkern.report.page_frame import Column, fixed, number, plural, table, whole_page
+from seqkern.report.positions_page import positions_content, remove_positions, write_positions
+from seqkern.report.profile_pictures import MOST_LETTERS, bin_width, profile
+from seqkern.report.svg import as_file
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.views import Stretch, sequence_views, stretches
+
+if TYPE_CHECKING:
+    from seqkern.formats.signals import Track
+    from seqkern.solvers.thresholds import Threshold
+
+
+# The page that explains a model's decisions: profiles, k-mers, how to read them.
+
+Words = Sequence[tuple[str, float, int | None]]
+"""K-mers, their weights and occurrences, as from `KmerTable.sorted`."""
+STYLE = Path(__file__).with_name("style.css")
+MOST_BARS = 15
+
+
+def render_page(
+    summary: Summary,
+    profiles: Sequence[Shown],
+    means: Sequence[Shown],
+    words: Words,
+    positions: Positions | None = None,
+) -> Markup:
+    """Return the whole page as HTML."""
+    title = tag(
+        "header",
+        tag("p", "seqkern explain", class_="kicker"),
+        tag("h1", "How the model reached its decisions"),
+        tag("p", f"{summary.model}, applied to {summary.fasta}", class_="lead"),
+    )
+    sections = [
+        _facts(summary),
+        _reading(summary),
+        _positions_section(summary, positions) if positions else None,
+        _means_section(means) if means else None,
+        _profiles_section(summary, profiles) if profiles else None,
+        _words_section(summary, words),
+        _files_section(summary, positions),
+    ]
+    return whole_page(f"{summary.model} · seqkern explain", title, tag("main", sections), styles=(STYLE,))
+
+
+def _facts(summary: Summary) -> Markup:
+    """Return a list of facts about the model and the sequences."""
+    facts = [
+        ("kernel", tag("code", summary.kernel)),
+        ("solver", tag("code", summary.solver)),
+        ("trained on", "unknown" if summary.n_trained is None else plural(summary.n_trained, "sequence")),
+        ("new sequences", summary.predicted()),
+        ("bias b", number(summary.bias, 4)),
+    ]
+    if summary.threshold is not None:
+        facts.append(("threshold", f"{summary.threshold.value:.4g} for {summary.threshold.rule}"))
+    return tag("dl", [[tag("dt", name), tag("dd", value)] for name, value in facts], class_="facts")
+
+
+def _reading(summary: Summary) -> Markup:
+    """Return instructions for reading the figures."""
+    if summary.classes:
+        negative, positive = summary.classes
+        up = [_key("positive"), "upward supports ", tag("b", positive)]
+        down = [_key("negative"), "downward ", tag("b", negative)]
+        place = " With a probability above 0.5" if summary.by_probability else " Above zero"
+        if summary.threshold is not None:
+            place = f" Above {summary.threshold.value:.4g}, the model's threshold for {summary.threshold.rule},"
+        outcome = [f"{place} the prediction is ", tag("b", positive), "."]
+    else:
+        up, down = (
+            [_key("positive"), "upward increases the predicted number"],
+            [_key("negative"), "downward decreases it"],
+        )
+        outcome = []
+    return tag(
+        "section",
+        tag("h2", "How to read it"),
+        tag(
+            "p",
+            "The decision value is the sum of the contributions of all positions and of the bias b, which is the same "
+            "for all sequences. The curve shows the contribution of each position: ",
+            up,
+            ", ",
+            down,
+            ". The dashed line is at −b/L, for a sequence of length L: the decision value is the area between curve "
+            "and line above it, minus the area below it.",
+            outcome,
+        ),
+        tag(
+            "p",
+            "The similarity of a sequence to the training sequences is shared equally among the positions of the "
+            "k-mers or residues they have in common. Contributions show what this model uses, not biological truth; "
+            "neighbouring positions share k-mers, so a peak is usually a little wider than its cause.",
+            class_="note",
+        ),
+    )
+
+
+def _key(side: str) -> Markup:
+    """Return a small square in the colour of a side."""
+    return tag("span", class_=f"key {side}")
+
+
+def _figure(shown: Shown) -> Markup:
+    """Return one profile with its caption, in a box that scrolls sideways."""
+    box = tag("div", shown.drawn, class_="scroll", tabindex="0", role="region", aria_label=shown.label)
+    return tag("figure", tag("figcaption", shown.caption), box)
+
+
+def _positions_section(summary: Summary, positions: Positions) -> Markup:
+    """Return the section on the importance of positions: logos and heat map."""
+    return tag("section", tag("h2", "Importance of positions"), positions_content(positions, summary.model))
+
+
+def _means_section(means: Sequence[Shown]) -> Markup:
+    """Return the section of mean profiles."""
+    intro = (
+        "All new sequences have the same length, so positions are comparable. The curves are means over "
+        "sequences; the letters are the most frequent ones, a dot where none is found in half of the sequences."
+    )
+    figures = [_figure(shown) for shown in means]
+    return tag("section", tag("h2", "Mean profiles"), tag("p", intro), tag("div", figures, class_="profiles"))
+
+
+def _profiles_section(summary: Summary, profiles: Sequence[Shown]) -> Markup:
+    """Return the section of single sequences' profiles."""
+    first = f"The first {len(profiles)} of {summary.n} sequences" if summary.n > len(profiles) else "All sequences"
+    intro = f"{first}, in the order of the file. Each has its own scale. "
+    figures = tag("div", [_figure(shown) for shown in profiles], class_="profiles")
+    return tag("section", tag("h2", "Prediction profiles"), tag("p", intro), figures)
+
+
+def _words_section(summary: Summary, words: Words) -> Markup:
+    """Return the section of k-mers with the largest positive and negative weights."""
+    heading = tag("h2", "Words")
+    if not words:
+        reason = summary.no_words or ("all weights are zero" if summary.n else "there are no sequences")
+        return tag("section", heading, tag("p", f"No k-mers: {reason}.", class_="missing"))
+    intro = [
+        "Contribution of one occurrence of a k-mer to the decision value: the largest of "
+        f"{plural(summary.n_words, 'weight')}. ",
+        "The kernel is normalised: the contribution is divided by the norm of the sequence's k-mer vector. "
+        if summary.normalised
+        else None,
+        "It depends on the place of the k-mer, or on the sequence: the weights are means over the new sequences, "
+        "or, for k-mers with positions, over their occurrences in the new sequences and in those of the model. "
+        if summary.kmers_vary
+        else None,
+        "A k-mer also stands for its reverse complement. " if summary.both_strands else None,
+        f"There were too many k-mers; {summary.dropped} of smaller weight were left out. " if summary.dropped else None,
+        "For the others see ",
+        tag("a", "words.tsv", href="words.tsv"),
+        ".",
+    ]
+    negative, positive = summary.classes or ("smaller numbers", "larger numbers")
+    largest = max(abs(weight) for _, weight, _ in words) or 1.0
+    sides = [
+        _bars(f"For {positive}", "positive", [row for row in words if row[1] > 0][:MOST_BARS], largest),
+        _bars(f"For {negative}", "negative", [row for row in words if row[1] < 0][:MOST_BARS], largest),
+    ]
+    return tag("section", heading, tag("p", intro), tag("div", sides, class_="words"))
+
+
+def _bars(caption: str, side: str, rows: Words, largest: float) -> Markup:
+    """Return a table of k-mers with a bar for each weight."""
+    columns = [
+        Column("Word", False),
+        Column("Weight"),
+        Column("", False),
+        Column("Count", True, "occurrences in the new sequences"),
+    ]
+    cells = []
+    for word, weight, count in rows:
+        bar = tag("span", class_=f"bar {side}", style=f"width: {100 * abs(weight) / largest:.1f}%")
+        occurs = escape("–") if count is None else number(count, 0)
+        cells.append([word, number(weight, 3), tag("td", bar, class_="wide"), occurs])
+    return tag("div", table(caption, columns, cells))
+
+
+def _files_section(summary: Summary, positions: Positions | None) -> Markup:
+    """Return the section that describes the other files."""
+    files = {
+        "decisions.tsv": f"decision, bias{'' if summary.threshold is None else ', threshold'} and prediction of each "
+        "sequence",
+        "letters.tsv": "contribution of each position; for a sequence they sum to its decision value minus the bias",
+        "words.tsv": "k-mers, weights, and numbers of occurrences in the new sequences",
+    }
+    if positions:
+        files["importance.tsv"] = "importance of each letter, and of longer k-mers, at each position"
+        files["importance.svg"], files["logo.svg"] = "heat map of the importance", "sequence logos"
+    items = [tag("li", tag("a", name, href=name), f": {text}") for name, text in files.items()]
+    if summary.n_plots:
+        items.append(tag("li", "profile-0001.svg, …: the profiles as separate figures"))
+    made = f"Created by seqkern {summary.version}."
+    return tag("section", tag("h2", "Files"), tag("ul", items), tag("p", made, class_="note"))
+
+
+# The content of an explanation page: records with their profiles, and the summary.
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A profile to draw: the contribution of each residue to the decision value, with letters, bias and caption.
+
+    >>> shown = Shown(np.array([0.1, 0.4, -0.2]), "GTA", bias=-0.1, caption="site 1", label="Profile of site 1")
+    >>> "Profile of site 1" in shown.drawn
+    True
+    """
+
+    contributions: npt.NDArray[np.float64]  # shape (L,): Contribution of each residue to the decision value
+    letters: str  # length L: The sequence
+    bias: float  # Bias of the model
+    caption: object  # As for `tag`
+    label: str  # The caption as plain text
+    ends: tuple[float, ...] = ()  # Minimum range of the axis
+    views: Sequence[Stretch] = ()  # The sequences that are joined, if there are several
+
+    @cached_property
+    def drawn(self) -> Markup:
+        """SVG of the profile, drawn once for the page and for its file."""
+        return profile(self.contributions, self.letters, self.bias, self.label, self.ends, self.views)
+
+
+@dataclass
+class Summary:
+    """The facts on the page about the model and the new sequences."""
+
+    model: str  # Names of the model and of the file of sequences on the page
+    fasta: str  # Names of the model and of the file of sequences on the page
+    kernel: str  # On one line
+    solver: str  # On one line
+    n_trained: int | None  # Number of training sequences
+    classes: tuple[str, ...]  # (negative, positive); empty for a model of numbers
+    bias: float  # The bias, part of every decision value
+    normalised: bool  # Whether the kernel is
+    both_strands: bool  # As in `Explainer`
+    kmers_vary: bool = False  # As in `Explainer`
+    threshold: Threshold | None = None  # Threshold of the model, if it has one
+    by_probability: bool = False  # Whether its predictions follow its probabilities
+    n: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
+    n_plots: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
+    n_words: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
+    no_words: str | None = None  # Why there are no k-mers
+    dropped: int = 0  # Number of k-mers left out, as in `KmerTable`
+    counts: dict[str, int] = field(default_factory=dict)  # Number of sequences of each predicted class
+    version: str = __version__  # Of seqkern
+
+    def add(self, predicted: Sequence[Any]) -> None:
+        """Count the predictions for some more sequences."""
+        self.n += len(predicted)
+        for name in predicted if self.classes else ():
+            self.counts[name] = self.counts.get(name, 0) + 1
+
+    def predicted(self) -> Any:
+        """Return the total number of sequences, and the number in each predicted class, for `tag`."""
+        total = number(self.n, 0)
+        if not self.classes:
+            return total
+        return [total, ": ", ", ".join(f"{self.counts.get(name, 0)} {name}" for name in reversed(self.classes))]
+
+
+# The folder of an explanation: tables, figures, a page.
+
+MOST_NAME = 60
+LEAST_WINDOWS = 20
+PLACE = ("chromosome", "start", "end", "strand")
+"""Columns of sequences that come from a genome; positions count from 1, the end is included."""
+PICTURE = re.compile(r"profile-\d{4,}\.svg")
+
+
+@dataclass(frozen=True)
+class _Record:
+    """A sequence with its residues' contributions, its decision value and its prediction."""
+
+    name: str
+    letters: str
+    contributions: npt.NDArray[np.float64]
+    decision: float
+    predicted: Any
+    place: Place | None
+    views: list[Stretch]
+
+    def letter_lines(self, placed: bool, several: bool) -> Iterator[str]:
+        """Yield the record's lines of ``letters.tsv``, with all digits so that they sum to the decision value."""
+        name = format_cell(self.name)
+        values, ends = self.contributions.tolist(), ["\t\t" if several else ""] * len(self.letters)
+        for view in self.views:
+            ends[view.start : view.stop] = [f"\t{view.name}\t{n}" for n in range(1, view.stop - view.start + 1)]
+        if placed:
+            chromosome = "" if self.place is None else format_cell(self.place.chromosome)
+            bases = [""] * len(self.letters) if self.place is None else (self.place.bases() + 1).tolist()
+            ends = [f"\t{chromosome}\t{base}{end}" for base, end in zip(bases, ends, strict=True)]
+        for position, (letter, value, end) in enumerate(zip(self.letters, values, ends, strict=True), start=1):
+            yield f"{name}\t{position}\t{letter}\t{value!r}{end}\n"
+
+    def decision_line(self, bias: float, threshold: Threshold | None, placed: bool) -> str:
+        """Return the record's line of ``decisions.tsv``, with the model's threshold and the genome position, if any."""
+        cells = [format_cell(self.name), len(self.letters), repr(self.decision), repr(bias)]
+        cells += [] if threshold is None else [repr(threshold.value)]
+        place, where = self.place, [""] * len(PLACE) if placed else []
+        if placed and place is not None:
+            where = [format_cell(place.chromosome), str(place.start + 1), str(place.stop), place.strand]
+        return "\t".join(map(str, (*cells, format_cell(self.predicted), *where))) + "\n"
+
+    def shown(self, explainer: Explainer) -> Shown:
+        """Return the record's profile as a Shown."""
+        outcome = f": {self.predicted}, decision " if explainer.model.kind == "binary" else ": predicted "
+        bins = bin_width(len(self.letters))
+        how = f"; each step is the mean of {bins} positions" if bins > 1 else None
+        caption = [tag("b", _short(self.name)), outcome, number(self.decision, 3), how]
+        label = f"Prediction profile of {_short(self.name)}{outcome}{fixed(self.decision)}"
+        return Shown(self.contributions, self.letters, explainer.bias, caption, label, views=self.views)
+
+
+class _Means:
+    """Mean contributions by position and letter, for each prediction, as long as all sequences have one length."""
+
+    def __init__(self, explainer: Explainer) -> None:
+        assert explainer.model.alphabet is not None
+        self.explainer = explainer
+        self.length: int | None = None
+        self.views: list[Stretch] | None = None
+        self.groups: dict[Any, tuple[Any, Any, int]] = {}
+        self.letters = LetterMeans(explainer.model.alphabet)
+
+    def add(self, X: SequenceSet, shares: npt.NDArray[np.float64], predicted: Sequence[Any]) -> None:
+        """Add sequences with the contributions of their residues."""
+        lengths = set(X.lengths.tolist()) | (set() if self.length is None else {self.length})
+        self.views = stretches(X, 0) if self.views is None else self.views
+        alike = all(stretches(X, i) == self.views for i in range(len(X) if self.views else 0))
+        self.length = lengths.pop() if alike and len(lengths) == 1 and 0 < max(lengths) <= MOST_LETTERS else 0
+        if not self.length:
+            return
+        self.letters.add(X, shares)
+        letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
+        binary = self.explainer.model.kind == "binary"
+        names = np.array(predicted) if binary else np.zeros(len(X))
+        for name in set(names.tolist()):
+            sums, tallies, count = self.groups.get(name, (0.0, 0, 0))
+            here = names == name
+            codes = np.arange(X.alphabet.size)[:, None, None]
+            tallies = tallies + (letters[here] == codes).sum(axis=1)
+            self.groups[name] = sums + shares[here].sum(axis=0), tallies, count + int(here.sum())
+
+    def shown(self) -> list[Shown]:
+        """Return the mean profiles as a list of Shown, one for each class, the positive class first."""
+        if not self.length or sum(count for _, _, count in self.groups.values()) < 2:
+            return []
+        model, bias = self.explainer.model, self.explainer.bias
+        found = []
+        means = [sums / count for sums, _, count in self.groups.values()]
+        ends = float(np.min(means)), float(np.max(means))  # one scale for all
+        for name, (sums, tallies, count) in sorted(self.groups.items(), key=lambda item: str(item[0])):
+            who = plural(count, "sequence") + (f" predicted as {name}" if model.kind == "binary" else "")
+            letters = [self.letters.alphabet.letters[code] for code in tallies.argmax(axis=0)]
+            often = 2 * tallies.max(axis=0) >= count
+            text = "".join(letter if yes else "·" for letter, yes in zip(letters, often, strict=True))
+            caption = [tag("b", who), ": mean contribution of each position"]
+            label, views = f"Mean prediction profile of {who}", self.views or []
+            found.append((name, Shown(sums / count, text, bias, caption, label, ends, views)))
+        order = {name: i for i, name in enumerate(reversed(model.classes))}
+        return [item for _, item in sorted(found, key=lambda pair: order.get(pair[0], 0))]
+
+    def positions(self) -> Positions | None:
+        """Return the importance of positions for the added sequences; None if they are few or differ in length."""
+        model, binary = self.explainer.model, self.explainer.model.kind == "binary"
+        total = sum(count for _, _, count in self.groups.values()) if self.length else 0
+        if total < LEAST_WINDOWS and not has_poim(model.kernel):
+            return None
+        nothing: tuple[Any, Any, int] = 0.0, None, 0
+        _, tallies, count = self.groups.get(model.classes[1] if binary else 0, nothing) if total else nothing
+        who = plural(count, "sequence") + (f" predicted as {model.classes[1]}" if binary else "")
+        counts = tallies.T if count >= LEAST_WINDOWS else None
+        return positions_of(self.explainer.form, model, self.letters, counts, who)
+
+
+def write_explanation(
+    explainer: Explainer,
+    chunks: Iterable[SequenceSet],
+    out_dir: PathLike,
+    *,
+    model: str,
+    fasta: str,
+    plots: int = 12,
+    show: Callable[[int], None] | None = None,
+    n_threads: int | None = None,
+    track: Track | None = None,
+) -> KmerTable:
+    """Explain the decisions on any number of sequences in bounded memory, and return the k-mers of all of them."""
+    out_dir = Path(out_dir)
+    check_writable(out_dir / "index.html")
+    summary = _summary(explainer, model, fasta)
+    table, means = KmerTable(explainer.both_strands), _Means(explainer)
+    shown: list[Shown] = []
+    with (
+        atomic_write(out_dir / "letters.tsv", "w") as letters,
+        atomic_write(out_dir / "decisions.tsv", "w") as decisions,
+    ):
+        chunks, placed = _placed(chunks, explainer)
+        several = bool(sequence_views(cast("SequenceSet", explainer.model.support)))
+        more = "\tchromosome\tgenome_position" * placed + "\tview\tview_position" * several
+        letters.write(f"id\tposition\tletter\tcontribution{more}\n")
+        threshold = explainer.model.threshold
+        columns = ["id", "letters", "decision", "bias", *["threshold"] * (threshold is not None), "predicted"]
+        decisions.write("\t".join([*columns, *(PLACE if placed else ())]) + "\n")
+        for X in _pieces(explainer, chunks, table, n_threads):
+            decision, shares = explainer.letters(X, n_threads=n_threads)
+            predicted = explainer.model.classify(decision).tolist()
+            for i, part in enumerate(np.split(shares, np.cumsum(X.lengths)[:-1])):
+                place = place_of(X.ids[i], len(part), explainer.model.window)
+                views = stretches(X, i)
+                record = _Record(X.ids[i], X.string(i), part, float(decision[i]), predicted[i], place, views)
+                letters.writelines(map(table_text, record.letter_lines(placed, several)))
+                decisions.write(table_text(record.decision_line(explainer.bias, threshold, placed)))
+                if track is not None:
+                    _add_to_track(track, record)
+                if len(shown) < plots:
+                    shown.append(record.shown(explainer))
+            means.add(X, shares, predicted)
+            summary.add(predicted)
+            if show is not None:
+                show(summary.n)
+        words = table.sorted()
+        summary.n_words, summary.dropped, summary.no_words = len(words), table.dropped, explainer.no_words
+        summary.n_plots, positions = len(shown), means.positions()
+        page = render_page(summary, shown, means.shown(), words, positions)
+    write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), _word_rows(words))
+    pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
+    for name, item in zip(pictures, shown, strict=True):
+        with atomic_write(out_dir / name, "w") as file:
+            file.write(as_file(item.drawn))
+    if positions is None:
+        remove_positions(out_dir)
+    else:
+        write_positions(positions, out_dir, model)
+    with atomic_write(out_dir / "index.html", "w") as file:
+        file.write(page)
+    for path in out_dir.iterdir():  # remove those of an earlier run with more
+        if PICTURE.fullmatch(path.name) and path.name not in pictures:
+            path.unlink()
+    return table
+
+
+def _placed(chunks: Iterable[SequenceSet], explainer: Explainer) -> tuple[Iterator[SequenceSet], bool]:
+    """Return the chunks, and whether the first sequence has a position on a genome."""
+    rest = iter(chunks)
+    some = list(itertools.islice(rest, 1))
+    placed = any(len(X) and place_of(X.ids[0], int(X.lengths[0]), explainer.model.window) is not None for X in some)
+    return itertools.chain(some, rest), placed
+
+
+def _add_to_track(track: Track, record: _Record) -> None:
+    """Add the contributions of a record's bases to a track; raise SequenceError if their position is unknown."""
+    if record.place is None:
+        raise SequenceError(
+            "has no place on a genome in its id",
+            record=record.name,
+            remedy="write ids such as chr1:1001-1300 (the length must agree), use --sites, or remove --contributions",
+        )
+    step = -1 if record.place.reverse else 1
+    track.add(record.place.chromosome, record.place.bases()[::step], record.contributions[::step])
+
+
+def _pieces(
+    explainer: Explainer, chunks: Iterable[SequenceSet], table: KmerTable, n_threads: int | None
+) -> Iterator[SequenceSet]:
+    """Yield the sequences in pieces, after adding their k-mers to the table."""
+    for chunk in chunks:
+        for part in explainer.pieces(chunk, WORDS_LETTERS):
+            explainer.collect_words(part, table, n_threads)
+            yield from explainer.pieces(part)
+
+
+def _summary(explainer: Explainer, model: str, fasta: str) -> Summary:
+    """Return the Summary as it is before any sequence is read."""
+    explained = explainer.model
+    return Summary(
+        model=model,
+        fasta=fasta,
+        kernel=_text(explained.kernel),
+        solver=_text(explained.solver),
+        n_trained=explained.record.get("n"),
+        classes=explained.classes if explained.kind == "binary" else (),
+        bias=explainer.bias,
+        normalised=bool(explained.kernel.normalize),
+        both_strands=explainer.both_strands,
+        kmers_vary=explainer.kmers_vary,
+        threshold=explained.threshold,
+        by_probability=explained.cut.calibration is not None,
+    )
+
+
+def _word_rows(words: Iterable[tuple[str, float, int | None]]) -> Iterator[tuple[str, str, int | None]]:
+    """Yield the rows of ``words.tsv``."""
+    for word, weight, count in words:
+        yield word, repr(weight), count
+
+
+def _text(item: Any) -> str:
+    """Return a kernel or solver as one line of text, without switches and policies at their defaults."""
+    params = dict(item.get_params(deep=False))
+    if item.name in ("sum", "product"):
+        weights = params.get("weights") or [None] * len(item.parts)
+        parts = [
+            _text(part) if weight is None else f"{weight:g}*{_text(part)}"
+            for weight, part in zip(weights, item.parts, strict=True)
+        ]
+        return (" + " if item.name == "sum" else " * ").join(parts)
+    if isinstance(item, PieceKernel):
+        base = _text(item.base)
+        return f"{base}{',' if ':' in base else ':'}{item.name}={item.label}"
+    defaults = {name: item.default for name, item in inspect.signature(type(item)).parameters.items()}
+    skipped = (*item.parameters_with("execution"), "tol", "max_iter")
+    given = [
+        f"{name}={_value(value)}"
+        for name, value in params.items()
+        if name not in skipped and (value != defaults[name] or type(value) in (int, float))
+    ]
+    return f"{item.name}:{','.join(given)}" if given else item.name
+
+
+def _value(value: Any) -> str:
+    """Return a parameter's value as text, with kernels in parentheses."""
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(_value, value))}]"
+    return f"({_text(value)})" if hasattr(value, "get_params") else str(value).lower()
+
+
+def _short(name: str) -> str:
+    """Return a name shortened for a caption."""
+    name = clean(name)
+    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"

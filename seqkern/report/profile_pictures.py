@@ -1,0 +1,474 @@
+"""Prediction profiles and states of residues as pictures."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import SequenceError
+from seqkern.report.markup import Markup, tag
+from seqkern.report.svg import INK, NEGATIVE, POSITIVE, SOFT, axis_scale, picture
+from seqkern.sequences.views import Stretch
+
+# Prediction profiles as SVG: the contribution of each residue of a sequence to the decision value, as a curve.
+#
+# As in KeBABS, the contributions s_i are a step function over the positions, with a dashed line at −b/L, the bias
+# shared among the L residues. As f(x) = Σ_i (s_i + b/L), the decision value is the area above that line minus the
+# area below. Long sequences continue in further rows; very long ones are drawn in bins. If a sample has several
+# sequences, each has its name above, a line at its start, and its own positions.
+
+PER_ROW = 100
+MOST_LETTERS = 1200
+STEP = 9.6
+LEFT, RIGHT, TOP = 62.0, 12.0, 8.0
+HEIGHT, ROW = 110.0, 152.0
+WEAK = 0.15
+
+
+def profile(
+    contributions: npt.NDArray[np.float64],
+    letters: str,
+    bias: float,
+    label: str,
+    ends: tuple[float, ...] = (),
+    views: Sequence[Stretch] = (),
+) -> Markup:
+    """Return one sequence's profile as an SVG element that also works as a separate file."""
+    values, size = np.asarray(contributions, dtype=np.float64), len(contributions)
+    letters, numbers = _blanked(letters, views), _numbers(size, views)
+    share = -bias / max(1, size)
+    width = bin_width(size)
+    if width > 1:
+        edges = np.arange(0, size, width)
+        values = np.add.reduceat(values, edges) / np.diff([*edges, size])
+        letters, numbers, views = "", np.arange(1, size + 1)[edges], ()
+    low, high, ticks = axis_scale(min(0.0, share, *values, *ends), max(0.0, share, *values, *ends))
+    longest = min(PER_ROW, max(1, len(values)))
+    rows = [
+        [
+            *_row(values[part], letters[part], numbers[part], part.start, width, share, low, high, ticks),
+            *_view_marks(views, part.start, len(values[part])),
+        ]
+        for part in (slice(first, first + PER_ROW) for first in range(0, max(1, len(values)), PER_ROW))
+    ]
+    placed = [tag("g", row, transform=f"translate(0 {TOP + ROW * i:g})") for i, row in enumerate(rows)]
+    return picture(placed, (LEFT + STEP * longest + RIGHT, TOP + ROW * len(rows)), label, font_size=10)
+
+
+def bin_width(size: int) -> int:
+    """Return the number of residues per step of the curve, which shows their mean."""
+    return max(1, -(-size // MOST_LETTERS))
+
+
+def _row(
+    values: npt.NDArray[np.float64],
+    letters: str,
+    numbers: npt.NDArray[np.int64],
+    first: int,
+    width: int,
+    share: float,
+    low: float,
+    high: float,
+    ticks: Sequence[tuple[float, str]],
+) -> list[Markup]:
+    """Return one row: the curve above, the letters and positions below."""
+
+    def y(value: float) -> float:
+        return round(HEIGHT * (high - value) / (high - low), 2)
+
+    end = LEFT + STEP * len(values)
+    parts = [
+        tag("path", d=_area(np.maximum(values, 0), y), fill=POSITIVE, fill_opacity="0.75"),
+        tag("path", d=_area(np.minimum(values, 0), y), fill=NEGATIVE, fill_opacity="0.75"),
+        tag("path", d=f"M{LEFT:g} {y(0)}H{end:g}", stroke=SOFT, stroke_width="0.6"),
+        tag("path", d=_steps(values, y), fill="none", stroke=INK, stroke_width="0.8"),
+        tag("path", d=f"M{LEFT:g} {y(share)}H{end:g}", stroke=INK, stroke_width="1", stroke_dasharray="4 3"),
+        tag("path", d=f"M{LEFT:g} 0V{HEIGHT:g}", stroke=SOFT, stroke_width="0.6"),
+    ]
+    for tick, text in ticks:
+        parts.append(tag("path", d=f"M{LEFT - 3:g} {y(tick)}h3", stroke=SOFT, stroke_width="0.6"))
+        parts.append(tag("text", text, x=f"{LEFT - 6:g}", y=f"{y(tick) + 3.5:g}", text_anchor="end", fill=SOFT))
+    parts += _letters(values, letters, max(abs(low), abs(high)))
+    for i, position in enumerate(numbers.tolist()):
+        starts = i == 0 or (width == 1 and position == 1)
+        if position and (starts or (first + i if width > 1 else position) % 10 == 0):
+            x = LEFT + STEP * (i + 0.5)
+            text = f"{position:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+            parts.append(tag("text", text, x=f"{x:g}", y=f"{HEIGHT + 28:g}", text_anchor="middle", fill=SOFT))
+    return parts
+
+
+def _blanked(letters: str, views: Sequence[Stretch]) -> str:
+    """Return the letters with blanks between the joined sequences."""
+    if not views:
+        return letters
+    out = [" "] * len(letters)
+    for view in views:
+        out[view.start : view.stop] = letters[view.start : view.stop]
+    return "".join(out)
+
+
+def _numbers(size: int, views: Sequence[Stretch]) -> npt.NDArray[np.int64]:
+    """Return the position of each residue in its sequence, from 1; 0 between joined sequences."""
+    if not views:
+        return np.arange(1, size + 1)
+    numbers = np.zeros(size, dtype=np.int64)
+    for view in views:
+        numbers[view.start : view.stop] = np.arange(1, view.stop - view.start + 1)
+    return numbers
+
+
+def _view_marks(views: Sequence[Stretch], first: int, size: int) -> list[Markup]:
+    """Return, for one row, a line at the start of each joined sequence, and its name."""
+    parts = []
+    for view in views:
+        if first <= view.start < first + size:
+            x = LEFT + STEP * (view.start - first)
+            parts.append(tag("path", d=f"M{x:g} -6V{HEIGHT + 16:g}", stroke=SOFT, stroke_dasharray="2 2"))
+            parts.append(tag("text", view.name, x=f"{x + 3:g}", y="2", fill=INK, font_weight="700"))
+    return parts
+
+
+def _letters(values: npt.NDArray[np.float64], letters: str, largest: float) -> list[Markup]:
+    """Return the letters below the curve, in the colours of their contributions; weak ones are grey."""
+    groups: dict[str, list[tuple[int, str]]] = {SOFT: [], POSITIVE: [], NEGATIVE: []}
+    for place, letter in enumerate(letters):
+        value = values[place]
+        colour = SOFT if abs(value) < WEAK * largest else POSITIVE if value > 0 else NEGATIVE
+        groups[colour].append((place, letter))
+    parts = []
+    for colour, found in groups.items():
+        if found:
+            x = " ".join(f"{LEFT + STEP * (place + 0.5):g}" for place, _ in found)
+            text = "".join(letter for _, letter in found)
+            weight = None if colour == SOFT else "700"
+            parts.append(
+                tag(
+                    "text",
+                    text,
+                    class_="letters",
+                    x=x,
+                    y=f"{HEIGHT + 14:g}",
+                    text_anchor="middle",
+                    fill=colour,
+                    font_weight=weight,
+                )
+            )
+    return parts
+
+
+def _steps(values: npt.NDArray[np.float64], y: Callable[[float], float]) -> str:
+    """Return the step curve as a path."""
+    if not len(values):
+        return "M0 0"
+    numbers = values.tolist()  # Python's round faster than NumPy's
+    path = [f"M{LEFT:g} {y(numbers[0])}"]
+    for i, value in enumerate(numbers):
+        path.append(f"V{y(value)}H{LEFT + STEP * (i + 1):g}")
+    return "".join(path)
+
+
+def _area(values: npt.NDArray[np.float64], y: Callable[[float], float]) -> str:
+    """Return the area between the step curve and zero as a path."""
+    if not len(values):
+        return "M0 0"
+    return f"M{LEFT:g} {y(0)}{_steps(values, y).replace('M', 'L', 1)}V{y(0)}Z"
+
+
+# Pictures of the states of one protein's residues: letters, true and predicted states, and confidences.
+#
+# The output is text for a terminal, or SVG: helices are rounded boxes, strands arrows, turns arcs, the rest a line.
+# Shapes repeat what colours show.
+
+HELIX, STRAND, TURN, COIL = "helix", "strand", "turn", "coil"
+SHAPES = {
+    **dict.fromkeys("HGI", HELIX),
+    **dict.fromkeys("EB", STRAND),
+    **dict.fromkeys("TS", TURN),
+    **dict.fromkeys("CLP_- ", COIL),
+}
+"""What a state is drawn as, by its letter (capital); another letter is a grey box that holds it."""
+
+COMMON = "HEC"
+"""States whose shape needs no letter: rarer ones of the same shape are paler and hold theirs."""
+
+NAMES = dict(
+    zip("HGIEBTSC", ("helix", "3-10 helix", "π helix", "strand", "bridge", "turn", "bend", "coil"), strict=True)
+)
+
+UNKNOWN = "?"
+COLOURS: dict[str | None, str] = {
+    HELIX: "#d55e00",
+    STRAND: "#0072b2",
+    TURN: "#7a5c00",
+    COIL: "#555555",
+    None: "#8a8a8a",
+}
+PALE: dict[str | None, str] = {HELIX: "#f3b48a", STRAND: "#8fc3e6"}
+ANSI: dict[str | None, str] = {HELIX: "38;5;166", STRAND: "38;5;32", TURN: "38;5;94", COIL: "38;5;244", None: "38;5;90"}
+WRONG = "#fbe9b7"
+
+CELL, TRACK_LEFT, TRACK_RIGHT, TRACK_TOP = 15, 84, 12, 10
+LINE = 17
+BARS = 18
+FONT = "font-family:system-ui,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif"
+
+
+@dataclass(frozen=True)
+class Track:
+    """A chain to be drawn: its letters, predicted states and, optionally, true states and confidences (0 to 1)."""
+
+    name: str  # Of the chain
+    letters: str  # The sequence
+    predicted: str  # One letter for each state; `UNKNOWN` where there is no prediction
+    true: str | None = None  # Likewise; `UNKNOWN` where the state is not known
+    sure: Sequence[float] | None = None  # How sure each prediction is, from 0 to 1
+
+    def __post_init__(self) -> None:
+        for line in (self.predicted, self.true, self.sure):
+            if line is not None and len(line) != len(self.letters):
+                raise SequenceError(
+                    f"{len(line)} states or values for {len(self.letters)} residues",
+                    record=self.name,
+                    remedy="give one for each",
+                )
+
+    def right(self) -> float | None:
+        """Return the share of correctly predicted residues, or None if no true state is known."""
+        known = [(a, b) for a, b in zip(self.true or "", self.predicted, strict=False) if UNKNOWN not in (a, b)]
+        return sum(a == b for a, b in known) / len(known) if known else None
+
+    def head(self) -> str:
+        """Return the heading above the picture: name, length and accuracy."""
+        right = self.right()
+        share = "" if right is None else f", {100 * right:.1f} % of the states right"
+        return f"{self.name}: {len(self.letters)} residues{share}"
+
+
+def track_text(track: Track, width: int = 60, colour: bool = False) -> str:
+    """Return a track as lines of text."""
+    lines = [track.head(), ""]
+    count = len(track.letters)
+    for start in range(0, count, width):
+        stop = min(start + width, count)
+        part = slice(start, stop)
+        ruler = _ruler(start, stop)
+        lines += [f"{'':11}{ruler}".rstrip()] if ruler.strip() else []
+        lines.append(f"{'residue':11}{track.letters[part]}")
+        if track.true is not None:
+            lines.append(f"{'true':11}{_coloured(track.true[part], colour)}")
+        lines.append(f"{'predicted':11}{_coloured(track.predicted[part], colour)}")
+        if track.sure is not None:
+            digits = "".join(str(min(int(10 * value), 9)) for value in track.sure[part])
+            known = zip(digits, track.predicted[part], strict=True)
+            lines.append(f"{'confidence':11}{''.join(' ' if s == UNKNOWN else digit for digit, s in known)}".rstrip())
+        if track.true is not None:
+            pairs = zip(track.true[part], track.predicted[part], strict=True)
+            lines.append(f"{'wrong':11}{''.join('x' if _differs(a, b) else ' ' for a, b in pairs)}".rstrip())
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _ruler(start: int, stop: int) -> str:
+    """Return the numbers of every tenth residue, each ending above its residue."""
+    text = [" "] * (stop - start)
+    for number in range(start + 10 - start % 10, stop + 1, 10):
+        name = str(number)
+        place = number - start - len(name)
+        if place >= 0:
+            text[place : place + len(name)] = name
+    return "".join(text)
+
+
+def _coloured(states: str, colour: bool) -> str:
+    """Return the states as text, each run of one state in its colour."""
+    if not colour:
+        return states
+    runs = ("".join(run) for _, run in groupby(states))
+    return "".join(run if run[0] == UNKNOWN else f"\x1b[{ANSI[shape_of(run[0])]}m{run}\x1b[0m" for run in runs)
+
+
+def shape_of(state: str) -> str | None:
+    """Return the shape that a state is drawn as, or None for a box with its letter."""
+    return SHAPES.get(state.upper())
+
+
+def _differs(true: str, predicted: str) -> bool:
+    """Return whether a prediction is wrong; False if either state is unknown."""
+    return UNKNOWN not in (true, predicted) and true != predicted
+
+
+def track_svg(track: Track, width: int = 60) -> Markup:
+    """Return a track as SVG that scales with the available width, for a separate file or a page."""
+    rows: list[object] = []
+    y = TRACK_TOP
+    lanes = [("true", track.true)] if track.true is not None else []
+    lanes.append(("predicted", track.predicted))
+    for start in range(0, len(track.letters), width):
+        part = slice(start, min(start + width, len(track.letters)))
+        rows.append(_letters_track_picture(track.letters[part], start, y))
+        top = y + 32
+        if track.true is not None:
+            rows.append(_mistakes(track.true[part], track.predicted[part], top, LINE * len(lanes)))
+        for name, states in lanes:
+            rows += [_label(name, top + 12), *_segments(states, part, top)]
+            top += LINE
+        if track.sure is not None:
+            rows += [_label("confidence", top + 16), _bars(track, part, top + 3 + BARS)]
+            top += BARS + 3
+        y = top + 18
+    legend, high = _legend(track, width, y)
+    return tag(
+        "svg",
+        tag("title", track.head()),
+        rows,
+        legend,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {LEFT + CELL * width + RIGHT} {high}",
+        role="img",
+        aria_label=f"Track of states, {track.head()}",
+        style=FONT,
+    )
+
+
+def _text(
+    x: object, y: float, text: object, size: float = 12, anchor: str = "middle", colour: str = "#1c1c1c"
+) -> Markup:
+    """Return an SVG text element."""
+    return tag("text", text, x=x, y=y, font_size=size, text_anchor=anchor, fill=colour)
+
+
+def _label(name: str, y: float) -> Markup:
+    """Return the label to the left of a line of a row."""
+    return _text(TRACK_LEFT - 10, y, name, 11, "end", "#5a5a5a")
+
+
+def _letters_track_picture(letters: str, start: int, y: float) -> list[Markup]:
+    """Return the letters of a row, with the number of every tenth residue above."""
+    places = range(start + 1, start + len(letters) + 1)
+    centres = " ".join(f"{LEFT + CELL * (i + 0.5):g}" for i in range(len(letters)))
+    numbers = [
+        _text(TRACK_LEFT + CELL * (n - start - 0.5), y + 8, n, 9.5, colour="#5a5a5a") for n in places if n % 10 == 0
+    ]
+    return [_label(str(start + 1), y + 24), *numbers, _text(centres, y + 24, letters)]
+
+
+def _mistakes(true: str, predicted: str, y: int, height: int) -> Markup | None:
+    """Return a tint behind the wrongly predicted residues."""
+    pairs = zip(true, predicted, strict=True)
+    path, x = [], TRACK_LEFT
+    for wrong, run in groupby(_differs(a, b) for a, b in pairs):
+        wide = CELL * len(list(run))
+        if wrong:
+            path.append(f"M{x} {y - 1}h{wide}v{height}h{-wide}z")
+        x += wide
+    return _path("".join(path), fill=WRONG)
+
+
+def _path(d: str, **attributes: object) -> Markup | None:
+    """Return an SVG path, or None if it is empty."""
+    return tag("path", d=d, **attributes) if d else None
+
+
+def _segments(states: str, part: slice, y: int) -> Iterator[Markup]:
+    """Yield the shapes of the segments of one row; a segment that continues in the next row has no end here."""
+    place = 0
+    for state, run in groupby(states):
+        first, place = place, place + len(list(run))
+        a, b = max(first, part.start), min(place, part.stop)
+        if a < b and state != UNKNOWN:
+            x, wide = TRACK_LEFT + CELL * (a - part.start), CELL * (b - a)
+            yield tag(
+                "g",
+                tag("title", f"{name_of(state)}, {first + 1}–{place}"),
+                _shape(state, x, y, wide, (a == first, b == place)),
+            )
+
+
+def _shape(state: str, x: int, y: int, wide: int, ends: tuple[bool, bool]) -> object:
+    """Return the drawing of one segment, `wide` wide from `x`; `ends` tells which of its two ends are real."""
+    shape = shape_of(state)
+    named = state.upper() not in COMMON and shape != COIL
+    colour = PALE.get(shape, COLOURS[shape]) if named else COLOURS[shape]
+    middle = y + 8
+    if shape == COIL:
+        return _path(f"M{x} {middle}h{wide}", stroke=colour, stroke_width=1.6, fill="none")
+    if shape == TURN:
+        arc = f"M{x} {middle + 3}q{wide / 2:g} -14 {wide} 0"
+        dashes = "3 2" if state.upper() == "S" else None
+        return _path(arc, stroke=colour, stroke_width=1.8, fill="none", stroke_dasharray=dashes)
+    drawn = [_path(_arrow(x, middle, wide, ends[1]) if shape == STRAND else _box(x, y, wide, ends), fill=colour)]
+    if named:
+        drawn.append(_text(x + wide / 2, middle + 3.5, state, 9.5, colour="#ffffff" if shape is None else "#1c1c1c"))
+    return drawn
+
+
+def _box(x: int, y: int, wide: int, ends: tuple[bool, bool]) -> str:
+    """Return the outline of a box, round at its real ends."""
+    left, right = (6 if end else 0 for end in ends)
+    return (
+        f"M{x + left + 0.5} {y + 2}h{wide - left - right - 1}q{right} 0 {right} {min(right, 6)}v{12 - 2 * right}"
+        f"q0 {right} {-right} {right}h{-(wide - left - right - 1)}q{-left} 0 {-left} {-left}v{-(12 - 2 * left)}"
+        f"q0 {-left} {left} {-left}z"
+    )
+
+
+def _arrow(x: float, middle: int, wide: int, end: bool) -> str:
+    """Return the outline of an arrow to the right, without a head if the strand continues in the next row."""
+    head = min(10, wide - 2) if end else 0
+    x, shaft = x + 0.5, wide - head - 1
+    if not end:
+        return f"M{x} {middle - 4}h{shaft}v8h{-shaft}z"
+    return f"M{x} {middle - 4}h{shaft}v-4l{head} 8l{-head} 8v-4h{-shaft}z"
+
+
+def _bars(track: Track, part: slice, foot: int) -> list[Markup | None]:
+    """Return one bar for each residue, with the confidence of its prediction as height, above a line."""
+    assert track.sure is not None
+    bars = []
+    for i, (sure, state) in enumerate(zip(track.sure[part], track.predicted[part], strict=True)):
+        if state != UNKNOWN:
+            high = round(BARS * float(sure), 1)
+            bars.append(f"M{LEFT + CELL * i + 2} {foot}v{-high}h{CELL - 4}v{high}z")
+    base = _path(f"M{LEFT} {foot}h{CELL * (part.stop - part.start)}", stroke="#b5b0a5", stroke_width=0.8)
+    return [_path("".join(bars), fill="#7c8894"), base]
+
+
+def _legend(track: Track, width: int, y: int) -> tuple[Markup, int]:
+    """Return the legend of the shapes, and the y coordinate below it."""
+    found = {s for s in (track.true or "") + track.predicted if s != UNKNOWN}
+    there = sorted(found, key=lambda s: ("HGIEBTSC".find(s.upper()) % 99, s))
+    entries: list[tuple[str, Callable[[int, int], object]]] = [(name_of(state), _sample(state)) for state in there]
+    if track.true is not None:
+        entries.append(("predicted wrongly", lambda x, y: _path(f"M{x} {y}h30v16h-30z", fill=WRONG)))
+    x = TRACK_LEFT
+    drawn: list[object] = []
+    for name, draw in entries:
+        wide = 60 + round(6.4 * len(name))
+        if x + wide > TRACK_LEFT + CELL * width and x > TRACK_LEFT:
+            x, y = TRACK_LEFT, y + 20
+        drawn += [draw(x, y), _text(x + 36, y + 12, name, 11, "start", "#5a5a5a")]
+        x += wide
+    return tag("g", drawn), y + 22
+
+
+def _sample(state: str) -> Callable[[int, int], object]:
+    """Return a function that draws a short segment of a state at (x, y)."""
+    return lambda x, y: _shape(state, x, y, 30, (True, True))
+
+
+def name_of(state: str) -> str:
+    """Return the name of a state, with its letter."""
+    return f"{NAMES.get(state.upper(), shape_of(state) or 'state')} ({state})"
+
+
+def track_page(tracks: list[Track], width: int = 60) -> Markup:
+    """Return an HTML page with the tracks of several chains, one below the other."""
+    style = "body{margin:2rem auto;max-width:66rem;padding:0 1rem;" + FONT + "}h2{font-size:1rem}svg{width:100%}"
+    parts = [tag("section", tag("h2", track.head()), track_svg(track, width)) for track in tracks]
+    head = tag(
+        "head", tag("meta", charset="utf-8"), tag("title", "Predicted states"), Markup(f"<style>{style}</style>")
+    )
+    return Markup("<!DOCTYPE html>\n" + tag("html", head, tag("body", parts), lang="en") + "\n")

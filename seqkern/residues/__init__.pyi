@@ -1,6 +1,0 @@
-from .residues import STATES as STATES
-from .residues import WINDOW as WINDOW
-from .residues import Residues as Residues
-from .residues import check_window as check_window
-from .windows import residue_samples as residue_samples
-from .windows import residue_windows as residue_windows

@@ -1,0 +1,710 @@
+"""Similar sequences: pairs, groups of linked samples, and what chance explains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.checks import check_integer, check_real
+from seqkern.core.errors import ParameterError
+from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.sequences import _search
+from seqkern.sequences.joining import compared
+from seqkern.sequences.sequence_set import SequenceSet
+
+# Similarity explained by chance: the length of a shared stretch, and the identity of an alignment.
+
+RARE = 1e-3
+"""A similarity counts if fewer such pairs are expected by chance in a data set of this size."""
+HSSP_SHORT, HSSP_LONG = 11, 450
+IDENTITY = {"protein": 0.5}
+"""The smallest identity that links two records by default, by alphabet."""
+OTHER_IDENTITY = 0.8
+
+
+def chance_length(X: SequenceSet) -> int:
+    """Return the smallest length at which a record is expected in another one less than once by chance.
+
+    Each of n records can start at no more than T places of T residues in all: n T / |A|^length < 1.
+
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.sequences.similarity import chance_length
+    >>> chance_length(SequenceSet.from_strings(["ACGTACGTAC"] * 10, "dna"))
+    5
+    """
+    places = float(len(X)) * float(X.lengths.sum())
+    return max(1, int(np.ceil(np.log(places + 1.0) / np.log(X.alphabet.size))))
+
+
+def match_chance(X: SequenceSet) -> float:
+    """Return the probability that two residues, drawn at random from the set, are the same."""
+    size = X.alphabet.size
+    counts = np.bincount(X.codes, minlength=256)[:size].astype(np.float64)
+    return max(1.0 / size, float(np.sum((counts / max(counts.sum(), 1.0)) ** 2)))
+
+
+def exact_length(X: SequenceSet, match: float, strands: int = 1) -> int:
+    """Return the length from which a stretch shared by two records is not due to chance.
+
+    T residues form T² / 2 pairs of places, twice as many on two strands. The length is the smallest k at which fewer
+    than `RARE` of them start the same k residues by chance: strands · T² / 2 · match^k < `RARE`. If a k-mer of this
+    length does not fit into 62 bits, the longest that does is used.
+    """
+    longest = int(62 * np.log(2) / np.log(X.alphabet.size))
+    if match >= 1:
+        return longest
+    places = strands * float(X.lengths.sum()) ** 2 / 2
+    return min(max(3, int(np.ceil(np.log(max(places, 1.0) / RARE) / -np.log(match)))), longest)
+
+
+def needed_residues(
+    X: SequenceSet, match: float, strands: int = 1, identity: float | None = None
+) -> npt.NDArray[np.int32]:
+    """Return the number of identical residues that links two records, by the length of the shorter one.
+
+    The default is a share of at least 0.5 for proteins and 0.8 for other sequences, and more for short ones:
+
+    - Fewer than `RARE` pairs with this share are expected by chance: L·KL(share ‖ match) ≥ ln(strands · n T / RARE),
+      for a shorter record of L residues, n records and T residues in all, hence T places to align a record with
+      (the Chernoff bound of a binomial tail).
+    - For proteins, the share of the HSSP curve, 4.8 L^(−0.32 (1 + exp(−L / 1000))) (Rost 1999): all of 11 residues,
+      half of 37.
+
+    L + 1 means that no share is enough.
+    """
+    lengths = np.arange(int(X.lengths.max(initial=0)) + 1, dtype=np.float64)
+    if identity is not None:
+        return np.ceil(identity * lengths - 1e-9).astype(np.int32)
+    protein = X.alphabet.name == "protein"
+    shares = np.full(len(lengths), IDENTITY.get(X.alphabet.name, OTHER_IDENTITY))
+    if protein:
+        inside = np.clip(lengths, HSSP_SHORT + 1, HSSP_LONG)
+        curve = 4.8 * inside ** (-0.32 * (1 + np.exp(-inside / 1000)))
+        shares = np.maximum(shares, np.where(lengths <= HSSP_SHORT, 1.0, np.minimum(curve, 1.0)))
+    needed = np.ceil(shares * lengths - 1e-9)
+    limit = np.log(max(strands * float(len(X)) * float(X.lengths.sum()), 1.0) / RARE)
+    # the divergence grows with the share above `match`
+    while True:
+        short = (needed <= lengths) & (lengths * _divergence(needed / np.maximum(lengths, 1), match) < limit)
+        if not short.any():
+            return np.maximum(needed, 1).astype(np.int32)
+        needed[short] += 1
+
+
+def _divergence(share: npt.NDArray[np.float64], match: float) -> npt.NDArray[np.float64]:
+    """Return the Kullback-Leibler divergence of two Bernoulli distributions in nats; 0 for a share up to `match`."""
+    share = np.clip(share, match, 1.0)
+    if match >= 1:
+        return np.zeros_like(share)
+    rest = np.maximum(1 - share, 1e-300)
+    return share * np.log(share / match) + np.where(share < 1, rest * np.log(rest / (1 - match)), 0.0)
+
+
+# Search for pairs of similar records: a long shared stretch, or many identical residues in an alignment.
+
+Indices = npt.NDArray[np.int64]
+
+END, BLOCK = 254, 32
+"""The code behind each record, and the positions between entries of the table of records."""
+PLACES = 32
+"""Each place of a long k-mer is compared with so many later ones; no group is lost, but pairs of it are."""
+HITS, MOST_HITS = 3e7, 2e9
+"""Chance hits of the seeds: as many as are aimed at, and the number above which no identity is looked for."""
+MOST_CODES = 1 << 24
+"""The largest number of different seeds."""
+EDGE = 64
+"""Places that each place of a seed is compared with, besides four times those expected by chance."""
+SCALE, DROP, BAND = 100.0, 5.0, 32
+"""Scores for one nat, the nats that an extension may lose, and diagonals on each side of the segment aligned."""
+ALIGNED = 50
+"""Each record is aligned with so many later ones at most, those with the best segments."""
+PART = 1 << 22
+"""K-mers that are sorted at once."""
+STEP = 256
+"""Queries that a thread takes at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarPairs:
+    """Identical and similar records of a set.
+
+    Attributes
+    ----------
+    identical : ndarray of int64, shape (n,)
+        Identical records share a class; classes are numbered in the order of their first records.
+    pairs : ndarray of int64, shape (m, 2)
+        Similar classes, sorted; each pair once, the smaller number first.
+    identity : ndarray of float64, shape (m,)
+        Identical residues of the alignment (for pairs with `shared` only: residues of the longest stretch) divided by
+        the length of the shorter record.
+    shared : ndarray of bool, shape (m,)
+        Whether the pair is similar only in a stretch that it shares.
+    length : int or None
+        The length from which a shared stretch counts; None if none was looked for.
+    aligned : bool
+        False if the set is too large for alignments, and only shared stretches were looked for.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.sequences import find_similar
+    >>> proteins = ["MKVLAAGIVGLPNVGKSTLFNALT", "MKVLAAGIVALPNVGKSTLFNALT", "WWHCDEQRTYSFMPNEWIHHKCDY"]
+    >>> found = find_similar(SequenceSet.from_strings(proteins, "protein"))
+    >>> found.pairs.tolist(), found.identity.round(3).tolist()
+    ([[0, 1]], [0.958])
+    """
+
+    identical: Indices
+    pairs: Indices
+    identity: npt.NDArray[np.float64]
+    shared: npt.NDArray[np.bool_]
+    length: int | None
+    aligned: bool
+
+
+def find_similar(
+    X: SequenceSet,
+    *,
+    identity: float | None = None,
+    both_strands: bool | None = None,
+    n_threads: int | None = None,
+) -> SimilarPairs:
+    """Find similar records of a set, in a time that grows in proportion to its size unless nearly all are similar.
+
+    Two records are similar by default in either of two ways. They share a stretch of
+    `seqkern.sequences.similarity.exact_length` residues, which chance does not explain (of proteins also half of the
+    shorter one, since unrelated ones share tags and motifs). Or enough residues are identical (`needed_residues` in the
+    same module: half of a long protein, 0.8 of other sequences, and no fewer than chance rules out).
+
+    Identity is the number of identical residues in the best alignment without end-gap costs (match 1, mismatch and
+    gapped residue −1; of several the one with most identical residues), divided by the length of the shorter record.
+    Only pairs that share a k-mer whose extension without gaps scores above chance (one such pair for each record) are
+    aligned, within `BAND` diagonals of this segment, so pairs near the limit can be missed. k is the smallest with at
+    most `HITS` chance hits; of DNA with a difference in every twelfth base, a k-mer of 11 is always left. Of a k-mer at
+    very many places, each place is compared with the next ones only, and a record is aligned with no more than
+    `ALIGNED` later ones, in an order that depends on the sequences alone: of a large group not every pair is listed.
+    Masked residues never match. Stretches of low complexity (by the score of DUST) are not shared stretches. In sets so
+    large that more than `MOST_HITS` chance hits are expected (180 million bases, 70 million residues of proteins), only
+    shared stretches are looked for.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The records; of several sequences those that count, see `seqkern.sequences.joining.similar_by`.
+    identity : float, optional
+        Minimum identity; then shared stretches are not looked for, and chance is not considered.
+    both_strands : bool, optional
+        Whether to compare sequences also with the reverse complements of the others. Default: for DNA.
+    n_threads : int, optional
+        Default: all cores. The result is the same for any number.
+
+    Returns
+    -------
+    SimilarPairs
+
+    Raises
+    ------
+    ParameterError
+        If `identity` is not in (0, 1], or the alphabet has no complement.
+
+    References
+    ----------
+    Steinegger M, Söding J. MMseqs2 enables sensitive protein sequence searching for the analysis of massive data sets.
+    Nature Biotechnology 35, 2017. — Rost B. Twilight zone of protein sequence alignments. Protein Engineering 12, 1999.
+    — Morgulis A et al. A fast and symmetric DUST implementation to mask low-complexity DNA sequences. Journal of
+    Computational Biology 13, 2006.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.sequences import find_similar
+    >>> X = SequenceSet.from_strings(["GATTACAGATTTCACCGTA", "TACGGTGAAATCTGTAATC", "CCCTCTCTTGTGTGAAACA"], "dna")
+    >>> find_similar(X).pairs.tolist(), find_similar(X, both_strands=False).pairs.tolist()
+    ([[0, 1]], [])
+    """
+    if identity is not None:
+        check_real("identity", identity, 0, 1, open_low=True)
+    X = compared(X)
+    if both_strands is None:
+        both_strands = X.alphabet.name == "dna"
+    classes, order = _distinct(X)
+    # classes in the order of their contents
+    first = np.unique(classes, return_index=True)[1]
+    own = X.take(first[order]).replace(tracks={}).compact()
+    match = match_chance(own)
+    length, shared = None, np.zeros((0, 3), dtype=np.int64)
+    if identity is None and own.lengths.max(initial=0):
+        length = exact_length(own, match, 1 + both_strands)
+        shared = _shared(own, length, both_strands, n_threads)
+    k = seed_length(own, match, 1 + both_strands)
+    similar = np.zeros((0, 3), dtype=np.int64)
+    if k is not None and own.lengths.max(initial=0) >= k:
+        similar = aligned_pairs(own, match, k, identity, both_strands, n_threads)
+    return _joined(classes, order, own.lengths, shared, similar, length, k is not None)
+
+
+def _distinct(X: SequenceSet) -> tuple[Indices, Indices]:
+    """Return a number for each record, equal for identical sequences, and these numbers in the order of a hash."""
+    seen: dict[bytes, int] = {}
+    records = (X.codes[start:stop].tobytes() for start, stop in zip(X.starts.tolist(), X.stops.tolist(), strict=True))
+    classes = np.array([seen.setdefault(record, len(seen)) for record in records], dtype=np.int64)
+    keys = [(blake2b(record, digest_size=8).digest(), record) for record in seen]
+    return classes, np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+def records_of(X: SequenceSet, both_strands: bool) -> _search.Records:
+    """Return the records for the compiled loops, each followed by END and, if both strands count, its complement."""
+    parts = [X, X.reverse_complement()] if both_strands else [X]
+    base = np.concatenate([[0], np.cumsum([len(part.codes) for part in parts])])[:-1]
+    starts = np.stack([part.starts + b for part, b in zip(parts, base, strict=True)], axis=1).ravel()
+    lengths = np.repeat(X.lengths, len(parts))
+    bounds = np.concatenate(([0], np.cumsum(lengths + 1)))
+    codes = np.full(bounds[-1], END, dtype=np.uint8)
+    source = np.concatenate([part.codes for part in parts])
+    for begin in range(0, len(starts), 1 << 16):
+        rows = slice(begin, begin + (1 << 16))
+        lengths_here = lengths[rows]
+        within = np.arange(lengths_here.sum()) - np.repeat(np.cumsum(lengths_here) - lengths_here, lengths_here)
+        codes[np.repeat(bounds[:-1][rows], lengths_here) + within] = source[
+            np.repeat(starts[rows], lengths_here) + within
+        ]
+    first = np.searchsorted(bounds, np.arange(0, len(codes), BLOCK), side="right") - 1
+    return _search.Records(codes, bounds, first.astype(np.int32), len(parts), X.alphabet.size)
+
+
+def threads_of(n_threads: int | None) -> int:
+    """Return the number of threads to use."""
+    return available_threads(n_threads or GIVEN_THREADS.get())
+
+
+def _shared(X: SequenceSet, length: int, both_strands: bool, n_threads: int | None) -> Indices:
+    """Return rows (record, record, residues) for the stretches that records share."""
+    records = records_of(X, False)
+    bad = _search.unusable(records, length)
+    complement = None
+    if both_strands:
+        complement = X.alphabet.complement_codes[: X.alphabet.size].copy()
+    bits = max(0, int(np.ceil(np.log2(max(len(bad), 1) / PART))))
+    tasks = (
+        lambda part=part: _search.sharing(records, bad, length, complement, PLACES, bits, part)
+        for part in range(1 << bits)
+    )
+    found = np.concatenate(in_threads(tasks, threads_of(n_threads))).astype(np.int64)
+    if X.alphabet.name == "protein":
+        # tags and motifs are not relatives
+        shorter = np.minimum(X.lengths[found[:, 0]], X.lengths[found[:, 1]])
+        found = found[2 * found[:, 2] >= shorter]
+    return found
+
+
+def seed_length(X: SequenceSet, match: float, strands: int) -> int | None:
+    """Return the length of the seeds; None if chance hits would be too frequent."""
+    size, total = X.alphabet.size, float(len(X.codes))
+    if match >= 0.5:
+        return None
+    longest = int(np.log(MOST_CODES) / np.log(size) + 1e-9)
+    for k in range(2 if size > 5 else 4, longest + 1):
+        if strands * total**2 / 2 * match**k <= HITS:
+            return k
+    return longest if strands * total**2 / 2 * match**longest <= MOST_HITS else None
+
+
+def aligned_pairs(
+    X: SequenceSet,
+    match: float,
+    k: int,
+    identity: float | None,
+    both_strands: bool,
+    n_threads: int | None,
+    queries: int | None = None,
+) -> Indices:
+    """Return the pairs with enough identical residues in their alignment: record, later record, identical residues."""
+    records = records_of(X, both_strands)
+    total = float(len(X.codes)) * (1 + both_strands)
+    needed = needed_residues(X, match, 1 + both_strands, identity)
+    share = IDENTITY.get(X.alphabet.name, OTHER_IDENTITY) if identity is None else identity
+    share = min(max(share, match + 0.1), 0.9)
+    # log-odds of this share against chance, in nats: of one record, the best chance segment is log(mn) + const.
+    match_score, mismatch_score = np.log(share / match), np.log((1 - share) / (1 - match))
+    least = np.log(max(0.3 * float(X.lengths.mean()) * total, 1.0))
+    step, loss, drop, limit = (int(np.rint(SCALE * value)) for value in (match_score, mismatch_score, DROP, least))
+    cap = EDGE + int(4 * total * match**k)
+    bounds, places = _search.postings(records, k)
+    last = len(X) if queries is None else queries
+    tasks = [
+        lambda begin=begin: _search.similar(
+            records,
+            bounds,
+            places,
+            k,
+            cap,
+            (step, loss, drop, limit, BAND, ALIGNED, queries or 0),
+            needed,
+            begin,
+            min(begin + STEP, last),
+            len(X),
+        )
+        for begin in range(0, last, STEP)
+    ]
+    return np.concatenate(in_threads(tasks, threads_of(n_threads), "similar sequences")).astype(np.int64)
+
+
+def _joined(
+    classes: Indices,
+    order: Indices,
+    lengths: Indices,
+    shared: Indices,
+    similar: Indices,
+    length: int | None,
+    aligned: bool,
+) -> SimilarPairs:
+    """Return the pairs of both kinds, each once, as numbers of distinct sequences."""
+    rows = np.concatenate((shared, similar))
+    only = np.arange(len(rows)) < len(shared)
+    identity = rows[:, 2] / np.minimum(lengths[rows[:, 0]], lengths[rows[:, 1]])
+    ends = np.sort(order[rows[:, :2]], axis=1)
+    # of each pair the alignment, then the longest stretch
+    rank = np.lexsort((-identity, only, ends[:, 1], ends[:, 0]))
+    ends, identity, only = ends[rank], identity[rank], only[rank]
+    new = np.ones(len(ends), dtype=bool)
+    new[1:] = np.any(ends[1:] != ends[:-1], axis=1)
+    return SimilarPairs(classes, ends[new], np.minimum(identity[new], 1.0), only[new], length, aligned)
+
+
+# Groups of linked samples; in groups too large for balanced folds, the weakest links are cut first.
+
+
+def connected(n: int, pairs: npt.ArrayLike) -> Indices:
+    """Return the connected component of each of n nodes, numbered in the order of their first nodes.
+
+    >>> from seqkern.sequences.similarity import connected
+    >>> connected(5, [[1, 3], [3, 4]]).tolist()
+    [0, 1, 2, 1, 1]
+    """
+    # imported here for fast start-up
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    graph = coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
+    parts = connected_components(graph, directed=False)[1]
+    _, first, number = np.unique(parts, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number]
+
+
+def chained(groups: Indices) -> Indices:
+    """Return pairs that join each sample to the next one of its group.
+
+    >>> chained(np.array([3, 5, 3])).tolist()
+    [[0, 2]]
+    """
+    order = np.argsort(groups, kind="stable")
+    same = groups[order][1:] == groups[order][:-1]
+    return np.stack((order[:-1][same], order[1:][same]), axis=1)
+
+
+def cut_groups(
+    members: Sequence[Counter[int]], pairs: Indices, identity: npt.NDArray[np.float64], limits: Counter[int]
+) -> Indices:
+    """Join linked nodes into groups, strongest links first, as long as no group exceeds the limits per class.
+
+    Without limits the groups are the connected components. A component within the limits stays whole; in a larger
+    one, links that would make a group too large are left out. Ties go by the order of the pairs.
+    """
+    component = connected(len(members), pairs)
+    sizes = [Counter[int]() for _ in range(int(component.max(initial=-1)) + 1)]
+    for part, counts in zip(component.tolist(), members, strict=True):
+        sizes[part].update(counts)
+    giant = np.array([_exceeds(counts, limits) for counts in sizes], dtype=bool)
+    if not giant.any():
+        return component
+    whole = ~giant[component[pairs[:, 0]]]
+    root = list(range(len(members)))
+    held = [Counter(counts) for counts in members]
+    kept = [*pairs[whole].tolist()]
+    for m in np.argsort(-identity, kind="stable").tolist():
+        if whole[m]:
+            continue
+        a, b = (_root(root, int(end)) for end in pairs[m])
+        both = held[a] + held[b]
+        if a == b or _exceeds(both, limits):
+            continue
+        root[b], held[a] = a, both
+        kept.append([a, b])
+    return connected(len(members), kept)
+
+
+def _exceeds(counts: Counter[int], limits: Counter[int]) -> bool:
+    """Return whether a class has more members than its limit."""
+    return any(count > limits[name] for name, count in counts.items())
+
+
+def _root(root: list[int], node: int) -> int:
+    """Return the representative of a node's group, and shorten the path to it."""
+    while root[node] != node:
+        root[node] = root[root[node]]
+        node = root[node]
+    return node
+
+
+# Groups of similar samples, which are kept in one fold.
+
+PARTS = 5
+"""No group has more than a fifth of the samples, or of a class, so that five folds can be balanced."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarGroups:
+    """The groups of similar samples of a set.
+
+    Attributes
+    ----------
+    groups : ndarray of int64, shape (n,)
+        Similar samples share a number, linked directly or indirectly; numbered in the order of their first samples.
+    links_cut : int
+        Similar pairs in different groups, because one group would have been too large for balanced folds.
+    aligned : bool
+        False if the set is too large for alignments, and only long shared stretches were looked for.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.sequences import similar_groups
+    >>> proteins = ["MKVLAAGIVGLPNVGKSTLFNALT", "MKVLAAGIVALPNVGKSTLFNALT", "WWHCDEQRTYSFMPNEWIHHKCDY"]
+    >>> found = similar_groups(SequenceSet.from_strings(proteins * 5, "protein"))
+    >>> found.n_groups, found.n_related, found.largest
+    (3, 15, 5)
+    """
+
+    groups: Indices
+    links_cut: int = 0
+    aligned: bool = True
+
+    @property
+    def sizes(self) -> Indices:
+        """int64: the number of samples in each group of several."""
+        sizes = np.bincount(self.groups)
+        return sizes[sizes > 1]
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups of several samples."""
+        return len(self.sizes)
+
+    @property
+    def n_related(self) -> int:
+        """The number of samples that have a similar one in their group."""
+        return int(self.sizes.sum())
+
+    @property
+    def largest(self) -> int:
+        """The size of the largest group."""
+        return int(self.sizes.max(initial=1))
+
+    def __bool__(self) -> bool:
+        return self.n_related > 0
+
+    def describe(
+        self, samples: str = "sequences", ending: str = "kept together in folds; --allow-similar to split them"
+    ) -> str:
+        """Return one line on what was found, empty where nothing was.
+
+        Parameters
+        ----------
+        samples : str
+            What the samples are called.
+        ending : str
+            What is done with the groups.
+
+        Returns
+        -------
+        str
+        """
+        if not self:
+            return ""
+        groups = "1 group" if self.n_groups == 1 else f"{self.n_groups:,} groups"
+        verb = "are" if self.n_related > 1 else "is"
+        text = f"similar {samples}: {self.n_related:,} of {len(self.groups):,} {verb} in {groups}"
+        notes = [] if self.n_groups == 1 else [f"largest {self.largest:,}"]
+        if self.links_cut:
+            weakest = "1 weakest link" if self.links_cut == 1 else f"{self.links_cut:,} weakest links"
+            notes.append(f"{weakest} cut, since a group would be too large for folds")
+        if not self.aligned:
+            notes.append("only shared stretches were looked for in a set of this size")
+        text += f" ({'; '.join(notes)})" if notes else ""
+        return f"{text}, {ending}"
+
+
+def similar_groups(
+    X: SequenceSet,
+    *,
+    classes: npt.ArrayLike | None = None,
+    both_strands: bool | None = None,
+    n_threads: int | None = None,
+) -> SimilarGroups:
+    """Find similar sequences, and group them.
+
+    Groups are connected by the pairs of `seqkern.sequences.find_similar`. Where one would hold more than a fifth of
+    the samples, or of a class, its weakest links are cut. Identical sequences stay in one group.
+
+    Parameters
+    ----------
+    X : SequenceSet, n samples
+        The sequences.
+    classes : array_like of int, shape (n,), optional
+        The class of each sample; negative without one.
+    both_strands : bool, optional
+        As for `find_similar`.
+    n_threads : int, optional
+        Default: all cores.
+
+    Returns
+    -------
+    SimilarGroups
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.sequences import similar_groups
+    >>> proteins = ["MKVLAAGIVGLPNVGKSTLFNALT", "MKVLAAGIVALPNVGKSTLFNALT", "WWHCDEQRTYSFMPNEWIHHKCDY"]
+    >>> X = SequenceSet.from_strings([*proteins, *"ACDEFGH"], "protein")
+    >>> print(similar_groups(X).describe())
+    similar sequences: 2 of 10 are in 1 group, kept together in folds; --allow-similar to split them
+    """
+    found = find_similar(X, both_strands=both_strands, n_threads=n_threads)
+    return group_pairs(found.identical, found.pairs, found.identity, classes, aligned=found.aligned)
+
+
+def group_pairs(
+    identical: Indices,
+    pairs: Indices,
+    identity: npt.NDArray[np.float64],
+    classes: npt.ArrayLike | None = None,
+    *,
+    aligned: bool = True,
+) -> SimilarGroups:
+    """Return the groups formed by pairs of similar samples; pairs of lowest identity are cut first."""
+    n, n_nodes = len(identical), int(identical.max(initial=-1)) + 1
+    y = np.full(n, -1) if classes is None else np.asarray(classes, dtype=np.int64)
+    # key -1 counts all samples
+    totals = Counter({-1: n}) + Counter(y[y >= 0].tolist())
+    limits = Counter({key: max(1, -(-count // PARTS)) for key, count in totals.items()})
+    members = [Counter[int]() for _ in range(n_nodes)]
+    for node, code in zip(identical.tolist(), y.tolist(), strict=True):
+        members[node][-1] += 1
+        if code >= 0:
+            members[node][code] += 1
+    part = cut_groups(members, pairs, identity, limits)
+    cut = int(np.sum(part[pairs[:, 0]] != part[pairs[:, 1]]))
+    return SimilarGroups(connected(n, chained(part[identical])), cut, aligned)
+
+
+# Similar records of two sets: the nearest record of the other set, and the longest shared stretch.
+
+
+class Nearest(NamedTuple):
+    """The nearest record of another set for each of n records: its row (−1 for none) and the identity.
+
+    >>> Nearest(np.array([-1]), np.array([0.0]), True).row.tolist()
+    [-1]
+    """
+
+    row: Indices  # shape (n,): In the other set; −1 where none is similar
+    # shape (n,): Identical residues of the alignment, divided by the length of the shorter record; 0 where none is
+    # similar
+    identity: npt.NDArray[np.float64]
+    aligned: bool  # False if the sets are too large for alignments
+
+
+def nearest_across(
+    X: SequenceSet,
+    queries: int,
+    *,
+    identity: float | None = None,
+    both_strands: bool = False,
+    n_threads: int | None = None,
+) -> Nearest:
+    """Return the most identical of the other records for each of the first `queries` records of a set.
+
+    The limits of identity and chance are those of `seqkern.sequences.find_similar`, but only pairs of a query and
+    another record are compared: close homologs of a query among the queries do not displace those among the others.
+
+    >>> X = SequenceSet.from_strings(["GATTACAGATTTCACCGTA", "CCCTCTCTTGTGTGAAACA", "TACGGTGAAATCTGTAATC"], "dna")
+    >>> nearest_across(X, 2, both_strands=True).row.tolist()
+    [0, -1]
+    """
+    if identity is not None:
+        check_real("identity", identity, 0, 1, open_low=True)
+    own = X.replace(tracks={}).compact()
+    rows, best = np.full(queries, -1, dtype=np.int64), np.zeros(queries)
+    match = match_chance(own)
+    k = seed_length(own, match, 1 + both_strands)
+    if k is None or not 0 < queries < len(own) or own.lengths.max() < k:
+        return Nearest(rows, best, k is not None)
+    pairs = aligned_pairs(own, match, k, identity, both_strands, n_threads, queries)
+    shares = pairs[:, 2] / np.minimum(own.lengths[pairs[:, 0]], own.lengths[pairs[:, 1]])
+    order = np.lexsort((pairs[:, 1], -shares, pairs[:, 0]))
+    query, first = np.unique(pairs[order, 0], return_index=True)
+    rows[query], best[query] = pairs[order[first], 1] - queries, np.minimum(shares[order[first]], 1.0)
+    return Nearest(rows, best, True)
+
+
+class Stretches(NamedTuple):
+    """The longest stretch that each of n records shares with a record of another set: its length and that row.
+
+    >>> Stretches(np.array([0]), np.array([-1])).length.tolist()
+    [0]
+    """
+
+    length: Indices  # shape (n,): Residues; 0 where none of k residues is shared
+    row: Indices  # shape (n,): The record of the other set; −1 where none is shared
+
+
+def longest_across(
+    X: SequenceSet, queries: int, k: int, *, both_strands: bool = False, n_threads: int | None = None
+) -> Stretches:
+    """Return the longest stretch shared with any other record, for each of the first `queries` records of a set.
+
+    Whether a record shares a k-mer is exact. If a k-mer occurs at more than `seqkern.sequences.similarity.PLACES`
+    places
+    of the others, only the first ones are compared for the longest stretch. Low-complexity stretches count; stretches
+    with masked residues do not.
+
+    >>> X = SequenceSet.from_strings(["GATTACAGG", "CCCCCCC", "TTCTGTAATTT"], "dna")
+    >>> longest_across(X, 2, 5, both_strands=True)
+    Stretches(length=array([7, 0]), row=array([ 0, -1]))
+    """
+    most = longest_kmer(X)
+    check_integer("k", k, 3)
+    if k > most:
+        raise ParameterError(f"k={k} is too large for this alphabet", remedy=f"choose at most {most}")
+    if not 0 < queries < len(X):
+        return Stretches(np.zeros(queries, dtype=np.int64), np.full(queries, -1, dtype=np.int64))
+    records = records_of(X.replace(tracks={}).compact(), False)
+    complement = X.alphabet.complement_codes[: X.alphabet.size].copy() if both_strands else None
+    bits = max(0, int(np.ceil(np.log2(max(int(X.lengths.sum()), 1) / PART))))
+    tasks = [
+        lambda part=part: _search.longest(records, k, complement, queries, PLACES, bits, part)
+        for part in range(1 << bits)
+    ]
+    length, row = np.zeros(queries, dtype=np.int64), np.full(queries, -1, dtype=np.int64)
+    for found in in_threads(tasks, threads_of(n_threads), "shared k-mers"):
+        other = found[:, 1].astype(np.int64) - queries
+        better = (found[:, 0] > length) | ((found[:, 0] == length) & (length > 0) & (other < row))
+        length[better], row[better] = found[better, 0], other[better]
+    return Stretches(length, row)
+
+
+def longest_kmer(X: SequenceSet) -> int:
+    """Return the largest k whose k-mers `longest_across` compares.
+
+    >>> longest_kmer(SequenceSet.from_strings(["GATTACA"], "dna"))
+    31
+    """
+    return int(62 * np.log(2) / np.log(X.alphabet.size) + 1e-9)

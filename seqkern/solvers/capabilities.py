@@ -1,0 +1,154 @@
+"""What some solvers can do beyond decisions: exemplars, explanations, variances."""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from seqkern.solvers.contract import Solver
+
+
+# Exemplars: typical training samples of a classifier, shown instead of means of kernel features.
+
+MOST = 5
+"""Typical samples that are listed for a prototype."""
+
+
+class Exemplar(NamedTuple):
+    """A training sample that is typical of a prototype of its class.
+
+    `code` indexes `classes_`; `prototype` and `rank` count from 1, `row` from 0; `distance` is squared; `members`
+    counts the training samples of the class that are nearest to this prototype.
+
+    >>> Exemplar(0, 1, 1, row=17, distance=0.25, members=40).row
+    17
+    """
+
+    code: int  # Index of the class in `classes_`
+    prototype: int  # Which prototype of the class, from 1
+    rank: int  # 1 for the sample nearest to the prototype
+    row: int  # Row of the training set, from 0
+    # Squared distance from the prototype, in the feature space of the kernel or by the metric that was learned
+    distance: float
+    members: int  # Training samples of the class that are nearer to this prototype than to others of the class
+
+
+def typical(
+    distances: npt.NDArray[np.float64], codes: npt.NDArray[np.int64], y: npt.NDArray[np.int64], most: int = MOST
+) -> list[Exemplar]:
+    """Return, for each prototype, the nearest of the samples of its class that have no nearer prototype.
+
+    >>> import numpy as np
+    >>> distances = np.array([[0.1, 4.0, 0.3], [5.0, 0.2, 6.0]])
+    >>> [one.row for one in typical(distances, np.array([0, 1]), np.array([0, 1, 0]))]
+    [0, 2, 1]
+    """
+    found = []
+    for code in np.unique(codes):
+        own, rows = np.flatnonzero(codes == code), np.flatnonzero(y == code)
+        nearest = distances[np.ix_(own, rows)].argmin(axis=0)
+        for place, prototype in enumerate(own):
+            members = rows[nearest == place]
+            order = members[np.argsort(distances[prototype, members], kind="stable")]
+            for rank, row in enumerate(order[:most].tolist(), start=1):
+                value = float(distances[prototype, row])
+                found.append(Exemplar(int(code), place + 1, rank, row, value, len(members)))
+    return found
+
+
+def as_array(found: list[Exemplar]) -> npt.NDArray[np.float64]:
+    """Return exemplars as an array, shape (m, 6), for a solver's state."""
+    return np.array(found, dtype=np.float64).reshape(-1, len(Exemplar._fields))
+
+
+def from_array(values: npt.NDArray[np.float64]) -> list[Exemplar]:
+    """Return the exemplars stored by `as_array`."""
+    return [
+        Exemplar(int(code), int(prototype), int(rank), int(row), float(distance), int(members))
+        for code, prototype, rank, row, distance, members in values.tolist()
+    ]
+
+
+# Checks that a solver decides by a weighted sum of kernel values, which can be attributed to residues.
+
+
+def check_solver(solver: "Solver") -> None:
+    """Raise ParameterError unless a classifier of the solver decides by a weighted sum of kernel values."""
+    if solver.targets == ("multiclass",) and not hasattr(solver, "classifier"):
+        raise no_two_class_solver(solver)
+    if "binary" in solver.nested_solvers():
+        check_solver(solver.get_params(deep=False)["binary"])
+        return
+    if solver.input == "features" or not solver.has_linear():
+        by = "by features, not by" if solver.input == "features" else "not by weighted sums of"
+        raise ParameterError(
+            f"solver {solver.name!r} decides {by} kernel values with training sequences, so it cannot be "
+            "explained residue by residue",
+            remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
+        )
+
+
+def no_two_class_solver(solver: "Solver") -> ParameterError:
+    """Return the error for a direct multi-class solver."""
+    return ParameterError(
+        f"the solver {solver.name!r} has no binary classifier that could be explained",
+        remedy="train a binary solver, such as csvc, which learns several classes by pairs",
+    )
+
+
+# Prediction variances of solvers that are probabilistic models.
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Variances:
+    """The prediction variances of some samples.
+
+    `latent` is the variance of the function at each sample around its mean, the decision; `noise` is the variance of an
+    observation around the function (0 for classes); `clipped` counts variances that rounding made negative, set to 0.
+
+    >>> found = Variances.of(np.array([0.5, -1e-17]), noise=0.25)
+    >>> found.latent.tolist(), found.observed.tolist(), found.clipped
+    ([0.5, 0.0], [0.75, 0.25], 1)
+    """
+
+    # shape (m,): Of the function at each sample, ≥ 0: how much its mean there, the decision, may be wrong
+    latent: Floats
+    noise: float = 0.0  # Of an observation about the function; 0 where labels are classes
+    clipped: int = 0  # How many were below zero by rounding, and are 0 here
+
+    @classmethod
+    def of(cls, values: Floats, noise: float = 0.0) -> "Variances":
+        """Return variances with negative values set to 0 and counted."""
+        return cls(np.maximum(values, 0.0), noise, int(np.count_nonzero(values < 0)))
+
+    @classmethod
+    def joined(cls, parts: "list[Variances]") -> "Variances":
+        """Return the concatenated variances of consecutive samples of one model."""
+        latent = np.concatenate([np.empty(0), *(part.latent for part in parts)])
+        return cls(latent, parts[0].noise if parts else 0.0, sum(part.clipped for part in parts))
+
+    def interval(self, means: Floats, level: float) -> tuple[Floats, Floats]:
+        """Return the ends of the central interval of an observation of each sample; `level` is its probability.
+
+        >>> lower, upper = Variances(np.array([0.75]), noise=0.25).interval(np.array([2.0]), 0.95)
+        >>> lower.round(2), upper.round(2)
+        (array([0.04]), array([3.96]))
+        """
+        half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.observed)
+        return means - half, means + half
+
+    def take(self, rows: npt.NDArray[np.int64]) -> "Variances":
+        """Return the variances of some samples."""
+        return Variances(self.latent[rows], self.noise, self.clipped)
+
+    @property
+    def observed(self) -> Floats:
+        """The variance of a new observation at each sample, float64 (m,)."""
+        return self.latent + self.noise

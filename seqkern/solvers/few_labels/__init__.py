@@ -1,1 +1,0 @@
-"""Solvers for few labels: they learn from unlabelled samples too."""

@@ -1,0 +1,12 @@
+from .chain import LAYERS as LAYERS
+from .chain import Decided as Decided
+from .chain import Layers as Layers
+from .chain import as_columns as as_columns
+from .chain import build_layer as build_layer
+from .chain import build_layers as build_layers
+from .chain import layer_from_state as layer_from_state
+from .path_layer import ChainSVMLayer as ChainSVMLayer
+from .path_layer import CrfLayer as CrfLayer
+from .probabilities import ProbabilityLayer as ProbabilityLayer
+from .segments import SegmentLayer as SegmentLayer
+from .window_layer import StructureLayer as StructureLayer

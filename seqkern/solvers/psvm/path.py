@@ -1,0 +1,511 @@
+"""P-SVM solutions for many values of ε, and the significance of their support features."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.checks import check_choice, check_integer, check_real
+from seqkern.core.convergence import warn_unconverged
+from seqkern.core.declarations import whole_number
+from seqkern.core.errors import LabelError, ParameterError, unknown_name
+from seqkern.core.statistics import benjamini_hochberg, holm
+from seqkern.core.threads import one_thread
+from seqkern.sequences.sampling import deal
+from seqkern.solvers.contract import Solver
+from seqkern.solvers.estimator import clone
+from seqkern.solvers.psvm.columns import Columns
+from seqkern.solvers.psvm.psvm import PotentialSVM
+from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
+from seqkern.solvers.solver_specs import solver_from_state
+
+# Paths of P-SVM solutions over ε, and the choice of ε by cross-validation.
+#
+# ε decreases from the value at which nothing is selected; each solution warm-starts the next. Cross-validation computes
+# such a path in every training set, with newly standardised columns and ε in units of that set's own ε_max; for a Gram
+# matrix it leaves out rows and columns together.
+
+DIGITS = 12
+"""Tolerance for equal mean errors, because of rounding."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path of P-SVM solutions for decreasing ε.
+
+    `epsilons` are in the units of the solver's `epsilon_scale`, `epsilon_max` is ‖K̃ᵀy‖_∞ (absolute). `supports` and
+    `alphas` hold for each ε the columns with α ≠ 0 and their α; a scale of zero marks a constant column.
+    """
+
+    epsilons: npt.NDArray[np.float64]  # shape (p,): In the units of the solver's `epsilon_scale`
+    epsilon_max: float  # ‖K̃ᵀy‖_∞, absolute
+    supports: list[npt.NDArray[np.int64]]  # For each ε the columns with α ≠ 0
+    alphas: list[npt.NDArray[np.float64]]  # Their α
+    means: npt.NDArray[np.float64]  # shape (N,): Of all columns; a scale of zero marks a constant one
+    scales: npt.NDArray[np.float64]  # shape (N,): Of all columns; a scale of zero marks a constant one
+    intercept: float  # Mean of y
+    reports: list[dict[str, Any]]  # The report of `PSVC` for each ε; ``iterations`` count from the previous solution
+    _solver: PotentialSVM
+
+    def __len__(self) -> int:
+        return len(self.epsilons)
+
+    def solver(self, place: int) -> Solver:
+        """Return the fitted solver for the ε at index `place`, equal to that of `fit` up to the tolerance."""
+        support = self.supports[place]
+        spec = {**self._solver.spec(), "epsilon": float(self.epsilons[place])}
+        arrays = {"support": support, "alpha": self.alphas[place]}
+        arrays |= {"mean": self.means[support], "scale": self.scales[support]}
+        if hasattr(self._solver, "classes_"):
+            arrays["classes"] = self._solver.classes_
+        size = len(support)
+        report = {**self.reports[place], "n_support": size, "support_share": size / len(self.means)}
+        header = {"spec": spec, "columns": len(self.means), "report": report, "learned": {"intercept": self.intercept}}
+        return solver_from_state(header, arrays)
+
+    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+        """Return the decisions on new rows for every ε, shape (m, p)."""
+        return np.column_stack([self.solver(place).decision_function(K) for place in range(len(self))])
+
+
+@dataclass(frozen=True)
+class CrossValidatedPath:
+    """A path on all rows, and the errors of its solutions on held-out rows.
+
+    `decisions` (l, p) on each row come from the path of the other folds, `losses` are misclassification (0 or 1) or
+    squared errors, `errors` their means for each ε; `chosen` is the index of the chosen ε, and `solver` is fitted on
+    all rows with it.
+    """
+
+    path: Path  # On all rows
+    folds: npt.NDArray[np.int64]  # shape (l,): The fold of each row
+    # shape (l, p): Decisions on every row for every ε, by the path of the other folds
+    decisions: npt.NDArray[np.float64]
+    losses: npt.NDArray[np.float64]  # shape (l, p): Misclassification, 0 or 1; or the squared error
+    # shape (p,): The mean loss for each ε, and its standard error, from the variance between the parts' means
+    errors: npt.NDArray[np.float64]
+    # shape (p,): The mean loss for each ε, and its standard error, from the variance between the parts' means
+    standard_errors: npt.NDArray[np.float64]
+    chosen: int  # Index of the chosen ε
+    solver: Solver  # Fitted on all rows with the chosen ε
+
+
+def psvm_path(
+    solver: PotentialSVM,
+    K: Any,
+    y: npt.ArrayLike,
+    *,
+    epsilons: npt.ArrayLike | None = None,
+    n_epsilons: int = 20,
+    smallest: float = 0.01,
+) -> Path:
+    """Return the solutions of the P-SVM for decreasing ε.
+
+    Without `epsilons`, the `n_epsilons` values form a geometric sequence from ε_max, where nothing is selected, to
+    `smallest` · ε_max. The solver is not changed.
+    """
+    with one_thread():
+        solver, columns, target = prepared(solver, K, y)
+        return _path(solver, columns, target, _grid(solver, columns, target, epsilons, n_epsilons, smallest))
+
+
+def psvm_path_cv(
+    solver: PotentialSVM,
+    K: Any,
+    y: npt.ArrayLike,
+    *,
+    folds: int | str | npt.ArrayLike = 5,
+    epsilons: npt.ArrayLike | None = None,
+    n_epsilons: int = 20,
+    smallest: float = 0.01,
+    rule: Literal["best", "one_standard_error"] = "best",
+    seed: int = 1,
+) -> CrossValidatedPath:
+    """Return a path with its ε chosen by cross-validation.
+
+    The rule "best" takes the ε with the smallest error (the largest in ties), and "one_standard_error" the largest ε
+    within one standard error of it. `folds` may also name the fold of each row, for groups that must stay together.
+    LabelError is raised if a training set has only one class.
+    """
+    check_choice("rule", rule, ("best", "one_standard_error"))
+    with one_thread():
+        solver, columns, target = prepared(solver, K, y)
+        grid = _grid(solver, columns, target, epsilons, n_epsilons, smallest)
+        numbers = _fold_numbers(folds, target, _is_classifier(solver), seed)
+        decisions = np.empty((len(target), len(grid)))
+        for number in range(numbers.max() + 1):
+            train, test = np.flatnonzero(numbers != number), np.flatnonzero(numbers == number)
+            decisions[test] = _left_out(solver, columns, target, grid, train, test)
+        path = _path(solver, columns, target, grid)
+    if _is_classifier(solver):
+        losses = ((decisions > 0) != (target[:, None] > 0)).astype(np.float64)
+    else:
+        losses = (decisions - target[:, None]) ** 2
+    errors = losses.mean(axis=0)
+    means = np.array([losses[numbers == number].mean(axis=0) for number in range(numbers.max() + 1)])
+    standard_errors = means.std(axis=0, ddof=1) / np.sqrt(len(means))
+    best = int(np.argmin(errors.round(DIGITS)))  # the first of equal ones has the largest ε
+    if rule == "one_standard_error":
+        best = int(np.argmax(errors <= errors[best] + standard_errors[best]))
+    return CrossValidatedPath(path, numbers, decisions, losses, errors, standard_errors, best, path.solver(best))
+
+
+def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialSVM, Columns, npt.NDArray[np.float64]]:
+    """Return the checked input of a path: (copy of the solver with its classes, columns of K, target)."""
+    if not isinstance(solver, PotentialSVM):
+        raise ParameterError(f"{solver!r} is not a P-SVM", remedy="give a PSVC or a PSVR")
+    solver = clone(solver)
+    K, target = solver.checked_data(K, y)
+    return (
+        solver,
+        columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size),
+        cast("npt.NDArray[np.float64]", target),
+    )
+
+
+def _is_classifier(solver: Solver) -> bool:
+    """Return whether the solver learns classes."""
+    return "real" not in solver.targets
+
+
+def _grid(
+    solver: PotentialSVM,
+    columns: Columns,
+    target: npt.NDArray[np.float64],
+    epsilons: npt.ArrayLike | None,
+    n_epsilons: int,
+    smallest: float,
+) -> npt.NDArray[np.float64]:
+    """Return the values of ε, the largest first, in the solver's units."""
+    if epsilons is None:
+        check_integer("n_epsilons", n_epsilons, 2)
+        check_real("smallest", smallest, 0, 1, open_low=True)
+        shares = np.geomspace(1, smallest, n_epsilons)
+        if solver.epsilon_scale == "max":
+            return shares
+        return shares * np.abs(columns.products(target - target.mean())).max()
+    epsilons = np.sort(np.asarray(epsilons, dtype=np.float64).ravel())[::-1]
+    if not len(epsilons):
+        raise ParameterError("epsilons is empty", remedy="give at least one value")
+    for epsilon in epsilons:
+        check_real("epsilons", epsilon, 0)
+    return epsilons
+
+
+def _path(
+    solver: PotentialSVM, columns: Columns, target: npt.NDArray[np.float64], grid: npt.NDArray[np.float64]
+) -> Path:
+    """Return the Path of one matrix."""
+    intercept = float(np.mean(target))
+    dual = Dual(columns, target - intercept, 0.0, float(solver.C))
+    unit = dual.epsilon_max if solver.epsilon_scale == "max" else 1.0
+    supports, alphas, reports, found = [], [], [], None
+    for epsilon in grid:
+        problem = replace(dual, epsilon=float(epsilon) * unit)
+        found = minimise(problem, tol=solver.tol, max_iter=solver.max_iter, start=found)
+        support = np.flatnonzero(found.alpha).astype(np.int64)
+        supports.append(support)
+        alphas.append(found.alpha[support])
+        reports.append(
+            {
+                **found.report,
+                "epsilon": problem.epsilon,
+                "epsilon_max": dual.epsilon_max,
+                "n_at_bound": int(np.sum(np.abs(found.alpha) == solver.C)),
+                "constant_columns": int(np.sum(columns.scales == 0)),
+            }
+        )
+    missed = [report["gap"] for report in reports if not report["converged"]]
+    if missed:
+        gaps = [gap for gap in missed if gap is not None]
+        worst = f" (gap {max(gaps):.3g} at most)" if gaps else ""
+        text = f"for {len(missed)} of {len(grid)} values of epsilon the P-SVM did not converge{worst}"
+        warn_unconverged(text, stacklevel=3)
+    return Path(grid, dual.epsilon_max, supports, alphas, columns.means, columns.scales, intercept, reports, solver)
+
+
+def _left_out(
+    solver: PotentialSVM,
+    columns: Columns,
+    target: npt.NDArray[np.float64],
+    grid: npt.NDArray[np.float64],
+    train: npt.NDArray[np.int64],
+    test: npt.NDArray[np.int64],
+) -> npt.NDArray[np.float64]:
+    """Return the decisions on the rows `test` by the path trained on the rows `train`."""
+    if _is_classifier(solver) and len(np.unique(target[train])) < 2:
+        raise LabelError(
+            "a training set of the cross-validation has labels of one class only",
+            remedy="choose folds with samples of both classes in at least two of them",
+        )
+    square = solver.input == "gram"
+    path = _path(solver, columns.part(train, train if square else None), target[train], grid)
+    union = np.unique(np.concatenate(path.supports))
+    values = columns.values(test, train[union] if square else union) - path.means[union]
+    out = np.full((len(test), len(grid)), path.intercept)
+    for place, (support, alpha) in enumerate(zip(path.supports, path.alphas, strict=True)):
+        out[:, place] += values[:, np.searchsorted(union, support)] @ (alpha / path.scales[support])
+    return out
+
+
+def _fold_numbers(
+    folds: int | str | npt.ArrayLike, target: npt.NDArray[np.float64], classes: bool, seed: int
+) -> npt.NDArray[np.int64]:
+    """Return the fold of each row, int64, numbered from 0."""
+    size = len(target)
+    if isinstance(folds, str):
+        check_choice("folds", folds, ("leave_one_out",))
+        return np.arange(size)
+    if np.ndim(folds) == 0:
+        check_integer("folds", folds, 2, size)
+        check_integer("seed", seed, 0)
+        return deal(target if classes else np.zeros(size, dtype=np.int64), int(np.asarray(folds)), seed)
+    names, numbers = np.unique(np.asarray(folds), return_inverse=True)
+    if len(numbers) != size:
+        raise ParameterError(f"folds has {len(numbers)} rows, and K has {size}")
+    if len(names) < 2:
+        raise ParameterError("folds has one part only", remedy="give two parts or more")
+    return numbers
+
+
+# Significance of P-SVM support features by permutation of the labels.
+#
+# The labels y are shuffled B times, the statistic T_j of every column j is recomputed each time, and p_j = (1 + number
+# of shufflings with T_j at least as large as with the original labels) / (B + 1).
+#
+# If the labels are unrelated to K, the original and the shuffled labels are exchangeable, so p_j ≤ a has a probability
+# of at most a for any B. For this, T must treat all labels alike: ε is in units of the ε_max of the labels at hand, or
+# a constant; an ε chosen with these labels, as by cross-validation, breaks validity. All N columns are tested, not only
+# the selected ones (T_j = 0 gives p = 1), and corrections count all N.
+#
+# - ``"coefficient"``: |α_j| of the solution with all columns, which reveals columns that matter only together with
+#   others. Columns that are equal but for scale and sign share their coefficients equally; for other dependent columns
+#   α is not unique. It tests the single hypothesis that the labels are unrelated to all columns (weak control): a small
+#   p shows where the relation is seen, not its cause.
+# - ``"correlation"``: |correlation of column j and y|, which tests each column separately. Bonferroni, Holm and the
+#   maximum statistic keep strong control of the family-wise error (Westfall & Young 1993: subset pivotality).
+#   Benjamini-Hochberg controls the false discovery rate under positive dependence (Benjamini & Yekutieli 2001).
+#
+# Hochreiter & Obermayer, Neural Computation 18, 2006. Phipson & Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9:39 (why p
+# is never 0). Westfall & Young 1993, Resampling-Based Multiple Testing. Benjamini & Hochberg 1995, J. R. Stat. Soc. B
+# 57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
+
+SAME = 1e-6
+"""Solutions are approximate: a statistic smaller by this share counts as equal, in favour of the null."""
+
+BLOCK, SHARE_DIGITS = 256, 9
+"""Columns compared at a time, and the digits of their values, of standard deviation 1, that count."""
+
+
+@dataclass(frozen=True)
+class Significance:
+    """The support features of a P-SVM and their p-values, sorted by p and then by statistic.
+
+    `p` is uncorrected and at least 1 / (B + 1). `bonferroni` and `holm` are corrected for N tests, and at least N / (B
+    + 1), so they need many shufflings. `max_statistic` compares T with the largest shuffled statistic of all columns
+    but those with a larger T (step-down).
+    """
+
+    columns: npt.NDArray[np.int64]  # shape (s,): The support features
+    alpha: npt.NDArray[np.float64]  # shape (s,): α with the original labels, shared equally by equal columns, and T
+    statistic: npt.NDArray[np.float64]  # shape (s,): α with the original labels, shared equally by equal columns, and T
+    p: npt.NDArray[np.float64]  # shape (s,): Not corrected; never below 1 / (B + 1)
+    # shape (s,): Corrected for N tests. Never below N / (B + 1): they need many shufflings
+    bonferroni: npt.NDArray[np.float64]
+    # shape (s,): Corrected for N tests. Never below N / (B + 1): they need many shufflings
+    holm: npt.NDArray[np.float64]
+    # shape (s,): The least false discovery rate at which the feature is found
+    benjamini_hochberg: npt.NDArray[np.float64]
+    # shape (s,): T compared with the largest of the shuffled statistics, of all columns but those with a larger T
+    # (step-down). Needs no more shufflings than p
+    max_statistic: npt.NDArray[np.float64]
+    n_tested: int  # N: columns that are not constant
+    n_permutations: int  # B
+    not_converged: int  # Number of unconverged fits, with original and shuffled labels; their α is not exact
+
+
+def psvm_significance(
+    solver: PotentialSVM,
+    K: Any,
+    y: npt.ArrayLike,
+    *,
+    statistic: Literal["coefficient", "correlation"] = "coefficient",
+    n_permutations: int = 999,
+    seed: int = 1,
+) -> Significance:
+    """Return the significance of each support feature; the module describes the hypotheses.
+
+    The statistic "coefficient" takes one fit per shuffling. A p of 0.05 needs at least 19 permutations, and a good
+    estimate of p about 20 / p.
+    """
+    check_choice("statistic", statistic, ("coefficient", "correlation"))
+    check_integer("n_permutations", n_permutations, 1)
+    check_integer("seed", seed, 0)
+    rng = np.random.default_rng(seed)
+    with one_thread():
+        solver, columns, target = prepared(solver, K, y)
+        target = target - target.mean()
+        copies = _copies(columns)
+        alpha, converged = _coefficients(solver, columns, target, copies)
+        failed, fits = int(not converged), 1 + n_permutations * (statistic == "coefficient")
+        true = np.abs(alpha if statistic == "coefficient" else _correlations(columns, target))
+        tested = np.flatnonzero(columns.scales > 0)
+        order = tested[np.argsort(-true[tested], kind="stable")]
+        true = true[order]
+        single, stepped = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
+        for _ in range(n_permutations):
+            labels = rng.permutation(target)
+            if statistic == "coefficient":
+                values, converged = _coefficients(solver, columns, labels, copies)
+                failed += not converged
+            else:
+                values = _correlations(columns, labels)
+            shuffled = np.abs(values)[order]
+            single += shuffled >= true * (1 - SAME)
+            stepped += np.maximum.accumulate(shuffled[::-1])[::-1] >= true * (1 - SAME)
+    if failed:
+        warn_unconverged(
+            f"{failed} of {fits} fits of the P-SVM did not converge, so p-values may be wrong; raise max_iter",
+            stacklevel=2,
+        )
+    p = (1 + single) / (1 + n_permutations)
+    corrected = {
+        "bonferroni": np.minimum(1.0, p * len(p)),
+        "holm": holm(p),
+        "benjamini_hochberg": benjamini_hochberg(p),
+        "max_statistic": np.maximum.accumulate((1 + stepped) / (1 + n_permutations)),
+    }
+    support = np.flatnonzero(alpha[order])
+    support = support[np.argsort(p[support], kind="stable")]
+    return Significance(
+        columns=order[support],
+        alpha=alpha[order[support]],
+        statistic=true[support],
+        p=p[support],
+        **{name: values[support] for name, values in corrected.items()},
+        n_tested=len(order),
+        n_permutations=n_permutations,
+        not_converged=failed,
+    )
+
+
+def _copies(columns: Columns) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return a group number for each column, shared by columns equal but for scale and sign, and their signs."""
+    groups: dict[bytes, int] = {}
+    numbers, signs = np.empty(columns.n_columns, dtype=np.int64), np.empty(columns.n_columns)
+    for start in range(0, columns.n_columns, BLOCK):
+        which = np.arange(start, min(start + BLOCK, columns.n_columns))
+        rows = columns.standardised(which)
+        largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+        signs[which] = np.where(largest[:, 0] < 0, -1.0, 1.0)
+        for column, row in zip(which, np.round(rows * signs[which, None], SHARE_DIGITS) + 0.0, strict=True):  # −0 is 0
+            numbers[column] = groups.setdefault(hashlib.blake2b(row, digest_size=16).digest(), len(groups))
+    return numbers, signs
+
+
+def _coefficients(
+    solver: PotentialSVM,
+    columns: Columns,
+    target: npt.NDArray[np.float64],
+    copies: tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]],
+) -> tuple[npt.NDArray[np.float64], bool]:
+    """Return (α, converged), with α shared by equal columns.
+
+    ε is in units of the ε_max of these labels.
+    """
+    dual = Dual(columns, target, 0.0, float(solver.C))
+    unit = dual.epsilon_max if solver.epsilon_scale == "max" else 1.0
+    dual = Dual(columns, target, float(solver.epsilon) * unit, float(solver.C), dual.correlations)
+    found = minimise(dual, tol=solver.tol, max_iter=solver.max_iter)
+    numbers, signs = copies
+    shared = np.bincount(numbers, weights=signs * found.alpha) / np.bincount(numbers)
+    return signs * shared[numbers], found.report["converged"]
+
+
+def _correlations(columns: Columns, target: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the correlation of each column with the labels, 0 for constant columns."""
+    length = np.sqrt(len(target)) * np.linalg.norm(target)
+    return columns.products(target) / (length if length > 0 else 1.0)
+
+
+# The options of `seqkern train`, `seqkern evaluate` and studies to test the features selected by a P-SVM.
+
+STATISTICS = ("correlation", "coefficient")
+SOLVERS = ("psvc", "psvr")
+DEFAULT = 999
+MOST = 1_000_000
+REMEDY = "write correlation or coefficient, with 1 to 1000000 permutations"
+
+
+@dataclass(frozen=True)
+class SignificanceTest:
+    """A permutation test of features; `psvm_significance` describes the statistics.
+
+    "correlation" tests a feature alone, whatever the solver's parameters; "coefficient" tests it among all others,
+    which is valid only if the labels had no part in the choice of ε and C.
+    """
+
+    # Of the feature alone, whatever the solver's parameters; or of the feature among all others, which is valid only if
+    # the labels had no part in the choice of ε and C
+    statistic: str = STATISTICS[0]
+    permutations: int = DEFAULT  # Number of shufflings of the labels
+
+    @classmethod
+    def parse(cls, given: str | Mapping[str, Any]) -> "SignificanceTest":
+        """Return the test given by an option, as in ``"coefficient:permutations=99"``, or by a study's mapping."""
+        if isinstance(given, str):
+            name, colon, rest = given.partition(":")
+            key, _, value = rest.partition("=")
+            if colon and (key != "permutations" or whole_number(value) is None):
+                raise ParameterError(f"significance={given!r} is not possible", remedy=REMEDY)
+            given = {"statistic": name} | ({"permutations": int(value)} if colon else {})
+        for name in given:
+            if name not in ("statistic", "permutations"):
+                raise unknown_name("key of significance", name, ("statistic", "permutations"))
+        found = cls(**given)
+        if found.statistic not in STATISTICS:
+            raise unknown_name("statistic", found.statistic, STATISTICS)
+        if not isinstance(found.permutations, int) or not 1 <= found.permutations <= MOST:
+            raise ParameterError(f"permutations={found.permutations} is outside 1 to {MOST}", remedy=REMEDY)
+        return found
+
+    def text(self) -> str:
+        """Return the test in its command-line form."""
+        return f"{self.statistic}:permutations={self.permutations}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the test in the form of a study's key."""
+        return asdict(self)
+
+    @staticmethod
+    def suits(specs: Sequence[Mapping[str, Any]]) -> bool:
+        """Return whether all solver specs are P-SVMs on features."""
+        return all(spec.get("solver") in SOLVERS and spec.get("kernel") == "features" for spec in specs)
+
+    def check(self, specs: Sequence[Mapping[str, Any]]) -> None:
+        """Raise ParameterError unless the test is valid for the solvers of the inner loop.
+
+        Only P-SVMs on features are valid; with the statistic "coefficient", the labels must not choose ε or C.
+        """
+        if not self.suits(specs):
+            raise ParameterError(
+                f"significance is that of features of a P-SVM, not of solver {specs[0].get('solver')!r}",
+                remedy="choose psvc:kernel=features or psvr:kernel=features, or leave out significance",
+            )
+        if self.statistic == "coefficient" and len(specs) > 1:
+            raise ParameterError(
+                f"the labels choose among {len(specs)} P-SVMs, so p-values of coefficients would be too small",
+                remedy="give one value of each parameter, or choose the statistic correlation",
+            )
+
+    @staticmethod
+    def check_kind(kind: str) -> None:
+        """Raise ParameterError unless the labels are two classes or real values."""
+        if kind not in ("binary", "real"):
+            raise ParameterError(
+                "significance is for two classes, or for labels that are numbers",
+                remedy="name one class against the rest with a positive class, or leave out significance",
+            )

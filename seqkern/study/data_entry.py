@@ -1,0 +1,596 @@
+"""The data entry of a study: typed, and checked once without reading any file.
+
+A `DataEntry` has one source, reading policies, labels, and optionally windows around sites, or residues.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from seqkern.core.checks import check_choice
+from seqkern.core.errors import ConfigError, SeqkernError, unknown_name
+from seqkern.formats.residues import WINDOW as RESIDUE_WINDOW
+from seqkern.formats.residues import check_window
+from seqkern.formats.states import find_reduction
+from seqkern.sequences.windows import Window, as_window
+from seqkern.study.adapters import public_set, public_sets
+from seqkern.study.region_files import GenomeOptions
+from seqkern.study.several_sequences import MISSING, SequenceFiles, SequenceTable
+from seqkern.study.tables import TaskTable, check_options, parse_tasks
+from seqkern.study.vectors import ViewOptions, parse_sequence_views, parse_views
+
+SOURCES = ("simulate", "public", "fasta", "table", "features", "similarities", "dissimilarities")
+HEADER = "header"
+UNLABELLED_FILE = "unlabelled"
+_WILDCARD = re.compile(r"\{\s*[.\w]+\s*(,([^{}]|\{\d+(,\d+)?\})*)?\}|<[a-z][a-z0-9_]*>")
+"""What Snakemake replaces in the name of a file."""
+"""The key, beside those of the classes, of a file of records without a label."""
+WINDOW_KEYS = ("window", "sites", "site", "other_sites", "past_end")
+RESIDUE_KEYS = ("window", "reduction")
+NOT_WITH_RESIDUES = ("window", "sites", "tasks", "table", "features", "similarities", "dissimilarities")
+
+Named = list[tuple[tuple[str, ...], str]]
+"""Files, each with the keys of the entry that name it."""
+Within = Callable[..., contextlib.AbstractContextManager[None]]
+Read = TypeVar("Read")
+
+
+def anywhere(*_keys: str) -> contextlib.AbstractContextManager[None]:
+    """Return a context that leaves errors unchanged."""
+    return contextlib.nullcontext()
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Simulated sequences as the source of a data set.
+
+    >>> DataEntry.parse({"simulate": {"kind": "donor"}}).source
+    Simulation(options={'kind': 'donor'})
+    """
+
+    options: Mapping[str, Any]  # ``kind`` and its parameters, as for `seqkern.simulate.simulate`
+    kind = "sequences"
+
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        """The names of the sequences of each sample; empty if it has a single one."""
+        from seqkern.simulate import SEQUENCE_VIEWS  # imported here for fast start-up
+
+        return SEQUENCE_VIEWS.get(self.options.get("kind", ""), ())
+
+    def files(self) -> Named:
+        """Return an empty list: no file is read."""
+        return []
+
+
+@dataclass(frozen=True)
+class PublicSource:
+    """A public data set as the source.
+
+    >>> DataEntry.parse({"public": "globins"}).source
+    PublicSource(name='globins')
+    """
+
+    name: str  # Name in `seqkern.study.adapters.public_sets`
+
+    @property
+    def kind(self) -> str:
+        """Kind of data, one of `seqkern.study.KINDS`; ParameterError for an unknown name."""
+        return str(public_set(self.name).kind)
+
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        """The names of the sequences of each sample; empty if there is one, or for an unknown name."""
+        found = public_sets().get(self.name)
+        return () if found is None else tuple(found.views.split())
+
+    def files(self) -> Named:
+        """Return an empty list: no local file is used."""
+        return []
+
+
+@dataclass(frozen=True)
+class FastaSource:
+    """FASTA files as the source of a data set, with the class of each file if the entry gives classes.
+
+    >>> source = DataEntry.parse({"fasta": {"positive": "p.fa", "negative": "n.fa"}}).source
+    >>> source.paths, source.classes
+    (('p.fa', 'n.fa'), ('positive', 'negative'))
+    """
+
+    paths: tuple[str, ...]  # As written in the entry
+    classes: tuple[str, ...] | None = None  # The class of each file, if the entry has them
+    kind = "sequences"
+
+    @classmethod
+    def parse(cls, given: str | list[str] | Mapping[str, str]) -> FastaSource:
+        """Return the FASTA source of an entry: one path, several paths, or one path for each class."""
+        if isinstance(given, Mapping):
+            return cls(tuple(given.values()), tuple(given))
+        return cls((given,) if isinstance(given, str) else tuple(given))
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The label of each file's records: its class; empty for `UNLABELLED_FILE` beside two classes."""
+        if self.classes is None or len(self.classes) < 3:
+            return self.classes
+        return tuple("" if name == UNLABELLED_FILE else name for name in self.classes)
+
+    def files(self) -> Named:
+        """Return the files, each with its key."""
+        if self.classes is None:
+            return [(("fasta",), path) for path in self.paths]
+        return [(("fasta", name), path) for name, path in zip(self.classes, self.paths, strict=True)]
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """A table of features, similarities or dissimilarities as the source of a data set.
+
+    >>> DataEntry.parse({"features": "table.tsv"}).source
+    TableSource(kind='features', path='table.tsv', missing='error')
+    """
+
+    kind: str  # The meaning of the numbers in the table
+    path: str  # As written in the entry
+    missing: str = "error"  # Policy for missing values of features
+
+    @classmethod
+    def parse(cls, kind: str, entry: Mapping[str, Any]) -> TableSource:
+        """Return the table source of an entry, whose path is under the key `kind`."""
+        missing = entry.get("missing", "error")
+        if missing not in ("error", "keep") or (missing == "keep" and kind != "features"):
+            raise ConfigError(
+                f"missing={missing!r} is not possible for {kind}", remedy="choose error, or keep for features"
+            )
+        return cls(kind, entry[kind], missing)
+
+    def files(self) -> Named:
+        """Return the table's file with its key."""
+        return [((self.kind,), self.path)]
+
+
+SeveralSequences = SequenceTable | SequenceFiles
+Source = Simulation | PublicSource | FastaSource | SeveralSequences | TableSource
+
+
+@dataclass(frozen=True)
+class Policies:
+    """Policies for reading FASTA; None stands for the default.
+
+    >>> DataEntry.parse({"public": "globins", "unknown": "skip"}).policies.given()
+    {'unknown': 'skip'}
+    """
+
+    alphabet: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
+    unknown: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
+    ids: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
+    empty: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
+    gaps: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
+
+    @classmethod
+    def parse(cls, entry: Mapping[str, Any]) -> Policies:
+        """Return the reading policies in an entry."""
+        return cls(**{item.name: entry.get(item.name) for item in fields(cls)})
+
+    def given(self) -> dict[str, str]:
+        """Return the policies that the entry sets, by name."""
+        return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
+
+
+@dataclass(frozen=True)
+class SiteWindow:
+    """Windows cut around sites, with the source of the sites and the policies for them.
+
+    >>> cut = DataEntry.parse({"fasta": "genome.fa", "sites": "sites.tsv", "window": "-60:+80"}).window
+    >>> cut.window.left, cut.window.right, cut.table
+    (60, 80, 'sites.tsv')
+    """
+
+    window: Window  # Positions before and after a site, and the letters required there
+    sites: str = HEADER  # A table of sites, or ``"header"`` for one site in the header of each record
+    other_sites: str | None = None  # Policies for sites with other letters, and for windows that extend past an end
+    past_end: str | None = None  # Policies for sites with other letters, and for windows that extend past an end
+
+    @classmethod
+    def parse(cls, entry: Mapping[str, Any]) -> SiteWindow | None:
+        """Return the site windows of an entry, or None."""
+        given = [key for key in WINDOW_KEYS if key in entry]
+        if not given or (given == ["past_end"] and "genome" in entry):
+            return None
+        if "fasta" not in entry:
+            raise ConfigError(f"{given[0]!r} needs fasta", remedy="remove it, or cut the windows yourself")
+        for key in ("window", "sites"):
+            if key not in entry:
+                raise ConfigError(
+                    f"{given[0]!r} needs {key!r}",
+                    remedy="give both: window ('-60:+80') and sites (a table, or header)",
+                )
+        window = as_window(entry["window"], entry.get("site", ""))
+        return cls(window, entry["sites"], entry.get("other_sites"), entry.get("past_end"))
+
+    @property
+    def table(self) -> str | None:
+        """The file of the table of sites; None if the sites are in headers."""
+        return None if self.sites == HEADER else self.sites
+
+    def given(self) -> dict[str, str]:
+        """Return the site policies that the entry sets, by name."""
+        both = {"other_sites": self.other_sites, "past_end": self.past_end}
+        return {name: value for name, value in both.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class ResidueOptions:
+    """Residues as samples, with a window around each.
+
+    >>> entry = {"simulate": {"kind": "secondary_structure"}, "residues": {}}
+    >>> DataEntry.parse(entry).residues
+    ResidueOptions(window=15, reduction=None)
+    """
+
+    window: int = RESIDUE_WINDOW  # Residues of a window, an odd number
+    reduction: str | None = None  # Reduction of DSSP's eight states to three
+
+    @classmethod
+    def parse(cls, entry: Mapping[str, Any]) -> ResidueOptions | None:
+        """Return the residue options of an entry, or None."""
+        of_states = entry.get("labels", {}).get("from") == "states"
+        if of_states and "fasta" not in entry:
+            raise ConfigError("labels from states need fasta", remedy="remove labels: {from: states}")
+        if "fasta" in entry and of_states != ("residues" in entry):
+            raise ConfigError(
+                "labels from states need residues" if of_states else "no states given for the residues",
+                remedy="give both: residues: {window: 15}, and labels: {from: states, file: …}",
+            )
+        if "residues" not in entry:
+            return None
+        wanted = entry["residues"]
+        for key in wanted:
+            if key not in RESIDUE_KEYS:
+                raise ConfigError(f"unknown key {key!r}", remedy=f"choose from: {', '.join(RESIDUE_KEYS)}")
+        found = cls(**wanted)
+        check_window(found.window)
+        if "reduction" in wanted:
+            find_reduction(wanted["reduction"])
+        for key in NOT_WITH_RESIDUES:
+            if key in entry:
+                raise ConfigError(f"residues do not work with {key}", remedy=f"remove residues or {key}")
+        return found
+
+    def note(self) -> dict[str, Any]:
+        """Return the residue options as recorded in a data set."""
+        return {"window": self.window} | ({} if self.reduction is None else {"reduction": self.reduction})
+
+
+@dataclass(frozen=True)
+class ProfileOptions:
+    """The source of profiles.
+
+    >>> entry = {"public": "cb513", "profiles": {"search": "all", "transductive": True}}
+    >>> DataEntry.parse(entry).profiles.given()
+    {'search': 'all', 'transductive': True}
+    """
+
+    files: str | None = None  # A file or folder, or a public file
+    search: str | None = None  # A FASTA file to search; ``"all"`` for the sequences of the data set
+    format: str | None = None
+    iterations: int | None = None
+    inclusion: float | None = None
+    transductive: bool | None = None  # As in `seqkern.formats.profile_sources`
+
+    @classmethod
+    def parse(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
+        """Return the profile options of an entry, or None."""
+        if "profiles" not in entry:
+            return None
+        from seqkern.formats.profile_sources import check_profiles  # takes 50 ms to import
+
+        check_profiles(entry["profiles"])
+        source = _source(entry)
+        if source is None or source.kind != "sequences":
+            raise ConfigError("profiles need sequences", remedy="remove profiles")
+        if isinstance(source, SeveralSequences):
+            raise ConfigError("profiles need samples with one sequence", remedy="remove profiles")
+        return cls(**entry["profiles"])
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that the entry sets, by name."""
+        return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
+
+    def paths(self) -> list[str]:
+        """Return the local files; a folder is replaced by its files, since changing one does not change the folder."""
+        from seqkern.formats.profile_sources import profile_files  # takes 50 ms to import
+
+        return list(profile_files(self.given()))
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """The source of labels.
+
+    >>> labels = DataEntry.parse({"fasta": "a.fa", "labels": {"from": "tsv", "file": "labels.tsv"}}).labels
+    >>> labels.source, labels.table
+    ('tsv', 'labels.tsv')
+    """
+
+    # ``from`` of an entry: ``header``, ``first_word``, ``tsv``, ``column``, ``sites``, ``states`` or ``files``
+    source: str | None
+    file: str | None  # A table of labels, or a file of states
+    kind: str | None  # ``binary``, ``multiclass`` or ``real``
+    options: Mapping[str, Any]  # All options by their keys in an entry, with the column of labels filled in
+
+    @classmethod
+    def parse(cls, entry: Mapping[str, Any]) -> LabelOptions:
+        """Return the label options of an entry; ParameterError for an unknown key or source."""
+        options = check_options(entry.get("labels", {}))
+        if "tasks" in entry and "label" not in entry.get("labels", {}):
+            del options["label"]  # the tasks have labels of their own
+        return cls(options.get("from"), options.get("file"), options.get("kind"), options)
+
+    @property
+    def table(self) -> str | None:
+        """The file of labels, if they come from a file other than the data."""
+        return self.file if self.source in ("tsv", "states") else None
+
+
+@dataclass(frozen=True)
+class DataEntry:
+    """The data part of a study's entry.
+
+    Attributes
+    ----------
+    source : Simulation, PublicSource, FastaSource, SequenceTable, SequenceFiles or TableSource; or None
+        None only when reporting on a study without one.
+    policies : Policies
+        Policies for reading FASTA.
+    labels : LabelOptions
+        Source of the labels.
+    window : SiteWindow, optional
+        Windows cut around sites.
+    residues : ResidueOptions, optional
+        Residues as samples, with windows around them.
+    profiles : ProfileOptions, optional
+        Source of the profiles.
+    views : tuple of ViewOptions
+        Vectors of the sequences, such as embeddings, by name.
+    tasks : "families" or TaskTable, optional
+        One task for each held-out family, as in the Liao-Noble protocol; or the tasks of a table.
+    title : str, optional
+        Title in reports.
+    genome : GenomeOptions, optional
+        The genome of the regions in BED files.
+    similar_by : tuple of str
+        The sequences by which samples count as similar; empty: all.
+
+    Examples
+    --------
+    >>> entry = DataEntry.parse({"fasta": {"positive": "p.fa", "negative": "n.fa"}, "title": "Donors"})
+    >>> entry.kind, entry.files(), entry.title
+    ('sequences', ['p.fa', 'n.fa'], 'Donors')
+    """
+
+    source: Source | None
+    policies: Policies
+    labels: LabelOptions
+    window: SiteWindow | None = None
+    residues: ResidueOptions | None = None
+    profiles: ProfileOptions | None = None
+    views: tuple[ViewOptions, ...] = ()
+    tasks: str | TaskTable | None = None
+    title: str | None = None
+    genome: GenomeOptions | None = None
+    similar_by: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, entry: DataEntry | Mapping[str, Any], within: Within = anywhere) -> DataEntry:
+        """Return an entry, checked and typed.
+
+        Parameters
+        ----------
+        entry : mapping
+            Of a study; keys that do not describe data are ignored. A DataEntry is returned as it is.
+        within : callable, optional
+            Given keys of the entry, returns a context that adds them to errors.
+
+        Returns
+        -------
+        DataEntry
+
+        Raises
+        ------
+        ConfigError, ParameterError
+            If the entry is invalid.
+        """
+        if isinstance(entry, DataEntry):
+            return entry
+        with within():
+            source = _one_source(entry)
+            window = SiteWindow.parse(entry)
+            genome = GenomeOptions.parse(entry)
+        with within("profiles"):
+            profiles = ProfileOptions.parse(entry)
+        with within("views"):
+            views = _views(entry, source)
+        with within("residues"):
+            residues = ResidueOptions.parse(entry)
+        with within("labels"):
+            labels = LabelOptions.parse(entry)
+        with within("tasks"):
+            tasks = parse_tasks(entry.get("tasks"))
+        with within("similar_by"):
+            similar_by = _similar_by(entry, source)
+        title, policies = entry.get("title"), Policies.parse(entry)
+        return cls(source, policies, labels, window, residues, profiles, views, tasks, title, genome, similar_by)
+
+    @classmethod
+    def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
+        """Return what is known from the entry of a finished study, perhaps of another version.
+
+        Parameters
+        ----------
+        entry : mapping
+            Of a study.
+
+        Returns
+        -------
+        DataEntry
+        """
+        residues = _tolerant(lambda: ResidueOptions(**entry["residues"])) if "residues" in entry else None
+        return cls(
+            source=_tolerant(lambda: _one_source(entry)),
+            policies=Policies.parse(entry),
+            labels=_tolerant(lambda: LabelOptions.parse(entry)) or LabelOptions.parse({}),
+            window=_tolerant(lambda: SiteWindow.parse(entry)),
+            residues=residues or (ResidueOptions() if "residues" in entry else None),
+            profiles=_tolerant(lambda: ProfileOptions(**entry["profiles"])),
+            views=_tolerant(lambda: parse_views(entry["views"])) or (),
+            tasks=_tolerant(lambda: parse_tasks(entry.get("tasks"))),
+            title=entry.get("title"),
+            genome=_tolerant(lambda: GenomeOptions.parse(entry)),
+        )
+
+    @property
+    def kind(self) -> str:
+        """Kind of data, one of `seqkern.study.KINDS`; empty if unknown."""
+        return "" if self.source is None else self.source.kind
+
+    @property
+    def of_residues(self) -> bool:
+        """Whether samples are residues of chains."""
+        return self.residues is not None
+
+    @property
+    def sequence_views(self) -> tuple[str, ...]:
+        """The names of the sequences of each sample; empty if it has a single one."""
+        return getattr(self.source, "view_names", ())
+
+    @property
+    def vector_views(self) -> tuple[str, ...]:
+        """The names of the views that are vectors."""
+        return tuple(view.name for view in self.views)
+
+    def named_files(self) -> Named:
+        """Return the local files of the entry, as written there, each with its keys.
+
+        Simulated and public data have none; a table of labels is included if labels come from it, and so are the
+        table of tasks and the sources of profiles and views.
+        """
+        more: Named = [(("profiles",), path) for path in ([] if self.profiles is None else self.profiles.paths())]
+        more += [] if not isinstance(self.tasks, TaskTable) else [(("tasks", "file"), self.tasks.file)]
+        more += [(("views", view.name), path) for view in self.views for path in view.files()]
+        if not isinstance(self.source, FastaSource | SeveralSequences | TableSource):
+            return more
+        labels: Named = [(("labels", "file"), self.labels.table)] if self.labels.table is not None else []
+        table = None if self.window is None else self.window.table
+        sites: Named = [] if table is None else [(("sites",), table)]
+        genome: Named = [] if self.genome is None else self.genome.files()
+        return [*self.source.files(), *labels, *sites, *genome, *more]
+
+    def files(self) -> list[str]:
+        """Return the local files of the entry, as written there."""
+        return [path for _, path in self.named_files()]
+
+    def check_files(self, within: Within = anywhere, made: Collection[str] = ()) -> None:
+        """Raise ConfigError unless all local files of the entry exist."""
+        for keys, path in self.named_files():
+            with within(*keys):
+                if path not in made:
+                    check_file(path)
+
+
+def check_file(path: str) -> None:
+    """Raise ConfigError unless a local file exists."""
+    if not Path(path).exists():
+        raise ConfigError(
+            f"no such file: {str(path)!r}",
+            remedy="check the path, which is relative to the working directory of the study",
+        )
+    check_file_name(path)
+
+
+def check_file_name(path: str) -> None:
+    """Raise ConfigError for a file name that Snakemake would take for a wildcard pattern.
+
+    >>> check_file_name("a{.bed")
+    >>> check_file_name("a{1}.bed")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ConfigError: Snakemake takes a part of the name 'a{1}.bed' for a wildcard; rename it, or link it
+    """
+    if _WILDCARD.search(path):
+        raise ConfigError(
+            f"Snakemake takes a part of the name {path!r} for a wildcard",
+            remedy="rename it, or link it",
+        )
+
+
+def _one_source(entry: Mapping[str, Any]) -> Source:
+    """Return the source of an entry; raise ConfigError unless it has exactly one."""
+    source = _source(entry)
+    if source is None:
+        count = sum(key in entry for key in SOURCES)
+        raise ConfigError(
+            f"a data set needs exactly one source, this one has {count}", remedy=f"give one of {', '.join(SOURCES)}"
+        )
+    if isinstance(source, PublicSource):
+        public_set(source.name)
+    return source
+
+
+def _source(entry: Mapping[str, Any]) -> Source | None:
+    """Return the one source of an entry; None if there is none, or several."""
+    given = [key for key in SOURCES if key in entry]
+    sequences = parse_sequence_views(entry.get("views", {}))
+    if sequences and not given:
+        missing = entry.get("missing", MISSING[0])
+        check_choice("missing", missing, MISSING)
+        return SequenceFiles(sequences, missing)
+    if sequences:
+        raise ConfigError(
+            f"the view {sequences[0].name!r} holds sequences, and {given[0]!r} too",
+            remedy="give every sequence of the samples as a view, or a table with a column for each",
+        )
+    if len(given) != 1:
+        return None
+    key, value = given[0], entry[given[0]]
+    if key == "table":
+        return SequenceTable.parse(value)
+    if key == "simulate":
+        return Simulation(value)
+    if key == "public":
+        return PublicSource(value)
+    return FastaSource.parse(value) if key == "fasta" else TableSource.parse(key, entry)
+
+
+def _views(entry: Mapping[str, Any], source: Source) -> tuple[ViewOptions, ...]:
+    """Return the views of an entry, which require sequences."""
+    if "views" in entry and source.kind != "sequences":
+        raise ConfigError("views need sequences", remedy="remove views, or give the vectors as features:")
+    return parse_views(entry.get("views", {}))
+
+
+def _similar_by(entry: Mapping[str, Any], source: Source) -> tuple[str, ...]:
+    """Return the sequence views by which samples count as similar, checked."""
+    given = entry.get("similar_by", ())
+    names = (given,) if isinstance(given, str) else tuple(map(str, given))
+    known = getattr(source, "view_names", ())
+    if names and not known:
+        raise ConfigError("similar_by needs samples with several sequences", remedy="remove similar_by")
+    for name in names:
+        if name not in known:
+            raise unknown_name("sequence view", name, known)
+    return names
+
+
+def _tolerant(read: Callable[[], Read]) -> Read | None:
+    """Return the result of `read`, or None if reading fails."""
+    try:
+        return read()
+    except (SeqkernError, TypeError, AttributeError, KeyError):
+        return None

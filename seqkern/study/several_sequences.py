@@ -1,0 +1,397 @@
+"""Data-set entries whose samples have several sequences: a table of sequences, or a FASTA file for each view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqkern.core.checks import check_choice, check_name
+from seqkern.core.errors import ConfigError, SequenceError, unknown_name
+from seqkern.core.text_files import source_name
+from seqkern.core.tsv import check_columns, read_cells
+from seqkern.core.types import PathLike, Source
+from seqkern.sequences.alphabets import Alphabet, as_alphabet
+from seqkern.sequences.fasta import read_records, records_of, unique_ids
+from seqkern.sequences.joining import join_views
+from seqkern.sequences.sequence_set import SequenceSet
+
+# Samples with several sequences, read as text: from the columns of a table, or from FASTA files with equal ids.
+#
+# Both are first read as text, one column of sequences for each view; then the policies are applied, and each column is
+# encoded in its own alphabet, as in FASTA.
+
+MISSING = ("error", "skip", "keep")
+"""The policies for a sample that lacks one of its sequences, the default first."""
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The sequences of samples as text, before the policies are applied."""
+
+    ids: list[str]  # length n: Of the samples
+    sequences: dict[str, list[str]]  # length n: For each view the sequence of each sample, empty where it is missing
+    files: dict[str, str]  # The source of each view, for messages
+    columns: dict[str, list[str]] = field(default_factory=dict)  # length n: The other columns of the table
+    # length n: The header of each sample in the first FASTA file that has it; empty for tables
+    headers: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SequencesRead:
+    """Samples with several sequences, encoded under the policies."""
+
+    sequences: SequenceSet  # With a sequence view for each sequence
+    columns: dict[str, list[str]]  # length n: The other columns of the table
+    headers: list[str]  # length n: As of `TextColumns`
+    left_out: list[str]  # The ids of the samples that a policy left out
+
+
+def read_table_text(
+    source: Source, columns: Mapping[str, str], id_column: str | None = None, ids: str = "header"
+) -> TextColumns:
+    r"""Read the sequence columns of a table; without a column of ids, rows are numbered from 1.
+
+    >>> import io
+    >>> text = read_table_text(io.StringIO("a\tb\tlabel\nCAV\tCASS\t1\nCAL\t\t0\n"), {"alpha": "a", "beta": "b"})
+    >>> text.ids, text.sequences, text.columns["label"]
+    (['1', '2'], {'alpha': ['CAV', 'CAL'], 'beta': ['CASS', '']}, ['1', '0'])
+    """
+    header, *rows = read_cells(source)
+    name, id_column = source_name(source), None if ids == "number" else id_column
+    if header[0].startswith(">"):
+        raise SequenceError(
+            f"is FASTA, not a table with the columns {', '.join(columns.values())}",
+            file=name,
+            remedy="give a table (TSV or CSV), or a FASTA file for each sequence with --view NAME=FILE",
+        )
+    check_columns(header, name)
+    if not rows:
+        raise SequenceError("has a header line but no rows", file=name, remedy="check how the file was created")
+    for column in [*columns.values(), *([] if id_column is None else [id_column])]:
+        if column not in header:
+            error = unknown_name("column", column, header)
+            raise SequenceError(error.problem, file=name, remedy=error.remedy)
+    cells = dict(zip(header, (list(map(str.strip, values)) for values in zip(*rows, strict=True)), strict=True))
+    given = [""] * len(rows) if id_column is None else cells[id_column]
+    policy = "number" if id_column is None else ids
+    if policy != "number" and "" in given:
+        raise SequenceError(f"row {given.index('') + 1} has no id", file=name, remedy="add one, or add --ids number")
+    names, _ = unique_ids(given, policy, file=name)
+    sequences = {view: cells[column] for view, column in columns.items()}
+    return TextColumns(
+        names, sequences, {view: f"{name}: column {column!r}" for view, column in columns.items()}, cells
+    )
+
+
+def read_fasta_text(sources: Mapping[str, Source], ids: str = "header") -> TextColumns:
+    r"""Read FASTA files, and match their records by id.
+
+    >>> import io
+    >>> text = read_fasta_text({"heavy": io.StringIO(">a\nQVQL\n>b\nEVQ\n"), "light": io.StringIO(">b\nDIQ\n")})
+    >>> text.ids, text.sequences
+    (['a', 'b'], {'heavy': ['QVQL', 'EVQ'], 'light': ['', 'DIQ']})
+    """
+    found: dict[str, dict[str, str]] = {}
+    headers: dict[str, str] = {}
+    for view, source in sources.items():
+        name = source_name(source)
+        records = list(records_of(source))
+        if not records:
+            raise SequenceError("has no records", file=name, remedy="check how the file was created")
+        names, _ = unique_ids([header.split(None, 1)[0] for header, _ in records], ids, file=name)
+        found[view] = dict(zip(names, (letters for _, letters in records), strict=True))
+        headers = {**dict(zip(names, (header for header, _ in records), strict=True)), **headers}
+    every = list(dict.fromkeys(key for own in found.values() for key in own))
+    sequences = {view: [own.get(key, "") for key in every] for view, own in found.items()}
+    files = {view: source_name(source) for view, source in sources.items()}
+    return TextColumns(every, sequences, files, headers=[headers[key] for key in every])
+
+
+def encode_columns(
+    text: TextColumns,
+    alphabets: Mapping[str, str | Alphabet | None],
+    *,
+    missing: str = "error",
+    unknown: str = "mask",
+    gaps: str = "error",
+) -> SequencesRead:
+    """Encode samples with several sequences under the policies.
+
+    A sample that lacks a sequence is refused, left out, or kept with an empty sequence, according to `missing`; a
+    sample without any sequence is always refused.
+
+    >>> text = TextColumns(["r1", "r2"], {"a": ["CAV", ""], "b": ["CASS", "CAWS"]}, {"a": "t.tsv", "b": "t.tsv"})
+    >>> read = encode_columns(text, {"a": "protein", "b": "protein"}, missing="keep")
+    >>> read.sequences.strings(), read.sequences.counts
+    (['CAV*CASS', '*CAWS'], {"empty sequences in the view 'a'": 1})
+    """
+    check_choice("missing", missing, MISSING)
+    bare = np.array([[not letters for letters in column] for column in text.sequences.values()])
+    _check_bare(text, bare)
+    if missing == "error":
+        _check_missing(text, bare)
+    kept = np.flatnonzero(~bare.any(axis=0)) if missing == "skip" else np.arange(len(text.ids))
+    counts = {"samples without a sequence in a view left out": len(text.ids) - len(kept)}
+    found = {
+        view: _encoded(text, view, kept, alphabets.get(view), {"unknown": unknown, "gaps": gaps})
+        for view in text.sequences
+    }
+    whole = np.array([i for i in kept if all(i in own.place for own in found.values())], dtype=np.int64)
+    if not len(whole):
+        raise SequenceError(
+            "every sample was left out", file=_source(text), remedy="correct the sequences, or change the policies"
+        )
+    counts["samples with unknown letters left out"] = len(kept) - len(whole)
+    for view, own in found.items():
+        counts[f"empty sequences in the view {view!r}"] = sum(not text.sequences[view][i] for i in whole)
+        for what, count in own.counts.items():
+            if not what.startswith("records "):
+                counts[what] = counts.get(what, 0) + count
+    X = join_views({view: own.of(whole) for view, own in found.items()}, ids=[text.ids[i] for i in whole])
+    chosen = set(whole.tolist())
+    return SequencesRead(
+        X.replace(counts={what: count for what, count in counts.items() if count}),
+        {name: [values[i] for i in whole] for name, values in text.columns.items()},
+        [text.headers[i] for i in whole] if text.headers else [],
+        [key for i, key in enumerate(text.ids) if i not in chosen],
+    )
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """The nonempty sequences of one view, the index of each sample among them, and counts."""
+
+    sequences: SequenceSet
+    place: dict[int, int]
+    counts: dict[str, int]
+
+    def of(self, rows: Iterable[int]) -> SequenceSet:
+        """Return the sequences of the samples in some rows."""
+        return self.sequences.take(np.array([self.place[i] for i in rows], dtype=np.int64))
+
+
+@dataclass
+class _Cells:
+    """The nonempty cells of a column, as records named by their row."""
+
+    name: str
+    letters: Sequence[str]
+    rows: Sequence[int]
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def records(self) -> Iterator[tuple[str, str]]:
+        """Yield the row number and letters of each record."""
+        return ((str(i), self.letters[i]) for i in self.rows)
+
+
+def _encoded(
+    text: TextColumns, view: str, kept: Iterable[int], alphabet: str | Alphabet | None, policies: dict[str, Any]
+) -> _Encoded:
+    """Return the encoded sequences of one view; all missing ones share an empty sequence at the end."""
+    letters, file = text.sequences[view], text.files[view]
+    rows = [int(i) for i in kept]
+    full = [i for i in rows if letters[i]]
+    if not full:
+        raise SequenceError("has no sequence", file=file, remedy=f"remove the view {view!r}")
+    try:
+        X = read_records([_Cells(file, letters, full)], alphabet, empty="skip", **policies).sequences
+    except SequenceError as error:
+        if error.record is not None:
+            error.record = text.ids[int(error.record)]
+        raise
+    place = {int(row): i for i, row in enumerate(X.ids)}
+    gone = len(X.codes)
+    starts, stops = np.append(X.starts, gone), np.append(X.stops, gone)
+    place |= {i: len(X) for i in rows if not letters[i]}
+    return _Encoded(SequenceSet(X.codes, starts, stops, [*X.ids, ""], X.alphabet), place, X.counts)
+
+
+def _source(text: TextColumns) -> str:
+    """Return the names of all sources, for messages."""
+    return ", ".join(dict.fromkeys(file.partition(": column ")[0] for file in text.files.values()))
+
+
+def _check_bare(text: TextColumns, bare: Any) -> None:
+    """Raise SequenceError for a sample without any sequence."""
+    none = np.flatnonzero(bare.all(axis=0))
+    if len(none):
+        more = f" (and {len(none) - 1} more)" if len(none) > 1 else ""
+        raise SequenceError(
+            f"row {none[0] + 1} has no sequence in any of {', '.join(text.sequences)}{more}",
+            file=_source(text),
+            record=text.ids[none[0]],
+            remedy="remove the sample",
+        )
+
+
+def _check_missing(text: TextColumns, bare: Any) -> None:
+    """Raise SequenceError for a sample that lacks a sequence."""
+    view, i = next(zip(*np.nonzero(bare), strict=True), (None, None))
+    if view is None or i is None:
+        return
+    name = list(text.sequences)[view]
+    has = next(file for file, column in zip(text.files.values(), text.sequences.values(), strict=True) if column[i])
+    of_fasta = "" if text.columns else f", but it is in {has}"
+    lacking = int(bare.any(axis=0).sum())
+    remedy = "add it, or add --missing skip (leaves such samples out) or --missing keep (an empty sequence)"
+    if lacking == len(text.ids) and not text.columns:
+        remedy = (
+            "give the records of a sample one id in all files; or, where they are in the same order, add --ids number"
+        )
+    raise SequenceError(
+        f"has no sequence in the view {name!r}{of_fasta} ({lacking} of {len(text.ids)} samples lack one)",
+        file=text.files[name],
+        record=text.ids[i],
+        remedy=remedy,
+    )
+
+
+NOTE = "several_sequences"
+"""The key in the notes of a data set, and so in the record of a model, of how its samples were read."""
+TABLE_KEYS = ("file", "id", "sequences", "missing")
+COLUMN_KEYS = ("column", "alphabet")
+
+
+@dataclass(frozen=True)
+class SequenceView:
+    """One sequence of each sample: the name of the view, its column or file, and its alphabet."""
+
+    name: str  # As kernels call it: ``view=heavy``
+    where: str  # The column of a table, or a file
+    alphabet: str | None = None  # Of its letters; by default guessed
+
+    def __post_init__(self) -> None:
+        check_name("view", self.name)
+        if self.alphabet is not None:
+            as_alphabet(self.alphabet)
+
+
+@dataclass(frozen=True)
+class SequenceTable:
+    """A table with several columns of sequences.
+
+    >>> table = SequenceTable.parse({"file": "tcr.tsv", "sequences": ["a3", "b3"], "missing": "keep"})
+    >>> table.path, table.view_names, table.missing
+    ('tcr.tsv', ('a3', 'b3'), 'keep')
+    """
+
+    path: str  # As written in the entry
+    views: tuple[SequenceView, ...]  # The columns
+    id_column: str | None = None  # The column of ids; None: rows are numbered
+    missing: str = MISSING[0]  # As for `seqkern.study.several_sequences.encode_columns`
+    kind = "sequences"
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> SequenceTable:
+        """Return the sequence table of an entry."""
+        for key in given:
+            if key not in TABLE_KEYS:
+                raise unknown_name("key of table", key, TABLE_KEYS)
+        for key in ("file", "sequences"):
+            if not given.get(key):
+                raise ConfigError(f"the table has no {key}", remedy=f"add {key}: {'[a, b]' if key != 'file' else '…'}")
+        missing = given.get("missing", MISSING[0])
+        check_choice("missing", missing, MISSING)
+        id_column = given.get("id")
+        return cls(
+            str(given["file"]), _columns(given["sequences"]), None if id_column is None else str(id_column), missing
+        )
+
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        """The names of the views."""
+        return tuple(view.name for view in self.views)
+
+    def note(self) -> dict[str, Any]:
+        """Return a record of how the samples are read, for the notes of a data set."""
+        own = {"columns": {view.name: view.where for view in self.views}, "missing": self.missing}
+        return own if self.id_column is None else {**own, "id": self.id_column}
+
+    def files(self) -> list[tuple[tuple[str, ...], str]]:
+        """Return the table's file with its keys."""
+        return [(("table", "file"), self.path)]
+
+    def read(
+        self,
+        base_dir: PathLike,
+        policies: Mapping[str, str],
+        alphabets: Mapping[str, str | Alphabet | None] | None = None,
+    ) -> SequencesRead:
+        """Read the samples of the table; `alphabets`, such as those of a model, replace the views' own."""
+        ids = {"ids": policies["ids"]} if "ids" in policies else {}
+        columns = {view.name: view.where for view in self.views}
+        text = read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids)
+        alphabets = _alphabets(self.views, policies) if alphabets is None else alphabets
+        return encode_columns(text, alphabets, missing=self.missing, **_letters(policies))
+
+
+@dataclass(frozen=True)
+class SequenceFiles:
+    """A FASTA file for each sequence of the samples, matched by id."""
+
+    views: tuple[SequenceView, ...]  # The files
+    missing: str = MISSING[0]  # As for `seqkern.study.several_sequences.encode_columns`
+    kind = "sequences"
+
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        """The names of the views."""
+        return tuple(view.name for view in self.views)
+
+    def note(self) -> dict[str, Any]:
+        """Return a record of how the samples are read, for the notes of a data set."""
+        return {"missing": self.missing}
+
+    def files(self) -> list[tuple[tuple[str, ...], str]]:
+        """Return the files, with their keys."""
+        return [(("views", view.name), view.where) for view in self.views]
+
+    def read(
+        self,
+        base_dir: PathLike,
+        policies: Mapping[str, str],
+        alphabets: Mapping[str, str | Alphabet | None] | None = None,
+    ) -> SequencesRead:
+        """Read the samples of the files; `alphabets`, such as those of a model, replace the views' own."""
+        ids = {"ids": policies["ids"]} if "ids" in policies else {}
+        text = read_fasta_text({view.name: _path(base_dir, view.where) for view in self.views}, **ids)
+        alphabets = _alphabets(self.views, policies) if alphabets is None else alphabets
+        return encode_columns(text, alphabets, missing=self.missing, **_letters(policies))
+
+
+def _columns(given: Any) -> tuple[SequenceView, ...]:
+    """Return the views in a list of column names, or in a mapping from view names to columns."""
+    if isinstance(given, str):
+        given = [name.strip() for name in given.split(",")]
+    if not isinstance(given, Mapping):
+        names = list(map(str, given))
+        if len(set(names)) < len(names):
+            raise ConfigError(f"sequences names a column twice: {', '.join(names)}", remedy="name each once")
+        return tuple(SequenceView(name, name) for name in names)
+    views = []
+    for name, value in given.items():
+        entry = value if isinstance(value, Mapping) else {"column": value}
+        for key in entry:
+            if key not in COLUMN_KEYS:
+                raise unknown_name(f"key of the sequence {name!r}", key, COLUMN_KEYS)
+        views.append(SequenceView(str(name), str(entry.get("column") or name), entry.get("alphabet")))
+    return tuple(views)
+
+
+def _path(base_dir: PathLike, file: str) -> PathLike:
+    """Return the path of a file; ``-`` is standard input."""
+    return file if file == "-" else Path(base_dir) / file
+
+
+def _alphabets(views: tuple[SequenceView, ...], policies: Mapping[str, str]) -> dict[str, str | Alphabet | None]:
+    """Return the alphabet of each view: its own, or the entry's."""
+    return {view.name: view.alphabet or policies.get("alphabet") for view in views}
+
+
+def _letters(policies: Mapping[str, str]) -> dict[str, str]:
+    """Return the policies that concern letters."""
+    return {key: policies[key] for key in ("unknown", "gaps") if key in policies}
