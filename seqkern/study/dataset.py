@@ -459,9 +459,9 @@ def make_dataset(
         roles = _family_roles(material, seed)
     tasks = _one_task(material) if roles is None else _tasks_of_roles(material, roles)
     notes = material.notes | ({} if entry.title is None else {"title": entry.title})
-    leaks = leaked_features(material.X, [task.labels for task in tasks.values()])
-    for leak in leaks:
-        tell(f"warning: {material.file}: {leak}")
+    place = f"{material.file}: " if isinstance(material.X, FeatureTable) else ""  # a view has a file of its own
+    for leak in (leaks := leaked_features(material.X, [task.labels for task in tasks.values()])):
+        tell(f"warning: {place}{leak}")
     notes |= {"leaks": leaks} if leaks else {}
     return Dataset(str(name), material.kind, material.X, tasks, notes, residues)
 
@@ -498,7 +498,7 @@ def leaked_features(X: Data, labels: Sequence[Labels]) -> list[str]:
         tables.append((X.values, list(X.columns), [f"feature {name!r}" for name in X.columns]))
     elif isinstance(X, SequenceSet):
         for name, view in vector_views(X).items():
-            shown = [f"column {j} of view {name!r}" for j in range(1, view.width + 1)]
+            shown = [f"view {name!r}: value {j} of each vector" for j in range(1, view.width + 1)]
             tables.append((vectors_of(X, name), ["" if view.width > 1 else name] * view.width, shown))
     found: dict[str, None] = {}
     for values, names, shown in tables:

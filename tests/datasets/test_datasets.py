@@ -823,4 +823,4 @@ def test_a_leak_in_a_view_is_told(tmp_path, capsys):
     (tmp_path / "v.tsv").write_text("id\te1\te2\n" + "".join(rows))
     entry = {"fasta": str(tmp_path / "x.fa"), "labels": {"from": "header"}, "views": {"v": str(tmp_path / "v.tsv")}}
     dataset = make_dataset("d", entry)
-    assert dataset.notes["leaks"] == ["column 2 of view 'v' alone separates the classes: is it the label?"]
+    assert dataset.notes["leaks"] == ["view 'v': value 2 of each vector alone separates the classes: is it the label?"]
