@@ -156,7 +156,6 @@ def remove_empty(folders: Iterable[Path]) -> None:
 
 # Locks on a folder shared by several processes: its users, its removal, and exclusive writing.
 
-# type: ignore[assignment]
 
 LOCK = ".lock"
 """Name of the file that is locked."""

@@ -45,4 +45,4 @@ class FormerNames:
 
 def install() -> None:
     """Find former names where no module is found."""
-    sys.meta_path.append(FormerNames())  # type: ignore[arg-type]
+    sys.meta_path.append(FormerNames())
