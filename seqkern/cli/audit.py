@@ -130,8 +130,6 @@ def _audit(args: argparse.Namespace, parts: Parts, scores: bool) -> Audit:
 
 def _read(args: argparse.Namespace) -> tuple[Parts, str]:
     """Return the parts and the title of the page."""
-    # imported here to keep --help fast
-
     given = read_parts(
         args.files,
         labels=args.labels,

@@ -673,14 +673,14 @@ def pair_tests(
         raise unknown_name("metric for this comparison", metric, known)
     pairs = pairs_of(paired.predicted, control)
     if paired.shape == FIVE_BY_TWO:
-        found = [_five_by_two_single_task_tests(paired, metric, higher, *pair) for pair in pairs]
+        found = [_five_by_two_comparison(paired, metric, higher, *pair) for pair in pairs]
     else:
         found = _tested_once(paired, metric, pairs, seed)
     corrected = holm([tested.p for tested in found])
     return [tested._replace(p_holm=float(p)) for tested, p in zip(found, corrected, strict=True)]
 
 
-def _five_by_two_single_task_tests(
+def _five_by_two_comparison(
     paired: PairedDecisions, metric: str, higher: bool, first: Hashable, second: Hashable
 ) -> PairTest:
     """Return the PairTest by Alpaydin's F."""
@@ -703,7 +703,7 @@ def _tested_once(
     """Return the PairTests for a task whose samples are each tested once."""
     test = TESTS[paired.kind][metric]
     if test == "delong":
-        return _delong_single_task_tests(paired, pairs, seed)
+        return _delong_comparison(paired, pairs, seed)
     compare = {"mcnemar": _mcnemar, "signed_rank": _signed_rank}.get(test)
     if compare is not None:
         return [compare(paired, *pair) for pair in pairs]
@@ -716,7 +716,7 @@ def _common(paired: PairedDecisions, first: Hashable, second: Hashable) -> npt.N
     return has_value(values[first]) & has_value(values[second])
 
 
-def _delong_single_task_tests(
+def _delong_comparison(
     paired: PairedDecisions, pairs: Sequence[tuple[Hashable, Hashable]], seed: int
 ) -> list[PairTest]:
     """Return the PairTests by DeLong, from one covariance for methods with all decisions, else pair by pair."""

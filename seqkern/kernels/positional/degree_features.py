@@ -561,7 +561,7 @@ class DegreeImplicit(Implicit):
     def __init__(self, windows: "Windows", squares: npt.NDArray[np.float64], depth: int | None = None) -> None:
         depth = choose_depth(degree_needs(windows), windows) if depth is None else min(depth, windows.deepest)
         layout = Layout.of(windows, depth)
-        lists = _lists_degree_implicit(windows, depth)
+        lists = _degree_lists(windows, depth)
         own = layout.size + lists.pop("nodes")
         numbers = {
             "length": windows.length,
@@ -639,7 +639,7 @@ def _patterns(beta: npt.NDArray[np.float64], layout: "Layout") -> npt.NDArray[np
     return patterns
 
 
-def _lists_degree_implicit(windows: "Windows", depth: int) -> dict[str, Any]:
+def _degree_lists(windows: "Windows", depth: int) -> dict[str, Any]:
     """Return the nodes of all windows: the arrays named in `degree_state`, and the number of nodes."""
     n, degree = windows.n, windows.degree
     first, own = np.zeros(n + 1, dtype=np.int64), np.zeros(max(n, 1))

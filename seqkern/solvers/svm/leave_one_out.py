@@ -251,8 +251,6 @@ def bounds_cost(work: FitWork, *, limited: bool = True) -> FitCost:
     >>> bounds_cost(FitWork(8000)).seconds < bounds_cost(FitWork(8000), limited=False).seconds
     True
     """
-    # imported here: it slows start-up, and few plans need it
-
     support = min(work.n, MOST_SUPPORT) if limited else work.n
     seconds = SPHERE_PRODUCTS * work.product + dense_algebra(support, SPAN_CUBES)
     return FitCost(seconds, max(sphere_bytes(work.n), 16 * support**2))
