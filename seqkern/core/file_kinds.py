@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from seqkern import __version__
-from seqkern.core.damaged import REMEDY, damaged
-from seqkern.core.errors import FileError, GramError, ModelError, SeqkernError
+from seqkern.core.errors import REMEDY, FileError, GramError, ModelError, SeqkernError, damaged
 from seqkern.core.types import PathLike
 
 RELEASE = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}(\.?[a-z]{1,4}\d{0,6})?")

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from seqkern.core.damaged import unreadable
-from seqkern.core.errors import FileError, SequenceError
+from seqkern.core.errors import FileError, SequenceError, unreadable
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike, Source

@@ -13,8 +13,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.damaged import unreadable
-from seqkern.core.errors import FileError, SequenceError
+from seqkern.core.errors import FileError, SequenceError, unreadable
 from seqkern.core.text_files import open_lines, source_name
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.damaged import unreadable
 from seqkern.core.declarations import whole_number
-from seqkern.core.errors import FileError
+from seqkern.core.errors import FileError, unreadable
 from seqkern.core.public_files import cache_dir
 from seqkern.core.types import PathLike
 from seqkern.formats.libraries import pysam

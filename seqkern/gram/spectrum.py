@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from seqkern.core.damaged import damaged
-from seqkern.core.errors import GramError
+from seqkern.core.errors import GramError, damaged
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.core.types import PathLike
 from seqkern.gram.matrix import SLICE_ROWS

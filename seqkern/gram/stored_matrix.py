@@ -14,8 +14,7 @@ import numpy as np
 import xxhash
 
 from seqkern.core.archive import atomic_write, canonical_json, unwritable
-from seqkern.core.damaged import unreadable
-from seqkern.core.errors import FileError, GramError, ParameterError
+from seqkern.core.errors import FileError, GramError, ParameterError, unreadable
 from seqkern.core.exclusive_files import FolderLock
 from seqkern.core.file_kinds import GRAM
 from seqkern.core.memory import check_mappable

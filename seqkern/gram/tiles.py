@@ -24,8 +24,7 @@ import numpy.typing as npt
 import xxhash
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.damaged import unreadable
-from seqkern.core.errors import FileError, GramError, ParameterError
+from seqkern.core.errors import FileError, GramError, ParameterError, unreadable
 from seqkern.core.exclusive_files import LOCK, FolderLock
 from seqkern.core.memory import check_mappable
 from seqkern.core.threads import given_threads, in_threads

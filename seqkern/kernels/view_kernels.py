@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
-from seqkern.core.damaged import check_texts
-from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError, check_texts
 from seqkern.core.parameters import changed, choice, component, fixed, integer, text
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.algebra import ProductKernel, SumKernel

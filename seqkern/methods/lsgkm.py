@@ -31,9 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.damaged import damaged
 from seqkern.core.declarations import read_number
-from seqkern.core.errors import ModelError
+from seqkern.core.errors import ModelError, damaged
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike
 from seqkern.kernels.kmer.gapped import HALVING, LARGEST_WEIGHT, GappedKmerKernel

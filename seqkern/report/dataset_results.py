@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 import yaml
 
-from seqkern.core.damaged import unreadable
-from seqkern.core.errors import ConfigError, FileError
+from seqkern.core.errors import ConfigError, FileError, unreadable
 from seqkern.core.file_kinds import GRAM, RESULT, FileKind
 from seqkern.evaluation.fold_methods import DEV
 from seqkern.evaluation.leakage import SIMILAR

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
-from seqkern.core.damaged import check_counts, check_texts
-from seqkern.core.errors import SequenceError
+from seqkern.core.errors import SequenceError, check_counts, check_texts
 from seqkern.core.types import Arrays, Header, Ids, Rows
 from seqkern.sequences.alphabets import (
     MASK,

@@ -12,8 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.damaged import check_counts, check_texts
-from seqkern.core.errors import SequenceError
+from seqkern.core.errors import SequenceError, check_counts, check_texts
 from seqkern.core.types import Arrays, Header, Rows
 from seqkern.sequences.sequence_set import SequenceSet, Sliceable
 

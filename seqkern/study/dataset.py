@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, nest, save_archive, save_json, unnest
 from seqkern.core.checks import check_name
-from seqkern.core.damaged import check_texts
-from seqkern.core.errors import ConfigError, FileError, LabelError, unknown_name
+from seqkern.core.errors import ConfigError, FileError, LabelError, check_texts, unknown_name
 from seqkern.core.exclusive_files import alone_in
 from seqkern.core.file_kinds import DATASET, RESULT
 from seqkern.core.progress import tell

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import DENSEST, read_entry
 from seqkern.core.checks import check_name
-from seqkern.core.damaged import unreadable
-from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, unknown_name
+from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, unknown_name, unreadable
 from seqkern.core.types import PathLike
 from seqkern.formats.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.archive import check_npy, load_archive, read_entries, save_archive
-from seqkern.core.damaged import damaged
-from seqkern.core.errors import FileError, ModelError, SequenceError
+from seqkern.core.errors import FileError, ModelError, SequenceError, damaged
 from seqkern.core.file_kinds import ANY
 
 RAISED = [KeyError("kind"), TypeError("no"), IndexError(3), ValueError(), OverflowError(), AttributeError("x")]
