@@ -10,8 +10,8 @@ import time
 import numpy as np
 from common import start_table
 
-from seqkern.core.cost import memory_in_use, peak_mb
 from seqkern.core.memory import format_bytes
+from seqkern.core.progress import memory_in_use, peak_mb
 from seqkern.core.threads import given_threads
 from seqkern.report import audit
 from seqkern.report.audit_overlaps import Parts

@@ -16,7 +16,7 @@ import time
 import numpy as np
 from common import DATA, HERE, start_table
 
-from seqkern.core.cost import peak_mb
+from seqkern.core.progress import peak_mb
 from seqkern.evaluation import Split
 from seqkern.report import audit, make_parts
 from seqkern.report.audit_run import parts_of

@@ -17,7 +17,7 @@ import numpy as np
 from acceptor_windows import LENGTH, windows
 from common import start_table
 
-from seqkern.core.cost import peak_mb
+from seqkern.core.progress import peak_mb
 from seqkern.evaluation.ranking import average_precision, roc_auc
 from seqkern.kernels import build_kernel
 from seqkern.kernels.decisions import DeferredImplicit

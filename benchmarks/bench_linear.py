@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC as Liblinear
 
-from seqkern.core.cost import peak_mb
+from seqkern.core.progress import peak_mb
 from seqkern.kernels import build_kernel
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import LinearSVC

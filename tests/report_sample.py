@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from seqkern.core.cost import write_cost
+from seqkern.core.progress import write_cost
 from seqkern.core.tsv import write_tsv
 
 HOSTILE = [

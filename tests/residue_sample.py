@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import yaml
 
-from seqkern.core.cost import write_cost
+from seqkern.core.progress import write_cost
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.fold_tables import FEATURE_COLUMNS, FIT_COLUMNS, FoldResult
 from seqkern.evaluation.metrics import brier, scores

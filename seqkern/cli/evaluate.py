@@ -185,7 +185,7 @@ class InnerLoops:
     def run(self, method: Method, data: Data, task: str, split: Split, key: str) -> dict[str, Any]:
         """Return the scores and the cost of an inner loop on the training set of a split."""
         # imported here to keep --help fast
-        from seqkern.core.cost import Clock
+        from seqkern.core.progress import Clock
         from seqkern.evaluation.pooled import stored_loop
 
         clock = Clock()
@@ -596,8 +596,8 @@ class Evaluation:
     def write(self, finished: Sequence[Any]) -> None:
         """Write the tables from the results of all folds."""
         # imported here to keep --help fast
-        from seqkern.core.cost import write_cost
         from seqkern.core.exclusive_files import alone_in
+        from seqkern.core.progress import write_cost
         from seqkern.evaluation.fold_tables import FoldResult, write_results
         from seqkern.evaluation.residue_results import write_residue_results
 

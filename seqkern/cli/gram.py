@@ -86,9 +86,8 @@ def run(args: argparse.Namespace) -> None:
     """Run the verb."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
-    from seqkern.core.cost import Clock, write_cost
     from seqkern.core.errors import ParameterError
-    from seqkern.core.progress import progress_counter
+    from seqkern.core.progress import Clock, progress_counter, write_cost
     from seqkern.gram.compute import compute_gram, compute_tile, count_tiles
 
     if not args.output and not args.explain_plan and not args.spectrum:

@@ -50,10 +50,9 @@ def means_several(word: str) -> bool:
 def load_several(args: argparse.Namespace) -> dict[str, Model]:
     """Return the models by name, all for the same kind of sequences."""
     # imported here to keep --help fast
-    from seqkern.core.cost import memory_in_use
     from seqkern.core.errors import ModelError, ParameterError
     from seqkern.core.memory import available_memory, format_bytes
-    from seqkern.core.progress import progress_bar
+    from seqkern.core.progress import memory_in_use, progress_bar
     from seqkern.methods.loading import given_models, load_model
     from seqkern.methods.model import Model
     from seqkern.sequences.sequence_set import SequenceSet

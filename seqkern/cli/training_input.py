@@ -350,8 +350,8 @@ def read_method(args: argparse.Namespace, inner: str) -> Method | None:
     The result is None if kernel or solver depend on the data; then `chosen_method` returns the method.
     """
     # imported here to keep --help fast
-    from seqkern.core.cost import parse_duration
     from seqkern.core.errors import ParameterError
+    from seqkern.core.progress import parse_duration
     from seqkern.evaluation.held_out import check_afterwards
     from seqkern.study.kernel_entries import AutoKernel, read_kernel
 

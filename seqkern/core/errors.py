@@ -1,7 +1,5 @@
 """Errors with remedies, and the damaged files that become one of them.
 
-Exceptions that carry the problem, its place and the remedy.
-
 Every error that a user can correct is a subclass of `SeqkernError` and of a builtin, prints as one line
 (``file: record 'id': problem; remedy``), and keeps each part as an attribute.
 """

@@ -1,20 +1,107 @@
-"""Progress on standard error: a bar on a terminal, for work of some seconds; elsewhere a line every 30 seconds.
-
-Lines are written only within `reporting`, as the command line does: a library prints nothing unasked.
-"""
-
-from __future__ import annotations
+"""The progress of a stage, its cost, and durations as text."""
 
 import contextlib
 import os
+import re
+import resource
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from seqkern.core.cost import format_duration, memory_in_use
+from seqkern.core.archive import save_json
+from seqkern.core.build import build_digest
+from seqkern.core.errors import ParameterError
+from seqkern.core.file_kinds import RESULT
 from seqkern.core.memory import format_bytes
+
+if TYPE_CHECKING:
+    from seqkern.core.types import PathLike
+
+
+# The cost of a stage: CPU time and memory.
+
+
+def peak_mb() -> float:
+    """Return the peak memory of this process so far, in MB (10^6 bytes)."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) * 1024 / 1e6  # type: ignore[index]  # caught below
+    except (OSError, TypeError):
+        # Only a fallback: Linux includes what the parent process used when it started this one.
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def memory_in_use() -> float:
+    """Return the current memory of this process, in bytes."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmRSS:\s*(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # caught below
+    except (OSError, TypeError):
+        return peak_mb() * 1e6
+
+
+def write_cost(path: "PathLike", laps: list[dict[str, Any]], **more: str) -> None:
+    """Write costs as JSON, with the build, to a file of their own, because they differ from run to run."""
+    save_json(path, RESULT, {"build": build_digest(), **more, "laps": laps}, indent=1)
+
+
+class Clock:
+    """A clock that records laps of CPU time.
+
+    Each of `laps` has ``stage``, ``cpu_seconds`` (all threads of this process) and ``peak_mb`` (by its end).
+    """
+
+    def __init__(self) -> None:
+        self.laps: list[dict[str, Any]] = []
+        self.start = self._start = time.process_time()
+
+    def lap(self, stage: str) -> None:
+        """End a lap and record it under the name of a stage."""
+        now = time.process_time()
+        self.laps.append({"stage": stage, "cpu_seconds": now - self._start, "peak_mb": peak_mb()})
+        self._start = now
+
+
+# Durations: as users write them (``90s``, ``10m``, ``2h``), and as they read them.
+
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_DURATION = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([smh]?)\s*")
+
+
+def parse_duration(text: str | float) -> float:
+    """Return a duration in seconds, from a number with the unit s, m or h (default: seconds).
+
+    >>> parse_duration("10m"), parse_duration(90)
+    (600.0, 90.0)
+    """
+    found = _DURATION.fullmatch(str(text))
+    seconds = float(found[1]) * SECONDS[found[2]] if found else 0.0
+    if seconds <= 0:
+        raise ParameterError(f"{text!r} is not a duration", remedy="write it as 90s, 10m or 2h")
+    return seconds
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration in seconds as readable text, in the two largest units.
+
+    >>> format_duration(8), format_duration(150), format_duration(7380)
+    ('8 s', '2 min 30 s', '2 h 3 min')
+    """
+    whole = round(seconds)
+    for large, small, unit, part in ((86400, 3600, "d", "h"), (3600, 60, "h", "min"), (60, 1, "min", "s")):
+        if whole >= large:
+            rest = whole % large // small
+            return f"{whole // large} {unit}" + (f" {rest} {part}" if rest else "")
+    return f"{whole} s"
+
+
+# Progress on standard error: a bar on a terminal, for work of some seconds; elsewhere a line every 30 seconds.
+#
+# Lines are written only within `reporting`, as the command line does: a library prints nothing unasked.
 
 # Progress of a job whose standard error is a file: one line every 30 seconds, from a separate thread.
 #
@@ -70,19 +157,19 @@ class ProgressLog:
         self._stop: threading.Event | None = None
         self._thread: threading.Thread | None = None
 
-    def begin(self, description: str, unit: str = "", total: int | None = None) -> Task:
+    def begin(self, description: str, unit: str = "", total: int | None = None) -> "Task":
         """Return a new task, nested in those that have not ended."""
         task = Task(description, unit, total, self._clock())
         with self._lock:
             self._tasks.append(task)
         return task
 
-    def update(self, task: Task, done: int, total: int | None = None) -> None:
+    def update(self, task: "Task", done: int, total: int | None = None) -> None:
         """Update the count of a task, and its total if known by now."""
         task.total = task.total if total is None else total
         task.update(done, self._clock())
 
-    def end(self, task: Task) -> None:
+    def end(self, task: "Task") -> None:
         """End a task."""
         with self._lock:
             self._tasks.remove(task)
@@ -123,7 +210,7 @@ DELAY = 3
 Item = TypeVar("Item")
 Show = Callable[..., None]
 
-_log: ProgressLog | None = None
+_log: "ProgressLog | None" = None
 _forked = False
 
 
@@ -162,7 +249,7 @@ def reporting() -> Iterator[None]:
             _log = None
 
 
-def progress_bar(items: Sequence[Item], description: str) -> Iterator[Item]:
+def progress_bar(items: "Sequence[Item]", description: str) -> "Iterator[Item]":
     """Return an iterator over a list that shows its progress.
 
     >>> [name.upper() for name in progress_bar(["globin", "kinase"], "families")]
@@ -171,7 +258,7 @@ def progress_bar(items: Sequence[Item], description: str) -> Iterator[Item]:
     return iter(items) if _log is None and not _on_terminal() else _counted(items, description)
 
 
-def _counted(items: Sequence[Item], description: str) -> Iterator[Item]:
+def _counted(items: "Sequence[Item]", description: str) -> "Iterator[Item]":
     """Yield the items and count them."""
     with progress_counter(description) as show:
         if show is not None:
@@ -183,7 +270,7 @@ def _counted(items: Sequence[Item], description: str) -> Iterator[Item]:
 
 
 @contextlib.contextmanager
-def progress_counter(description: str, unit: str = "") -> Iterator[Show | None]:
+def progress_counter(description: str, unit: str = "") -> "Iterator[Show | None]":
     """Show progress other than that of a loop over a list.
 
     The context yields ``show(done, total=None)``, both counted from the start, or None if progress is not shown.
@@ -196,7 +283,7 @@ def progress_counter(description: str, unit: str = "") -> Iterator[Show | None]:
         yield None
 
 
-def _logged(log: ProgressLog, description: str, unit: str) -> Iterator[Show]:
+def _logged(log: "ProgressLog", description: str, unit: str) -> "Iterator[Show]":
     """Yield a counter that reports to a log."""
     task = log.begin(description, unit)
 
@@ -210,7 +297,7 @@ def _logged(log: ProgressLog, description: str, unit: str) -> Iterator[Show]:
         log.end(task)
 
 
-def _drawn(description: str, unit: str) -> Iterator[Show]:
+def _drawn(description: str, unit: str) -> "Iterator[Show]":
     """Yield a counter that draws a bar."""
     from tqdm import tqdm  # imported here for fast start-up
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.cost import write_cost
+from seqkern.core.progress import write_cost
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.metrics import codes_of
 from seqkern.evaluation.pooled import PooledChoice

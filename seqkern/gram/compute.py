@@ -21,7 +21,6 @@ import numpy.typing as npt
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
 from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept, note_reused
-from seqkern.core.cost import peak_mb
 from seqkern.core.errors import FileError, GramError, TooLargeError
 from seqkern.core.exclusive_files import sign, tell_replaced
 from seqkern.core.file_kinds import ANY, GRAM
@@ -33,6 +32,7 @@ from seqkern.core.memory import (
     more_memory,
     parse_bytes,
 )
+from seqkern.core.progress import peak_mb
 from seqkern.core.threads import available_threads
 from seqkern.core.types import PathLike
 from seqkern.gram.matrix import GramMatrix
@@ -437,7 +437,7 @@ def compute_gram(
         Called with (entries done, all entries).
     laps : list of dict, optional
         Extended by what other processes have spent on tiles of a new matrix on disk, in the form of
-        `seqkern.core.cost.Clock`.
+        `seqkern.core.progress.Clock`.
     extend : path-like, optional
         The ``.npy`` of a finished matrix of this kernel. Entries between records that both matrices have, by id and
         content, are copied from it, and only the others are computed. The files get the same bytes as without it.

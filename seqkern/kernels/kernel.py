@@ -27,8 +27,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoKmersError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.matrices import is_sparse
-from seqkern.core.parameters import alphabet_name, changed, choice, fixed, flag, integer
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
 from seqkern.core.public_files import is_public
 from seqkern.core.specs import plain
 from seqkern.core.threads import GIVEN_THREADS, given_threads

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
-from seqkern.core.parameters import choice, integer, real
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters, choice, integer, real
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Header
 from seqkern.formats.profile_sources import ProfileSearch

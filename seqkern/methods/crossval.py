@@ -22,8 +22,8 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.checks import check_integer
 from seqkern.core.convergence import ignoring_unconverged, unconverged
-from seqkern.core.cost import Clock
 from seqkern.core.errors import FoldError, LabelError, unknown_name
+from seqkern.core.progress import Clock
 from seqkern.core.threads import available_threads, given_threads
 from seqkern.evaluation.chance import PermutationTest, permutation_test, permuted
 from seqkern.evaluation.fold_methods import GIVEN_SETS, fewer_folds, options_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy.typing as npt
 
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

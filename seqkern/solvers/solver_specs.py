@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from seqkern.core.declarations import DECIMAL, Number, Parameter, parse_value
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import normal_values, parse_spec, plain
 

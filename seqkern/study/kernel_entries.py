@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from seqkern.core.cost import parse_duration
 from seqkern.core.declarations import spec_alternatives
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
+from seqkern.core.progress import parse_duration
 from seqkern.core.public_files import is_public
 from seqkern.evaluation.auto import members_for
 from seqkern.gram.transforms.gram_transform import GramTransform

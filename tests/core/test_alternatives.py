@@ -2,9 +2,9 @@
 
 import pytest
 
-from seqkern.core.cost import parse_duration
 from seqkern.core.declarations import alternatives, spec_alternatives
 from seqkern.core.errors import ParameterError
+from seqkern.core.progress import parse_duration
 from seqkern.kernels import build_kernel
 from seqkern.solvers import expand_grid
 from seqkern.study.kernel_entries import KernelChoice, read_kernel

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from seqkern.core.eigenpairs import largest_eigenpairs
+from seqkern.core.matrices import largest_eigenpairs
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

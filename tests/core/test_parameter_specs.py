@@ -8,8 +8,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ParameterError
-from seqkern.core.schemas import class_schema, schema_of
-from seqkern.core.specs import build_spec, parse_spec, plain
+from seqkern.core.specs import build_spec, class_schema, parse_spec, plain, schema_of
 from seqkern.gram.transforms import TRANSFORMS, build_transform, repair_transforms
 from seqkern.kernels import KERNELS, build_kernel
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS

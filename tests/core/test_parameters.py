@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import (
+    Parameters,
     alphabet_name,
     anything,
     changed,
@@ -23,7 +24,6 @@ from seqkern.core.parameters import (
     real,
     text,
 )
-from seqkern.core.parametrized import Parameters
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS

@@ -16,10 +16,10 @@ from seqkern.cli.evaluate import parse_methods
 from seqkern.cli.folds import _parsed as parsed_options
 from seqkern.cli.main import VERBS, build_parser
 from seqkern.cli.plan import _study
-from seqkern.core.cost import parse_duration
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import parse_bytes
 from seqkern.core.parts import Part
+from seqkern.core.progress import parse_duration
 from seqkern.gram.transforms import build_transform
 from seqkern.gram.transforms.transform_specs import repair_transforms
 from seqkern.sequences.windows import as_window

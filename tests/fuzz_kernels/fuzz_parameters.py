@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from seqkern.core.declarations import Choice, Flag, Integer, Numbers, NumbersByName, Real, is_listed
 from seqkern.core.errors import ParameterError
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters
 
 CHANGED = 0.3
 """Probability that a parameter differs from the example's."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.matrices import check_symmetric
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters
 from seqkern.core.threads import in_threads
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels import _blocks

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from seqkern.core.eigenpairs import are_few, largest_eigenpairs
 from seqkern.core.errors import GramError, ParameterError, SequenceError
+from seqkern.core.matrices import are_few, largest_eigenpairs
 from seqkern.core.parameters import choice, flag, integer, real
 from seqkern.core.types import Arrays, Header
 from seqkern.gram.transforms.gram_transform import GramTransform, multiply, square_of_rows

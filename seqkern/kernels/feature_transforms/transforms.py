@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged, warn_unconverged
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import choice, flag, integer, real
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters, choice, flag, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.vectors import _vector

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, ModelError
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
 

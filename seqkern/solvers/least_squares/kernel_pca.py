@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
 
-from seqkern.core.eigenpairs import are_few, largest_eigenpairs
 from seqkern.core.errors import GramError
 from seqkern.core.linear_algebra import centred
+from seqkern.core.matrices import are_few, largest_eigenpairs
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.core.parameters import choice, flag, real
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters, choice, flag, real
 from seqkern.core.specs import plain
 
 

@@ -24,8 +24,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.parameters import anything, integer
-from seqkern.core.parametrized import Parameters
+from seqkern.core.parameters import Parameters, anything, integer
 from seqkern.core.specs import plain
 from seqkern.core.threads import one_thread
 from seqkern.solvers.checking import checked_labels
