@@ -37,7 +37,7 @@ from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sampling import shuffled
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import Window
-from seqkern.simulate.genome import donor_genome
+from seqkern.simulate.splicing import donor_genome
 
 WINDOW = Window(15, 15, "GT")
 FAST, SLOW = "weighted_degree:degree=5", "locality_improved"

@@ -12,7 +12,7 @@ from seqkern.cli.regions import add_regions
 
 if TYPE_CHECKING:
     from seqkern.formats.background import Background
-    from seqkern.formats.region_sequences import RegionOptions
+    from seqkern.formats.regions import RegionOptions
 
 EXAMPLE = "seqkern background donors.fasta --shuffle 2 -o shuffled.fasta"
 MORE_EXAMPLES = (
@@ -89,8 +89,7 @@ def _drawn(args: argparse.Namespace) -> Background:
     # imported here to keep --help fast
     from seqkern.formats.background import BackgroundOptions, draw_background
     from seqkern.formats.reference import Genome
-    from seqkern.formats.region_sequences import usable_regions
-    from seqkern.formats.regions import read_bed
+    from seqkern.formats.regions import read_bed, usable_regions
 
     match = tuple(name for name in args.match.split(",") if name)
     options = BackgroundOptions(args.factor, args.seed, match, args.chromosomes)
@@ -104,7 +103,7 @@ def _drawn(args: argparse.Namespace) -> Background:
 def _reading(args: argparse.Namespace) -> RegionOptions:
     """Return the options for reading the peaks."""
     # imported here to keep --help fast
-    from seqkern.formats.region_sequences import RegionOptions
+    from seqkern.formats.regions import RegionOptions
 
     return RegionOptions(args.genome, args.width, args.blacklist)
 

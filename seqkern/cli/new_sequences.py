@@ -36,7 +36,7 @@ def part_of_source(source: AnySource, part: Part, numbered: bool) -> tuple[AnySo
     """Return the records of a part, or None, and the number of records before it (0 unless `numbered`)."""
     # imported here to keep --help fast
     from seqkern.core.parts import count_before, open_span
-    from seqkern.formats.region_sequences import RegionSequences
+    from seqkern.formats.regions import RegionSequences
 
     if isinstance(source, RegionSequences):
         first, stop = part.span(len(source.ids))

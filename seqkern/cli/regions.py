@@ -61,7 +61,7 @@ def as_sources(
     """Return the files to read, with each BED file replaced by the sequences of its regions."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.formats.region_sequences import RegionOptions
+    from seqkern.formats.regions import RegionOptions
     from seqkern.study.region_files import with_regions
 
     given = regions_of(args)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError, unknown_name
-from seqkern.formats.region_sequences import loci as window_loci
+from seqkern.formats.regions import loci as window_loci
 from seqkern.sequences.labels import Labels, natural_key
 from seqkern.sequences.sampling import Indices, deal, locus_blocks, merge_groups
 from seqkern.sequences.tables import Data

@@ -1,9 +1,7 @@
 """Seeded generators of sequences with known truth, for the demo and for tests.
 
-`simulate` finds the generator by its kind; its keyword arguments are the parameters. The kinds and their modules:
-``"donor"`` (`donors`), ``"superfamilies"`` (`superfamilies`), ``"genome"`` (`genome`), ``"genes"`` (`genes`),
-``"peaks"`` (`peaks`), ``"secondary_structure"`` (`chains`), ``"landscape"`` (`nk_landscape`) and ``"receptors"``
-(`receptors`).
+`simulate` finds the generator by its kind; its keyword arguments are the parameters. `KINDS` has the kinds: splice
+sites and genes are in `splicing`, proteins in `proteins`, peaks in `peaks` and a fitness landscape in `nk_landscape`.
 """
 
 import importlib
@@ -27,14 +25,14 @@ from seqkern.sequences.views import sequence_views
 from seqkern.simulate.peaks import Planted
 
 KINDS = {
-    "donor": "donors:donor_windows",
-    "superfamilies": "superfamilies:protein_superfamilies",
-    "genome": "genome:donor_genome",
-    "genes": "genes:annotated_genes",
+    "donor": "splicing:donor_windows",
+    "superfamilies": "proteins:protein_superfamilies",
+    "genome": "splicing:donor_genome",
+    "genes": "splicing:annotated_genes",
     "peaks": "peaks:peak_genome",
-    "secondary_structure": "chains:secondary_structure_chains",
+    "secondary_structure": "proteins:secondary_structure_chains",
     "landscape": "nk_landscape:nk_variants",
-    "receptors": "receptors:paired_receptors",
+    "receptors": "proteins:paired_receptors",
 }
 SEQUENCE_VIEWS = {"receptors": ("alpha", "beta")}
 """The sequence views of kinds whose samples have several sequences."""

@@ -13,7 +13,7 @@ from seqkern.core.errors import ConfigError, LabelError, SequenceError
 from seqkern.core.public_files import find_file
 from seqkern.core.text_files import file_sha256
 from seqkern.core.types import PathLike, Source
-from seqkern.formats.region_sequences import RegionSequences
+from seqkern.formats.regions import RegionSequences
 from seqkern.formats.states import add_states, read_letters_and_states
 from seqkern.sequences.fasta import AnySource, Reading, read_records
 from seqkern.sequences.joining import similar_by

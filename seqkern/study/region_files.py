@@ -13,19 +13,21 @@ from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike, Source
 from seqkern.formats.background import PROPERTIES, BackgroundOptions, draw_background, ks_distance
 from seqkern.formats.reference import Genome
-from seqkern.formats.region_sequences import (
+from seqkern.formats.regions import (
     RegionOptions,
     RegionSequences,
     describe,
     held_out,
     loci,
+    looks_like_bed,
     merged_places,
+    named_as_bed,
     overlap_of_two,
+    read_bed,
     region_sources,
     usable_regions,
     with_own_ids,
 )
-from seqkern.formats.regions import looks_like_bed, named_as_bed, read_bed
 from seqkern.sequences.fasta import AnySource, Reading
 from seqkern.study.tables import Columns
 

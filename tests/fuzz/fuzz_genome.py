@@ -11,8 +11,7 @@ from seqkern.cli.variants import _of_region
 from seqkern.formats.annotation import has_features, read_annotation, read_features
 from seqkern.formats.libraries import pysam
 from seqkern.formats.reference import Genome
-from seqkern.formats.region_sequences import RegionOptions, region_sources
-from seqkern.formats.regions import place_of, read_bed
+from seqkern.formats.regions import RegionOptions, place_of, read_bed, region_sources
 from seqkern.formats.site_tables import make_site_table
 from seqkern.genomics.effects import read_variants
 from seqkern.sequences.fasta import read_fasta

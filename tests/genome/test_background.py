@@ -6,8 +6,14 @@ import pytest
 from seqkern.core.errors import SeqkernError
 from seqkern.formats.background import BackgroundOptions, composition, draw_background, ks_distance
 from seqkern.formats.reference import Genome
-from seqkern.formats.region_sequences import RegionOptions, region_letters, usable_regions
-from seqkern.formats.regions import make_regions, overlapping, overlapping_one_another
+from seqkern.formats.regions import (
+    RegionOptions,
+    make_regions,
+    overlapping,
+    overlapping_one_another,
+    region_letters,
+    usable_regions,
+)
 
 
 @pytest.fixture

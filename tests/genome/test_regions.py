@@ -12,14 +12,18 @@ import pytest
 from seqkern.core.errors import SeqkernError
 from seqkern.formats.bgzip import BgzipWriter
 from seqkern.formats.reference import Genome, fasta_index
-from seqkern.formats.region_sequences import RegionOptions, loci, region_letters, region_sources, usable_regions
 from seqkern.formats.regions import (
+    RegionOptions,
     check_regions,
+    loci,
     make_regions,
     overlapping,
     overlapping_one_another,
     read_bed,
+    region_letters,
+    region_sources,
     resized,
+    usable_regions,
     write_bed,
 )
 from seqkern.sequences.fasta import read_fasta

@@ -12,9 +12,8 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError, ParameterError
 from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.simulate import KINDS, SEQUENCE_VIEWS, parameters, simulate, write_simulated
-from seqkern.simulate.donors import INTRON, codon_usage, donor_frequencies
-from seqkern.simulate.receptors import MOTIFS
-from seqkern.simulate.superfamilies import Evolution, wag
+from seqkern.simulate.proteins import MOTIFS, Evolution, wag
+from seqkern.simulate.splicing import INTRON, codon_usage, donor_frequencies
 from seqkern.study import make_dataset
 
 # The fixed seeds make these tests repeatable; a true deviation gives p-values far below.

@@ -12,7 +12,7 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import build_kernel
 from seqkern.kernels.implicit import SparseImplicit
 from seqkern.sequences.sequence_set import as_sequences
-from seqkern.simulate.donors import donor_windows
+from seqkern.simulate.splicing import donor_windows
 from seqkern.solvers import CSVC, LinearSVC
 from seqkern.solvers.products.losses import best_bias
 from seqkern.solvers.svm.linear import Descent
