@@ -32,7 +32,7 @@ from seqkern.simulate import simulate, write_simulated
 PROCESS, OWN, PREDICTION, MATRIX = 0.5, 0.020, 0.005, 200e-6
 """CPU seconds that are demanded: a command, its own work, 10 predictions, a matrix of 10 × 10."""
 
-DIRECT = "from seqkern.kernels.kmer.spectrum import SpectrumKernel"
+DIRECT = "from seqkern.kernels.kmer.kmer_kernel import SpectrumKernel"
 IMPORTS = {
     "python": "pass",
     "numpy": "import numpy",

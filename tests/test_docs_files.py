@@ -7,8 +7,8 @@ from conftest import ROOT
 
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
-from seqkern.gram.transforms.transform_specs import TRANSFORMS
-from seqkern.kernels.feature_transforms.feature_transform_specs import FEATURE_TRANSFORMS
+from seqkern.gram.transforms.gram_transform import TRANSFORMS
+from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
 from seqkern.solvers.costs import BOUNDS
 
 ROWS = dict(

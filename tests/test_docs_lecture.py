@@ -7,7 +7,7 @@ from conftest import ROOT
 
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
-from seqkern.kernels.feature_transforms.feature_transform_specs import FEATURE_TRANSFORMS
+from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
 from seqkern.solvers import SOLVERS
 from seqkern.solvers.layers import LAYERS
 from seqkern.solvers.selection.selectors import SELECTORS

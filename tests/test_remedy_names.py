@@ -11,7 +11,7 @@ from remedy_texts import GAP, missing_options, remedies
 
 from seqkern.cli.main import VERBS
 from seqkern.evaluation.fold_methods import METHODS
-from seqkern.gram.transforms.transform_specs import TRANSFORMS
+from seqkern.gram.transforms.gram_transform import TRANSFORMS
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.solvers.layers.chain import LAYERS

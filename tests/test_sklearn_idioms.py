@@ -24,8 +24,8 @@ from seqkern.kernels import FeatureMap, build_kernel, kernel_from_state
 from seqkern.kernels.algebra import ProductKernel, SumKernel
 from seqkern.kernels.kernel import feature_vectors
 from seqkern.kernels.kernel_specs import kernel_text
+from seqkern.kernels.kmer.kmer_kernel import SpectrumKernel
 from seqkern.kernels.kmer.mismatch import MismatchKernel
-from seqkern.kernels.kmer.spectrum import SpectrumKernel
 from seqkern.kernels.vectors.approximation import NystroemKernel
 from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.kernels.vectors.linear import LinearKernel, PrecomputedKernel
@@ -504,7 +504,7 @@ def test_a_notebook_shows_a_pipeline():
 
 def test_scikit_learn_is_not_imported_for_a_kernel():
     code = (
-        "import sys; from seqkern.kernels.kmer.spectrum import SpectrumKernel; "
+        "import sys; from seqkern.kernels.kmer.kmer_kernel import SpectrumKernel; "
         "print(SpectrumKernel(k=1).fit(['ACG'])(['ACG', 'CCC']).shape, 'sklearn' in sys.modules)"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

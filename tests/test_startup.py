@@ -62,9 +62,9 @@ def fasta(tmp_path_factory):
 
 def test_one_kernel_is_one_kernel():
     through = imported("from seqkern.kernels import SpectrumKernel")
-    direct = imported("from seqkern.kernels.kmer.spectrum import SpectrumKernel")
+    direct = imported("from seqkern.kernels.kmer.kmer_kernel import SpectrumKernel")
     assert through == direct
-    assert through & modules_of(KERNELS) == {"seqkern.kernels.kmer.spectrum"}
+    assert through & modules_of(KERNELS) == {"seqkern.kernels.kmer.kmer_kernel"}
     assert not through & (HEAVY | {"scipy", "Bio"})
 
 
@@ -98,7 +98,7 @@ def test_list_of_kernels():
 def test_gram(fasta, tmp_path):
     loaded = command("gram", fasta, "--kernel", "spectrum:k=3", "-o", tmp_path / "gram.npy")
     assert not loaded & (HEAVY | {"scipy"})
-    assert loaded & modules_of(KERNELS) == {"seqkern.kernels.kmer.spectrum"}
+    assert loaded & modules_of(KERNELS) == {"seqkern.kernels.kmer.kmer_kernel"}
     assert not loaded & modules_of(SOLVERS)
 
 

@@ -22,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the list, or one kernel in full."""
     # imported here to keep --help fast
-    from seqkern.gram.transforms.transform_specs import TRANSFORMS
-    from seqkern.kernels.feature_transforms.feature_transform_specs import FEATURE_TRANSFORMS
+    from seqkern.gram.transforms.gram_transform import TRANSFORMS
+    from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
     from seqkern.kernels.kernel_table import KERNELS
 
     if args.name in TRANSFORMS.names or args.name in FEATURE_TRANSFORMS.names:

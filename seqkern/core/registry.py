@@ -109,9 +109,9 @@ KINDS: dict[str, Kind] = {}
 
 HOMES = {
     "kernel": "seqkern.kernels.kernel_specs",
-    "feature_transform": "seqkern.kernels.feature_transforms.feature_transform_specs",
-    "transform": "seqkern.gram.transforms.transform_specs",
-    "method": "seqkern.gram.transforms.transform_specs",
+    "feature_transform": "seqkern.kernels.feature_transforms.transforms",
+    "transform": "seqkern.gram.transforms.gram_transform",
+    "method": "seqkern.gram.transforms.gram_transform",
     "solver": "seqkern.solvers.solver_specs",
     "selector": "seqkern.solvers.selection.selectors.selector_specs",
     "scaler": "seqkern.solvers.selection.selectors.selector_specs",

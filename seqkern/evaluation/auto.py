@@ -9,8 +9,7 @@ import numpy as np
 from seqkern.core.errors import ParameterError, SeqkernError
 from seqkern.core.threads import given_threads
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import build_kernel, kernel_text
-from seqkern.kernels.solver_input import gives, has_operator
+from seqkern.kernels.kernel_specs import build_kernel, gives, has_operator, kernel_text
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.views import sequence_views, vector_views
 from seqkern.solvers.costs import BOUNDS

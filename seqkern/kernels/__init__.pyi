@@ -19,11 +19,11 @@ from .kmer.gapped import WildcardKernel as WildcardKernel
 from .kmer.inexact import GappyKernel as GappyKernel
 from .kmer.inexact import ProfileKernel as ProfileKernel
 from .kmer.inexact import SubstitutionKernel as SubstitutionKernel
+from .kmer.kmer_kernel import SpectrumKernel as SpectrumKernel
 from .kmer.mismatch import MismatchKernel as MismatchKernel
 from .kmer.oligo import OligoKernel as OligoKernel
 from .kmer.pairs import GappyPairKernel as GappyPairKernel
 from .kmer.pairs import OligoDistanceKernel as OligoDistanceKernel
-from .kmer.spectrum import SpectrumKernel as SpectrumKernel
 from .models.fisher import FisherKernel as FisherKernel
 from .models.motif import MotifKernel as MotifKernel
 from .positional.generic_string import GenericStringKernel as GenericStringKernel

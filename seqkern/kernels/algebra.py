@@ -25,9 +25,8 @@ from seqkern.kernels.decisions import (
     row_attributions,
 )
 from seqkern.kernels.gradients import KernelGradient, Square
-from seqkern.kernels.implicit import CombinedImplicit, Implicit
 from seqkern.kernels.kernel import Kernel, feature_vectors, known_names
-from seqkern.kernels.kernel_operator import KernelOperator, SummedOperator
+from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, KernelOperator, SummedOperator
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights, merge
 from seqkern.kernels.vector_form import JoinedTable, VectorForm

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.blocks import fill
-from seqkern.kernels.implicit import Implicit
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_operator import Implicit, KernelOperator
 from seqkern.kernels.occurrences import KmerWeights, merge
 from seqkern.sequences.sequence_set import SequenceSet
 

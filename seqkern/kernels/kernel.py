@@ -36,8 +36,7 @@ from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import check_block, check_squares, fill, without_warnings
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.gradients import Differentiable
-from seqkern.kernels.implicit import Implicit, normalised
-from seqkern.kernels.kernel_operator import KernelOperator, normalised_operator
+from seqkern.kernels.kernel_operator import Implicit, KernelOperator, normalised, normalised_operator
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.transformer import GramTransformer

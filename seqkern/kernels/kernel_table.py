@@ -44,7 +44,7 @@ KERNELS = Registry(
         "shifted_weighted_degree": "seqkern.kernels.positional.weighted_degree:ShiftedWeightedDegreeKernel",
         "sigmoid": "seqkern.kernels.vectors.vector_kernels:SigmoidKernel",
         "smith_waterman": "seqkern.kernels.alignment.smith_waterman:SmithWatermanKernel",
-        "spectrum": "seqkern.kernels.kmer.spectrum:SpectrumKernel",
+        "spectrum": "seqkern.kernels.kmer.kmer_kernel:SpectrumKernel",
         "string": "seqkern.kernels.subsequence.subsequence:StringKernel",
         "substitution": "seqkern.kernels.kmer.inexact:SubstitutionKernel",
         "sum": "seqkern.kernels.algebra:SumKernel",

@@ -18,9 +18,8 @@ from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.decisions import PartOfWindow, ScansWindows, WindowValues, attributions, fold, kmer_weights
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.gradients import KernelGradient, Square
-from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel import Kernel, StoredForm, feature_vectors, known_names
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_operator import Implicit, KernelOperator
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights, Piece, piece_of
 from seqkern.kernels.prepared import Plan

@@ -379,7 +379,7 @@ def kmer_features(X: SequenceSet) -> csr_matrix:
     # loaded when needed: scipy.sparse slows down the start
     from scipy.sparse import diags_array
 
-    from seqkern.kernels.kmer.spectrum import SpectrumKernel  # for the same reason
+    from seqkern.kernels.kmer.kmer_kernel import SpectrumKernel  # for the same reason
 
     both = X.alphabet.name == "dna"
     counts = SpectrumKernel(K, reverse_complement=both, short="zero").features(X)

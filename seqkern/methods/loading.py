@@ -22,7 +22,7 @@ from seqkern.core.threads import given_threads
 from seqkern.core.types import Arrays, PathLike
 from seqkern.formats.lsgkm import is_lsgkm
 from seqkern.formats.residues import Residues
-from seqkern.gram.transforms.transform_specs import transform_from_state
+from seqkern.gram.transforms.gram_transform import transform_from_state
 from seqkern.kernels.kernel_specs import kernel_from_state
 from seqkern.methods.model import DATA, MEANS_KEY, Model
 from seqkern.methods.residue_model import ResidueModel

@@ -32,7 +32,7 @@ from seqkern.formats.residues import Residues
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.solver_input import solver_input
+from seqkern.kernels.kernel_specs import solver_input
 from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.methods.fitted import Afterwards, FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
 from seqkern.methods.sources import (
@@ -206,7 +206,7 @@ class Method:
         return max(build_solver(spec).gram_bytes(n) for spec in self.specs)
 
     def gives(self, kernel: str, X: Units) -> str:
-        """Return what the solvers get from a kernel; see `seqkern.kernels.solver_input`.
+        """Return what the solvers get from a kernel; see `seqkern.kernels.kernel_specs`.
 
         Parameters
         ----------

@@ -20,10 +20,9 @@ from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import inner_folds, unequal
 from seqkern.gram.spectrum import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
 from seqkern.gram.tiles import ASSEMBLY_BYTES, tile_grid
-from seqkern.gram.transforms.gram_transform import GramTransform
-from seqkern.gram.transforms.transform_specs import build_transform
+from seqkern.gram.transforms.gram_transform import GramTransform, build_transform
 from seqkern.kernels.kernel import Kernel, StoredForm
-from seqkern.kernels.solver_input import solver_input
+from seqkern.kernels.kernel_specs import solver_input
 from seqkern.methods.crossval import REPORTED_ROWS
 from seqkern.methods.sources import RECORD_BYTES, TRANSFORMED, HeldKernel, Room, Units
 from seqkern.sequences.labels import Labels

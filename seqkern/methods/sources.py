@@ -31,8 +31,7 @@ from seqkern.core.threads import given_threads
 from seqkern.formats.residues import Residues
 from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix, GramRows, is_whole_map
-from seqkern.gram.transforms.gram_transform import GramTransform, fit_chain, naming_rows
-from seqkern.gram.transforms.transform_specs import build_transform
+from seqkern.gram.transforms.gram_transform import GramTransform, build_transform, fit_chain, naming_rows
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.composite import add_counts
 from seqkern.kernels.decisions import DeferredImplicit, is_deferred

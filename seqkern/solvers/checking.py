@@ -13,8 +13,7 @@ from seqkern.core.types import Arrays, Header
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels import _blocks
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.implicit import Implicit
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_operator import Implicit, KernelOperator
 
 # Checks of the numbers of a solver: its matrix, its labels, its fitted state and its decisions.
 #

@@ -148,8 +148,8 @@ class Solver(Stored, Estimator):
         One sentence for report readers without knowledge of solvers.
     input : {"gram", "features", "implicit"}
         What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns together. An
-        `Implicit` (seqkern/kernels/implicit.py) stands for feature vectors that are never stored; such solvers also
-        take features, dense or sparse. After it the columns are the training samples.
+        `Implicit` (kernels/kernel_operator.py) stands for feature vectors that are never stored; such solvers also take
+        features, dense or sparse. After it the columns are the training samples.
     needs_semidefinite : bool
         Whether the solution is only local if the Gram matrix is not positive semi-definite.
     targets : tuple of {"binary", "multiclass", "real", "none"}

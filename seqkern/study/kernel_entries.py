@@ -9,12 +9,10 @@ from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.progress import parse_duration
 from seqkern.core.public_files import is_public
 from seqkern.evaluation.auto import members_for
-from seqkern.gram.transforms.gram_transform import GramTransform
-from seqkern.gram.transforms.transform_specs import build_transform, of_features, repair_transforms
-from seqkern.kernels.feature_transforms.feature_transform_specs import build_feature_transform
+from seqkern.gram.transforms.gram_transform import GramTransform, build_transform, of_features, repair_transforms
+from seqkern.kernels.feature_transforms.transforms import build_feature_transform
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import build_kernel, kernel_text, parse_spec
-from seqkern.kernels.solver_input import gives
+from seqkern.kernels.kernel_specs import build_kernel, gives, kernel_text, parse_spec
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 from seqkern.sequences.tracks import PROFILE_TRACKS

@@ -13,8 +13,7 @@ from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
 from seqkern.evaluation.selection import check_bound_kernels
-from seqkern.kernels.kernel_specs import check_kind
-from seqkern.kernels.solver_input import gives
+from seqkern.kernels.kernel_specs import check_kind, gives
 from seqkern.solvers.capabilities import check_solver
 from seqkern.solvers.costs import BOUNDS
 from seqkern.study.data_entry import check_file_name

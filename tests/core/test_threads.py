@@ -7,7 +7,7 @@ import pytest
 
 from seqkern.core.threads import GIVEN_THREADS, given_threads, in_spans, in_threads
 from seqkern.kernels import GappyKernel, SpectrumKernel
-from seqkern.kernels.kmer import kmers, neighbourhoods
+from seqkern.kernels.kmer import kmers
 from seqkern.kernels.products import product
 
 
@@ -31,7 +31,7 @@ def test_tasks_start_no_threads_of_their_own():
 
 
 def test_sets_are_prepared_alike_by_any_number_of_threads(monkeypatch):
-    for module, name in ((kmers, "LEAST_RECORDS"), (neighbourhoods, "LEAST_WINDOWS"), (product, "LEAST_TILES")):
+    for module, name in ((kmers, "LEAST_RECORDS"), (kmers, "LEAST_WINDOWS"), (product, "LEAST_TILES")):
         monkeypatch.setattr(module, name, 1)
     monkeypatch.setattr(product, "bitmaps_are_cheaper", lambda *_: True)
     X = ["".join(row) for row in np.random.default_rng(4).choice([*"ACGT"], (2100, 12))]

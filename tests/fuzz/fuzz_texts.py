@@ -21,7 +21,7 @@ from seqkern.core.memory import parse_bytes
 from seqkern.core.parts import Part
 from seqkern.core.progress import parse_duration
 from seqkern.gram.transforms import build_transform
-from seqkern.gram.transforms.transform_specs import repair_transforms
+from seqkern.gram.transforms.gram_transform import repair_transforms
 from seqkern.sequences.windows import as_window
 from seqkern.solvers.layers import build_layers
 from seqkern.solvers.thresholds import parse_rule

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqkern.kernels import build_kernel, solver_input
+from seqkern.kernels import build_kernel, kernel_specs
 from seqkern.kernels import decisions as deferred
 from seqkern.kernels.decisions import DeferredImplicit
 from seqkern.methods.sources import ImplicitSource
@@ -103,7 +103,7 @@ def test_large_sets_are_deferred(monkeypatch):
     monkeypatch.setattr(deferred, "LARGEST_SET", 100)
     monkeypatch.setattr(deferred, "SAMPLE", 50)
     (X, y), kernel = windows(), build_kernel("weighted_degree:degree=5")
-    assert solver_input.solver_input(kernel, "implicit", True, X) == "implicit"
+    assert kernel_specs.solver_input(kernel, "implicit", True, X) == "implicit"
     source = ImplicitSource(kernel, X)
     part = source.part(np.arange(200), np.arange(200, N))
     assert isinstance(part.train, DeferredImplicit)

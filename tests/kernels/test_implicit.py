@@ -8,7 +8,7 @@ from scipy.sparse import random as random_sparse
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import KERNELS, build_kernel
-from seqkern.kernels.implicit import CombinedImplicit, SparseImplicit
+from seqkern.kernels.kernel_operator import CombinedImplicit, SparseImplicit
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}

@@ -74,7 +74,7 @@ def test_no_gram_matrix_is_made(monkeypatch):
         raise AssertionError("a Gram matrix was computed")
 
     monkeypatch.setattr("seqkern.methods.sources.compute_gram", forbidden)
-    monkeypatch.setattr("seqkern.kernels.kmer.spectrum.SpectrumKernel._block", forbidden)
+    monkeypatch.setattr("seqkern.kernels.kmer.kmer_kernel.SpectrumKernel._block", forbidden)
     X, labels = sequences()
     assert train_model(X, labels, build_kernel("spectrum:k=3"), "linear_svc:C=[0.1,1]").record["report"]["converged"]
 

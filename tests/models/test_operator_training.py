@@ -11,7 +11,7 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import make_folds
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import build_kernel, parse_spec, solver_input
+from seqkern.kernels import build_kernel, kernel_specs, parse_spec
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.methods.loading import load_model
 from seqkern.methods.sources import OperatorSource, check_source
@@ -41,8 +41,8 @@ def sequences(n=60, classes=2, seed=1):
 @pytest.fixture
 def products(monkeypatch):
     """Prefer products to any features or Gram matrix."""
-    monkeypatch.setattr(solver_input, "SMALL_FEATURES", -1)
-    monkeypatch.setattr(solver_input, "LARGEST_GRAM", 0)
+    monkeypatch.setattr(kernel_specs, "SMALL_FEATURES", -1)
+    monkeypatch.setattr(kernel_specs, "LARGEST_GRAM", 0)
     monkeypatch.setattr("seqkern.kernels.kmer.gapped.SubsetFeatures.feature_bytes", lambda self, X: 1 << 40)
 
 
@@ -54,7 +54,7 @@ def test_the_rule(monkeypatch):
     counts, clipped, spectrum = build_kernel(COUNTS), build_kernel(CLIPPED), build_kernel("spectrum:k=3")
 
     def given(kernel, wanted, accepts=True, transforms=()):
-        return solver_input.solver_input(kernel, wanted, accepts, X, transforms)
+        return kernel_specs.solver_input(kernel, wanted, accepts, X, transforms)
 
     assert [given(counts, wanted) for wanted in ("gram", "features", "implicit")] == ["gram", "features", "operator"]
     assert [given(spectrum, wanted) for wanted in ("features", "implicit")] == ["features", "implicit"]
@@ -62,15 +62,15 @@ def test_the_rule(monkeypatch):
     assert [given(clipped, wanted, False) for wanted in ("gram", "features")] == ["gram", "features"]
     assert given(clipped, "features", True, [build_transform("centre")]) == "features"
     assert given(build_kernel("local_alignment"), "implicit") == "implicit"
-    monkeypatch.setattr(solver_input, "LARGEST_GRAM", 8 * 59 * 59)
+    monkeypatch.setattr(kernel_specs, "LARGEST_GRAM", 8 * 59 * 59)
     assert given(counts, "gram") == given(spectrum, "gram") == "operator"
     assert given(build_kernel("oligo:k=2"), "gram") == given(counts, "gram", False) == "gram"
-    monkeypatch.setattr(solver_input, "LARGEST_GRAM", 8 * 60 * 60)
+    monkeypatch.setattr(kernel_specs, "LARGEST_GRAM", 8 * 60 * 60)
     assert given(counts, "gram") == "gram"
-    monkeypatch.setattr(solver_input, "SMALL_FEATURES", 0)
+    monkeypatch.setattr(kernel_specs, "SMALL_FEATURES", 0)
     long = SequenceSet.from_strings(["ACGTTGCATT" * 5000], "dna")
-    assert solver_input.solver_input(counts, "features", True, long) == "operator"
-    assert solver_input.solver_input(spectrum, "features", True, long) == "features"
+    assert kernel_specs.solver_input(counts, "features", True, long) == "operator"
+    assert kernel_specs.solver_input(spectrum, "features", True, long) == "features"
 
 
 # ---- models ------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from seqkern.core.errors import GramError
 from seqkern.gram import compute_gram
 from seqkern.gram.matrix import GramRows
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import SpectrumKernel, solver_input
+from seqkern.kernels import SpectrumKernel, kernel_specs
 from seqkern.methods import sources as room_module
 from seqkern.methods.method import Method
 from seqkern.methods.sources import FittedKernel, Room, StoredGram
@@ -185,7 +185,7 @@ def test_a_model_does_not_depend_on_where_its_matrix_is(tmp_path, train, parts):
 
 
 def test_a_stored_matrix_replaces_products(tmp_path, train, parts, monkeypatch):
-    monkeypatch.setattr(solver_input, "LARGEST_GRAM", 1000)
+    monkeypatch.setattr(kernel_specs, "LARGEST_GRAM", 1000)
     assert main([*train, "--gram", str(tmp_path / "gram.npy"), "-o", str(tmp_path / "model")]) == 0
     assert (tmp_path / "gram.npy").exists()
 

@@ -169,7 +169,7 @@ def test_models_trained_on_products_give_variances(solver, monkeypatch, tmp_path
     rows, new = np.arange(N), np.arange(N, N + NEW)
     made, data, X = method_and_data(solver)
     matrix = made.fit(data, rows, ahead=new).decide(new)
-    monkeypatch.setattr("seqkern.kernels.solver_input.LARGEST_GRAM", 0)
+    monkeypatch.setattr("seqkern.kernels.kernel_specs.LARGEST_GRAM", 0)
     made, data, X = method_and_data(solver)
     fitted = made.fit(data, rows, ahead=new)
     assert fitted.source.gives == "operator"

@@ -15,10 +15,9 @@ from seqkern.core.parameters import changed, component
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.decisions import fold
-from seqkern.kernels.feature_transforms.feature_transform_specs import build_feature_transform
-from seqkern.kernels.feature_transforms.transforms import FeatureTransform
-from seqkern.kernels.implicit import SparseImplicit
+from seqkern.kernels.feature_transforms.transforms import FeatureTransform, build_feature_transform
 from seqkern.kernels.kernel import IMPLICIT_BYTE_NS, Kernel, feature_vectors, known_names
+from seqkern.kernels.kernel_operator import SparseImplicit
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vector_form import DenseTable, VectorForm

@@ -13,8 +13,21 @@ from seqkern.core.parameters import changed, choice, fixed, integer, real, text
 from seqkern.kernels.kmer import _trie
 from seqkern.kernels.kmer.hamming_operator import distinct_windows, letters_of
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
-from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, check_code_space, check_lengths, find_windows
-from seqkern.kernels.kmer.neighbourhoods import Lists, Rule, Windows, cost_rule, decode, place_rule, subsequence_rule
+from seqkern.kernels.kmer.kmers import (
+    MOST_CODES,
+    Counted,
+    Lists,
+    Occurrences,
+    Rule,
+    Windows,
+    check_code_space,
+    check_lengths,
+    cost_rule,
+    decode,
+    find_windows,
+    place_rule,
+    subsequence_rule,
+)
 from seqkern.kernels.planner import POSTING_NS, SAMPLE_RECORDS, WINDOW_BYTES, Cost, Workload, _distinct
 from seqkern.kernels.prepared import OneEntryCache, Plan
 from seqkern.kernels.products import _fold

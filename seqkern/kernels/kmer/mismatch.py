@@ -31,12 +31,13 @@ from seqkern.kernels.kmer.kmers import (
     Codes,
     Counted,
     Occurrences,
+    Windows,
     check_code_space,
     codes_fit,
     find_kmers,
     find_windows,
+    mismatch_rule,
 )
-from seqkern.kernels.kmer.neighbourhoods import Windows, mismatch_rule
 from seqkern.kernels.occurrences import KmerWeights, merge, spell
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product

@@ -15,7 +15,7 @@ from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels import planner
-from seqkern.kernels.implicit import SparseImplicit
+from seqkern.kernels.kernel_operator import SparseImplicit
 from seqkern.kernels.kmer.kmer_kernel import KEPT_BYTES, WEIGHT_BYTES
 from seqkern.kernels.kmer.kmers import Counted
 from seqkern.kernels.models import _scan

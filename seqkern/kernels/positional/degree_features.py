@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
-from seqkern.kernels.implicit import LINE, Implicit
+from seqkern.kernels.kernel_operator import LINE, Implicit
 from seqkern.kernels.planner import Cost, Workload, letter_shares
 from seqkern.kernels.positional import _degree_implicit, _shifted_implicit
 from seqkern.kernels.positional._weighted_degree import DegreeSum, pack

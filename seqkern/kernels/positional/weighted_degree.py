@@ -11,8 +11,8 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, integer, numbers
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels import _blocks
-from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.kernel import SequenceKernel
+from seqkern.kernels.kernel_operator import Implicit
 from seqkern.kernels.kmer.kmers import codes_fit, find_kmers, find_wide_kmers
 from seqkern.kernels.kmer.oligo import window_positions
 from seqkern.kernels.occurrences import spell

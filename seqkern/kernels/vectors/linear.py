@@ -11,8 +11,8 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed, text
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import check_vanished
-from seqkern.kernels.implicit import SparseImplicit
 from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel
+from seqkern.kernels.kernel_operator import SparseImplicit
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.tables import FeatureTable, SimilarityTable, as_features

@@ -12,8 +12,7 @@ from seqkern.core.parameters import integer
 from seqkern.core.progress import progress_counter
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
-from seqkern.kernels.implicit import Implicit, SparseImplicit
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_operator import Implicit, KernelOperator, SparseImplicit
 from seqkern.solvers.checking import EPSILON, largest_value
 from seqkern.solvers.contract import BinarySolver, Solver
 from seqkern.solvers.expansion import weighted_sums

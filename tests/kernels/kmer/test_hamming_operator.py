@@ -9,7 +9,7 @@ from naive import hamming, random_strings, reverse_complement
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import MismatchKernel, build_kernel
-from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.kernel_operator import Implicit
 from seqkern.kernels.kmer import _hamming_additive, hamming_operator
 from seqkern.kernels.kmer import hamming as lmer_tables
 from seqkern.kernels.kmer.hamming_operator import HammingOperator, LmerTransform

@@ -7,7 +7,7 @@ from naive import encode, mismatch, random_strings
 from seqkern.core.errors import SequenceError
 from seqkern.kernels import GappyKernel, MismatchKernel
 from seqkern.kernels.kmer.inexact import TrieBlock
-from seqkern.kernels.kmer.neighbourhoods import Lists, Windows, cost_rule, mismatch_rule, subsequence_rule
+from seqkern.kernels.kmer.kmers import Lists, Windows, cost_rule, mismatch_rule, subsequence_rule
 from seqkern.kernels.products.product import SparseBlock
 from seqkern.sequences.alphabets import as_alphabet
 

@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC as Liblinear
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import build_kernel
-from seqkern.kernels.implicit import SparseImplicit
+from seqkern.kernels.kernel_operator import SparseImplicit
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.simulate.splicing import donor_windows
 from seqkern.solvers import CSVC, LinearSVC
