@@ -31,7 +31,7 @@ def train_on_dataset(
     # imported here to keep --help fast
     from seqkern.kernels.kernel_specs import check_kind
     from seqkern.methods.training import train_model
-    from seqkern.solvers.capabilities import check_solver
+    from seqkern.solvers.solver_specs import check_solver
     from seqkern.study.kernel_entries import KernelEntry
     from seqkern.study.solver_entries import SolverEntry
 

@@ -14,7 +14,7 @@ from seqkern.core.threads import given_threads
 from seqkern.kernels.occurrences import Parts, piece_of, spell
 from seqkern.methods.model import check_finite
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.solvers.capabilities import no_two_class_solver
+from seqkern.solvers.solver_specs import no_two_class_solver
 
 if TYPE_CHECKING:
     from seqkern.kernels.decisions import KmerWeights

@@ -1,17 +1,11 @@
-"""What some solvers can do beyond decisions: exemplars, explanations, variances."""
+"""What some solvers give beside decisions: exemplars, variances, leave-one-out estimates."""
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from seqkern.core.errors import ParameterError
-
-if TYPE_CHECKING:
-    from seqkern.solvers.contract import Solver
-
 
 # Exemplars: typical training samples of a classifier, shown instead of means of kernel features.
 
@@ -74,33 +68,6 @@ def from_array(values: npt.NDArray[np.float64]) -> list[Exemplar]:
     ]
 
 
-# Checks that a solver decides by a weighted sum of kernel values, which can be attributed to residues.
-
-
-def check_solver(solver: "Solver") -> None:
-    """Raise ParameterError unless a classifier of the solver decides by a weighted sum of kernel values."""
-    if solver.targets == ("multiclass",) and not hasattr(solver, "classifier"):
-        raise no_two_class_solver(solver)
-    if "binary" in solver.nested_solvers():
-        check_solver(solver.get_params(deep=False)["binary"])
-        return
-    if solver.input == "features" or not solver.has_linear():
-        by = "by features, not by" if solver.input == "features" else "not by weighted sums of"
-        raise ParameterError(
-            f"solver {solver.name!r} decides {by} kernel values with training sequences, so it cannot be "
-            "explained residue by residue",
-            remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
-        )
-
-
-def no_two_class_solver(solver: "Solver") -> ParameterError:
-    """Return the error for a direct multi-class solver."""
-    return ParameterError(
-        f"the solver {solver.name!r} has no binary classifier that could be explained",
-        remedy="train a binary solver, such as csvc, which learns several classes by pairs",
-    )
-
-
 # Prediction variances of solvers that are probabilistic models.
 
 Floats = npt.NDArray[np.float64]
@@ -152,3 +119,33 @@ class Variances:
     def observed(self) -> Floats:
         """The variance of a new observation at each sample, float64 (m,)."""
         return self.latent + self.noise
+
+
+# Estimates of the leave-one-out error by solvers that have them from one fit.
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Estimates of the leave-one-out error from one fit.
+
+    `span` is the share of errors by the span rule (None with too many support vectors or an indefinite matrix),
+    `xi_alpha` the ξα estimate, and `radius_margin` (R² + 1/C) · (‖w‖² + 2 C Σ ξ_i) / n, with a hard margin R² / (n γ²).
+    `decisions` are, by the span rule, those on each sample by an SVM trained without it.
+
+    >>> LeaveOneOut(0.1, 0.3, 2.5, 1.0).value("span")
+    0.1
+    """
+
+    # The share of errors by the span rule; None if there are too many support vectors, or the matrix is indefinite
+    span: float | None
+    xi_alpha: float  # The ξα estimate, a share; a bound under the condition of `xi_alpha`
+    radius_margin: float  # (R² + 1/C) · (‖w‖² + 2 C Σ ξ_i) / n; with a hard margin R² / (n γ²)
+    radius_square: float  # R² of the smallest sphere around the training samples
+    # shape (n,): By the span rule, the decision about each sample of an SVM trained without it
+    decisions: Floats | None = None
+    remark: str | None = None  # Why something is missing
+
+    def value(self, name: str) -> float:
+        """Return the estimate called `name`, NaN if it is missing."""
+        found = getattr(self, name)
+        return float("nan") if found is None else float(found)

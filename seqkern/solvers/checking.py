@@ -232,9 +232,6 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         if reset:
             solver.n_features_in_ = matrix.shape[1]
         return matrix
-    # imported here: scikit-learn takes a second, and decisions on a Gram matrix do not need it
-    from seqkern.solvers.conversion import check_width, convert_matrix
-
     matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
     _check_values(solver, matrix, reset)
     check_width(solver, K, reset)
@@ -317,8 +314,6 @@ def checked_labels(
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
         labels: npt.NDArray[Any] = y
     else:
-        from seqkern.solvers.conversion import convert_labels  # scikit-learn takes a second to import
-
         labels = convert_labels(y)
     if len(labels) != n:
         raise LabelError(f"{len(labels)} labels for {n} rows", remedy="give one label for each row")
@@ -385,3 +380,45 @@ def check_cost(cost: float) -> None:
     """Raise ParameterError unless the cost C is a positive number or infinity."""
     if cost != np.inf:
         check_real("C", cost, 0, open_low=True)
+
+
+# Conversion of matrices and labels from lists, tables, sparse matrices or other number types, by scikit-learn.
+
+
+def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
+    """Return `K` as a dense or sparse float64 matrix with unchecked values; raise GramError if that fails."""
+    from sklearn.utils.validation import check_array  # imported here: it takes a second
+
+    try:
+        # A model without support vectors has no columns; a training set has at least two rows.
+        return check_array(
+            K,
+            accept_sparse="csr" if sparse else False,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_features=1 if reset else 0,
+            ensure_min_samples=2 if reset else 1,
+            estimator=solver,
+        )
+    except ValueError as error:
+        raise GramError(str(error)) from error
+
+
+def check_width(solver: Any, K: Any, reset: bool) -> None:
+    """Keep the number and any names of the columns; raise GramError if they differ from those of the fit."""
+    from sklearn.utils.validation import validate_data  # imported here: it takes a second
+
+    try:
+        validate_data(solver, K, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        raise GramError(str(error)) from error
+
+
+def convert_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return labels as a one-dimensional array; raise LabelError if that is impossible."""
+    from sklearn.utils.validation import column_or_1d  # imported here: it takes a second
+
+    try:
+        return column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise LabelError(str(error)) from error

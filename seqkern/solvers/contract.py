@@ -25,7 +25,7 @@ from seqkern.core.specs import plain
 from seqkern.core.types import Arrays, Header
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import Variances
+from seqkern.solvers.capabilities import Exemplar, LeaveOneOut, Variances
 from seqkern.solvers.checking import (
     ConstantColumnWarning,
     check_cost,
@@ -45,9 +45,6 @@ from seqkern.solvers.estimator import ClassifierProtocol, Estimator, RegressorPr
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-
-    from seqkern.solvers.capabilities import Exemplar
-    from seqkern.solvers.svm.leave_one_out import LeaveOneOut
 
 
 # The state of a fitted solver: saving, restoring, and restriction to fewer columns.
@@ -340,7 +337,7 @@ class Solver(Stored, Estimator):
         """Return whether decisions of this class can be linear functions of a kernel row."""
         return cls.linear is not Solver.linear
 
-    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
+    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> LeaveOneOut | None:
         """Return bounds of the leave-one-out error of the fit, or None: by default, and for other input than an array.
 
         Parameters
@@ -418,7 +415,7 @@ class Solver(Stored, Estimator):
         """
         return None
 
-    def exemplars(self) -> "list[Exemplar]":
+    def exemplars(self) -> list[Exemplar]:
         """Return the training samples that are typical of each class, list of Exemplar: by default none.
 
         For solvers whose classifier can be read from a few samples, such as those nearest to prototypes. Rows are those

@@ -694,3 +694,30 @@ add_kind(
         expand=expand_grid,
     )
 )
+
+
+# Checks that a solver decides by a weighted sum of kernel values, which can be attributed to residues.
+
+
+def check_solver(solver: "Solver") -> None:
+    """Raise ParameterError unless a classifier of the solver decides by a weighted sum of kernel values."""
+    if solver.targets == ("multiclass",) and not hasattr(solver, "classifier"):
+        raise no_two_class_solver(solver)
+    if "binary" in solver.nested_solvers():
+        check_solver(solver.get_params(deep=False)["binary"])
+        return
+    if solver.input == "features" or not solver.has_linear():
+        by = "by features, not by" if solver.input == "features" else "not by weighted sums of"
+        raise ParameterError(
+            f"solver {solver.name!r} decides {by} kernel values with training sequences, so it cannot be "
+            "explained residue by residue",
+            remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
+        )
+
+
+def no_two_class_solver(solver: "Solver") -> ParameterError:
+    """Return the error for a direct multi-class solver."""
+    return ParameterError(
+        f"the solver {solver.name!r} has no binary classifier that could be explained",
+        remedy="train a binary solver, such as csvc, which learns several classes by pairs",
+    )

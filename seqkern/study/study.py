@@ -14,8 +14,8 @@ from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_afterwards
 from seqkern.evaluation.selection import check_bound_kernels
 from seqkern.kernels.kernel_specs import check_kind, gives
-from seqkern.solvers.capabilities import check_solver
 from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.solver_specs import check_solver
 from seqkern.study.data_entry import check_file_name
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelChoice, KernelEntry, is_auto

@@ -14,6 +14,7 @@ from scipy.linalg import solve_triangular
 
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.threads import one_thread
+from seqkern.solvers.capabilities import LeaveOneOut
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.svm._smo import Minimiser, RowCache
@@ -95,33 +96,6 @@ MOST_SUPPORT = 3000
 
 INDEFINITE = "no span: the matrix of the support vectors is not positive semi-definite"
 TOO_MANY = f"no span: more than {MOST_SUPPORT:,} support vectors"
-
-
-@dataclass(frozen=True)
-class LeaveOneOut:
-    """Estimates of the leave-one-out error from one fit.
-
-    `span` is the share of errors by the span rule (None with too many support vectors or an indefinite matrix),
-    `xi_alpha` the ξα estimate, and `radius_margin` (R² + 1/C) · (‖w‖² + 2 C Σ ξ_i) / n, with a hard margin R² / (n γ²).
-    `decisions` are, by the span rule, those on each sample by an SVM trained without it.
-
-    >>> LeaveOneOut(0.1, 0.3, 2.5, 1.0).value("span")
-    0.1
-    """
-
-    # The share of errors by the span rule; None if there are too many support vectors, or the matrix is indefinite
-    span: float | None
-    xi_alpha: float  # The ξα estimate, a share; a bound under the condition of `xi_alpha`
-    radius_margin: float  # (R² + 1/C) · (‖w‖² + 2 C Σ ξ_i) / n; with a hard margin R² / (n γ²)
-    radius_square: float  # R² of the smallest sphere around the training samples
-    # shape (n,): By the span rule, the decision about each sample of an SVM trained without it
-    decisions: Floats | None = None
-    remark: str | None = None  # Why something is missing
-
-    def value(self, name: str) -> float:
-        """Return the estimate called `name`, NaN if it is missing."""
-        found = getattr(self, name)
-        return float("nan") if found is None else float(found)
 
 
 def leave_one_out(

@@ -27,7 +27,7 @@ from seqkern.solvers.svm.libsvm import (
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from seqkern.solvers.svm.leave_one_out import LeaveOneOut
+    from seqkern.solvers.capabilities import LeaveOneOut
 
 
 # The ν-SVM: LIBSVM's quadratic program, solved through scikit-learn.

@@ -17,7 +17,7 @@ from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmMachine, on_rows, share_o
 from seqkern.solvers.svm.squares import FitsSquares
 
 if TYPE_CHECKING:
-    from seqkern.solvers.svm.leave_one_out import LeaveOneOut
+    from seqkern.solvers.capabilities import LeaveOneOut
 
 
 class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
