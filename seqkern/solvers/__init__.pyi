@@ -17,8 +17,8 @@ from .gaussian.classification import GPC as GPC
 from .gaussian.regression import GPR as GPR
 from .gaussian.regression import InducingGPR as InducingGPR
 from .least_squares.discriminant import KernelFisher as KernelFisher
+from .least_squares.discriminant import KernelPCA as KernelPCA
 from .least_squares.discriminant import SphericalSVC as SphericalSVC
-from .least_squares.kernel_pca import KernelPCA as KernelPCA
 from .least_squares.least_squares import LSSVC as LSSVC
 from .least_squares.least_squares import LSSVR as LSSVR
 from .multiclass.direct import DirectMulticlass as DirectMulticlass

@@ -1,15 +1,19 @@
-"""Kernel expansions: decisions Σ c_i K(x, x_i) + b over training rows."""
+"""Decision functions as sums over training rows: of kernel values, or of the rows' features."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Header, Rows
 from seqkern.gram.matrix import GramRows
+from seqkern.kernels.feature_blocks import FeatureBlocks, filled
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers import _linear
 from seqkern.solvers.contract import Solver
+
+# Kernel expansions: decisions Σ c_i K(x, x_i) + b over training rows.
 
 
 class KernelExpansion(Solver):
@@ -57,3 +61,76 @@ def weighted_sums(
     out = np.empty(len(K))
     _linear.decide(K, columns, np.zeros(len(columns)), weights, constant, out)
     return out
+
+
+# Rows of features for solvers that take blocks: column subsets, products, and an order by content.
+
+ROWS = 1024
+"""Rows processed at a time: matrix products of a fixed shape give a row the same bits at any place."""
+
+
+Features = npt.NDArray[np.floating[Any]] | FeatureBlocks
+
+
+def take_rows(K: Any, rows: Rows) -> Any:
+    """Return some rows of a solver's input.
+
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers.expansion import take_rows
+    >>> blocks = SpectrumKernel(k=1, normalize=False).feature_blocks(["AAC", "GGG", "ACG"])
+    >>> take_rows(blocks, [1, 2]).shape
+    (2, 4)
+    """
+    if isinstance(K, KernelOperator):
+        return K.take(np.asarray(rows))
+    return K.take(rows) if isinstance(K, FeatureBlocks) else K[rows]
+
+
+def as_blocks(K: Features) -> FeatureBlocks:
+    """Return features, shape (n, d), as FeatureBlocks."""
+    return K if isinstance(K, FeatureBlocks) else FeatureBlocks.of(K)
+
+
+def blocks_of_columns(
+    K: Features, columns: npt.NDArray[np.int64]
+) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
+    """Yield (slice of rows, some features of these rows) in blocks of ROWS rows."""
+    every = np.array_equal(columns, np.arange(K.shape[1]))
+    for part, block in as_blocks(K).blocks(ROWS):
+        yield part, block if every else np.ascontiguousarray(block[:, columns])
+
+
+def fixed_product(block: npt.NDArray[np.floating[Any]], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return block @ weights; the bits of a row depend on that row alone."""
+    return (filled(block, ROWS) @ weights)[: len(block)]
+
+
+def weighted_features(
+    K: npt.NDArray[np.float64] | FeatureBlocks, columns: npt.NDArray[np.int64], weights: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the product of some feature columns with weights, shape (n, k)."""
+    if isinstance(K, FeatureBlocks):
+        spread = np.zeros((K.shape[1], weights.shape[1]))
+        spread[columns] = weights
+        return K.times(spread)
+    return np.column_stack([weighted_sums(K, columns, np.ascontiguousarray(one)) for one in weights.T])
+
+
+def gathered(K: Features, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
+    """Return some rows, in the given order, as one matrix in the precision of the features."""
+    taken = as_blocks(K).take(rows)
+    return np.array(taken.block(0, len(rows)))
+
+
+def order_by_content(K: Features, y: npt.ArrayLike, seed: int) -> npt.NDArray[np.int64]:
+    """Return an order of the rows that depends only on their content, their labels and a seed.
+
+    Draws and sequential passes are then independent of the input order: the first m rows are a random subset, nested
+    for smaller m. The rows are sorted by one weighted sum of each, then permuted by `seed`. Unlike a hash of the
+    values, this order does not change if another processor rounds them differently.
+    """
+    blocks = as_blocks(K)
+    weights, sums = np.random.default_rng(0).random(blocks.shape[1]), np.empty(len(blocks))
+    for part, block in blocks.blocks(ROWS):
+        np.sum(block * weights, axis=1, out=sums[part])  # no product of BLAS: copies of a row have the same bits
+    return np.lexsort((np.asarray(y), sums))[np.random.default_rng(seed).permutation(len(blocks))]

@@ -18,8 +18,7 @@ from seqkern.solvers.capabilities import Variances
 from seqkern.solvers.contract import AnyClassSolver, BinarySolver, Solver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.estimator import clone
-from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.feature_rows import order_by_content, take_rows
+from seqkern.solvers.expansion import order_by_content, take_rows, weighted_sums
 from seqkern.solvers.multiclass.multiclass import MetaSolver
 from seqkern.solvers.shared import class_factors, cost, gram_order, limit, random_seed
 from seqkern.solvers.solver_specs import solver_from_state

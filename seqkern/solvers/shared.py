@@ -10,7 +10,7 @@ from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.solvers.feature_rows import order_by_content
+from seqkern.solvers.expansion import order_by_content
 
 LARGEST_SEED = 2**63 - 1
 BALANCED = (

@@ -96,7 +96,7 @@ SOLVERS = Registry(
         "kernel_fisher": "seqkern.solvers.least_squares.discriminant:KernelFisher",
         "kernel_neighbors": "seqkern.solvers.classic.neighbors:KernelNeighbors",
         "kernel_neighbors_regressor": "seqkern.solvers.classic.neighbors:KernelNeighborsRegressor",
-        "kernel_pca": "seqkern.solvers.least_squares.kernel_pca:KernelPCA",
+        "kernel_pca": "seqkern.solvers.least_squares.discriminant:KernelPCA",
         "label_propagation": "seqkern.solvers.few_labels:LabelPropagation",
         "linear_discriminant": "seqkern.solvers.classic.discriminants:LinearDiscriminant",
         "linear_svc": "seqkern.solvers.svm.linear:LinearSVC",

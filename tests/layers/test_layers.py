@@ -11,8 +11,15 @@ from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterErro
 from seqkern.formats import Residues
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.layers import LAYERS, Layers, as_columns, build_layer, build_layers, layer_from_state
-from seqkern.solvers.layers.probabilities import fit_multinomial, log_probabilities
-from seqkern.solvers.layers.segments import SegmentModel, Steps, TrueSegments, best_path, class_probabilities
+from seqkern.solvers.layers.segments import (
+    SegmentModel,
+    Steps,
+    TrueSegments,
+    best_path,
+    class_probabilities,
+    fit_multinomial,
+    log_probabilities,
+)
 from seqkern.solvers.layers.window_layer import Landmarks, ScoreWindows, feature_blocks
 
 SMALL = {name: {"window": 5, "n_components": 40} for name in ("structure", "crf", "chain_svm")}

@@ -12,7 +12,7 @@ from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.feature_rows import as_blocks, order_by_content, weighted_features
+from seqkern.solvers.expansion import as_blocks, order_by_content, weighted_features
 from seqkern.solvers.shared import random_seed
 
 # Second moments of features and targets, which suffice for least squares on any subset of the features.

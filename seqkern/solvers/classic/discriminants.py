@@ -12,7 +12,7 @@ from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.feature_rows import as_blocks, blocks_of_columns, fixed_product, weighted_features
+from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, weighted_features
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.
 

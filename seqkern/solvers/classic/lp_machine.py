@@ -12,7 +12,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
 from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.feature_rows import gathered, order_by_content, weighted_features
+from seqkern.solvers.expansion import gathered, order_by_content, weighted_features
 from seqkern.solvers.shared import class_factors, class_weights, cost, random_seed
 
 # Linear program of the 1-norm SVM.

@@ -11,7 +11,7 @@ from seqkern.core.linear_algebra import ROWS
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver
-from seqkern.solvers.feature_rows import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
+from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
 from seqkern.solvers.shared import random_seed
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import flag, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.feature_rows import blocks_of_columns, fixed_product, gathered, order_by_content
+from seqkern.solvers.expansion import blocks_of_columns, fixed_product, gathered, order_by_content
 from seqkern.solvers.shared import random_seed
 
 if TYPE_CHECKING:

@@ -7,6 +7,6 @@ from .chain import build_layers as build_layers
 from .chain import layer_from_state as layer_from_state
 from .path_layer import ChainSVMLayer as ChainSVMLayer
 from .path_layer import CrfLayer as CrfLayer
-from .probabilities import ProbabilityLayer as ProbabilityLayer
+from .segments import ProbabilityLayer as ProbabilityLayer
 from .segments import SegmentLayer as SegmentLayer
 from .window_layer import StructureLayer as StructureLayer

@@ -25,7 +25,7 @@ LAYERS = Registry(
     {
         "chain_svm": "seqkern.solvers.layers.path_layer:ChainSVMLayer",
         "crf": "seqkern.solvers.layers.path_layer:CrfLayer",
-        "probabilities": "seqkern.solvers.layers.probabilities:ProbabilityLayer",
+        "probabilities": "seqkern.solvers.layers.segments:ProbabilityLayer",
         "segments": "seqkern.solvers.layers.segments:SegmentLayer",
         "structure": "seqkern.solvers.layers.window_layer:StructureLayer",
     },

@@ -16,7 +16,7 @@ from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import ClassSolver, Solver, count_rows
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.estimator import check_is_fitted, clone
-from seqkern.solvers.feature_rows import take_rows
+from seqkern.solvers.expansion import take_rows
 from seqkern.solvers.shared import class_of
 from seqkern.solvers.solver_specs import solver_from_state
 

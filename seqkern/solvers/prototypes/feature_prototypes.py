@@ -10,7 +10,7 @@ from seqkern.core.parameters import flag, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers.capabilities import as_array, from_array, typical
-from seqkern.solvers.feature_rows import order_by_content, weighted_features
+from seqkern.solvers.expansion import order_by_content, weighted_features
 from seqkern.solvers.prototypes.prototypes import (
     Descent,
     FeaturePoints,

@@ -16,8 +16,7 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.kernel_operator import Floats, KernelOperator, Table
 from seqkern.solvers.capabilities import Variances
 from seqkern.solvers.contract import AnyClassSolver, Solver, count_rows
-from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.feature_rows import take_rows
+from seqkern.solvers.expansion import take_rows, weighted_sums
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
 from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import SearchesCost, class_weights, cost, factors_of_codes, limit, tolerance
