@@ -29,9 +29,8 @@ from seqkern.evaluation.ranking import average_precision, roc_auc
 from seqkern.evaluation.selection import inner_folds
 from seqkern.kernels import build_kernel
 from seqkern.methods.fitted import Search
-from seqkern.methods.hard_negatives import find_hard_negatives, with_negatives
 from seqkern.methods.method import Method
-from seqkern.methods.scan import Scanner
+from seqkern.methods.scan import Scanner, find_hard_negatives, with_negatives
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sampling import shuffled

@@ -18,7 +18,7 @@ from seqkern.evaluation.metrics import balanced_accuracy
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.selection import select
 from seqkern.kernels import build_kernel
-from seqkern.methods.suggestion import MANY, greedy
+from seqkern.methods.acquisition import MANY, greedy
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate import simulate

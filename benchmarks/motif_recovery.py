@@ -19,7 +19,7 @@ import numpy as np
 
 from seqkern import read_fasta
 from seqkern.genomics import find_motifs
-from seqkern.genomics.motif_similarity import KnownMotifs, from_consensus, nearest
+from seqkern.genomics.motif_tables import KnownMotifs, from_consensus, nearest
 from seqkern.kernels import GappedKmerKernel
 from seqkern.kernels.models.patterns import Matrix
 from seqkern.methods.training import train_model

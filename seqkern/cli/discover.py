@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.file_kinds import RESULT
     from seqkern.core.threads import given_threads
     from seqkern.genomics import motif_tables
-    from seqkern.genomics.motif_similarity import nearest
+    from seqkern.genomics.motif_tables import nearest
     from seqkern.genomics.motifs import find_motifs
     from seqkern.methods.explanation import Explainer
     from seqkern.study.dataset import load_dataset

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.file_kinds import RESULT
     from seqkern.methods.explanation import Explainer
     from seqkern.methods.poim import positions_of
-    from seqkern.report.positions_page import write_positions
+    from seqkern.report.learned_pages import write_positions
     from seqkern.study.dataset import load_dataset
 
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)

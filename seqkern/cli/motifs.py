@@ -11,7 +11,7 @@ from seqkern.cli.output import add_spreadsheet_safe, print_output
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from seqkern.genomics.motif_similarity import KnownMotifs, Match
+    from seqkern.genomics.motif_tables import KnownMotifs, Match
     from seqkern.genomics.motifs import FoundMotif
     from seqkern.methods.explanation import Explainer
     from seqkern.methods.model import Model
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.exclusive_files import alone_for
     from seqkern.core.threads import given_threads
     from seqkern.genomics import motif_tables
-    from seqkern.genomics.motif_similarity import nearest
+    from seqkern.genomics.motif_tables import nearest
     from seqkern.genomics.motifs import find_motifs, require_motifs
     from seqkern.methods.explanation import Explainer
 
@@ -138,7 +138,7 @@ def known_motifs(path: str, explainer: Explainer) -> KnownMotifs:
     """Return the known motifs of a file."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.genomics.motif_similarity import KnownMotifs
+    from seqkern.genomics.motif_tables import KnownMotifs
     from seqkern.kernels.models.motif_files import MotifSet
 
     alphabet = explainer.model.alphabet
@@ -186,8 +186,8 @@ def _draw(
     """Write the logos as a page or a picture."""
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
-    from seqkern.report.motif_page import logos_picture, motifs_page
-    from seqkern.report.svg import as_file
+    from seqkern.report.learned_pages import logos_picture, motifs_page
+    from seqkern.report.markup import as_file
 
     with atomic_write(path, "w") as file:
         if path.suffix == ".svg":

@@ -370,7 +370,7 @@ def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model:
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.evaluation.states import state_scores
+    from seqkern.evaluation.residue_results import state_scores
     from seqkern.report.sentences import metric
 
     # in a one-against-rest model the other states have no letter of their own

@@ -13,9 +13,8 @@ from seqkern.cli.output import add_spreadsheet_safe, output_writer, print_output
 from seqkern.cli.regions import add_given_sites, add_regions
 
 if TYPE_CHECKING:
-    from seqkern.methods.acquisition import NextVariants
+    from seqkern.methods.acquisition import NextVariants, Suggestions
     from seqkern.methods.model import Model
-    from seqkern.methods.suggestion import Suggestions
 
 EXAMPLE = "seqkern suggest model.seqkern pool.fasta -n 20 -o next.tsv"
 
@@ -126,8 +125,7 @@ def _check_options(args: argparse.Namespace) -> None:
 def _check(model: Any, args: argparse.Namespace) -> None:
     """Raise ModelError unless the model supports the requested choice."""
     # imported here to keep --help fast
-    from seqkern.methods.acquisition import check_acquires
-    from seqkern.methods.suggestion import check_suggests
+    from seqkern.methods.acquisition import check_acquires, check_suggests
 
     if args.acquisition is None:
         check_suggests(model)
@@ -138,8 +136,7 @@ def _check(model: Any, args: argparse.Namespace) -> None:
 def _found(model: Any, args: argparse.Namespace) -> NextVariants | Suggestions:
     """Return the records to label, or the variants to make, next."""
     # imported here to keep --help fast
-    from seqkern.methods.acquisition import next_variants
-    from seqkern.methods.suggestion import suggest
+    from seqkern.methods.acquisition import next_variants, suggest
 
     pool: Any = read_chunks(model, args)
     names = ("diversity", "strategy") if args.acquisition is None else ("acquisition", "minimize", "kappa")
@@ -152,7 +149,7 @@ def _lines(model: Model, found: NextVariants | Suggestions) -> list[str]:
     """Return the lines of the table."""
     # imported here to keep --help fast
     from seqkern.core.tsv import format_cell, table_text
-    from seqkern.methods.suggestion import Suggestions
+    from seqkern.methods.acquisition import Suggestions
 
     rows = _label_rows(model, found) if isinstance(found, Suggestions) else _variant_rows(found)
     return [table_text("\t".join(map(format_cell, row)) + "\n") for row in rows]

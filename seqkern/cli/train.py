@@ -185,7 +185,7 @@ def _trained_again(
 ) -> tuple[Any, list[str]]:
     """Return the model after all rounds of hard negatives, and a line on each round."""
     # imported here to keep --help fast
-    from seqkern.methods.hard_negatives import find_hard_negatives, with_negatives
+    from seqkern.methods.scan import find_hard_negatives, with_negatives
     from seqkern.methods.training import train_on, training_data
 
     X, labels = cast("SequenceSet", given.X), given.dataset.task().labels

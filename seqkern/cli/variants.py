@@ -207,7 +207,7 @@ def run_saturation(args: argparse.Namespace, scorers: dict[str, Scorer]) -> None
     from seqkern.core.tsv import write_tsv
     from seqkern.genomics.variant_run import Saturation, saturate
     from seqkern.report.logo import mutation_figure
-    from seqkern.report.svg import as_file
+    from seqkern.report.markup import as_file
 
     pieces = list(_pieces(args, scorers))
     if args.plot is not None and (len(pieces) > 1 or len(scorers) > 1):

@@ -36,10 +36,10 @@ from .ranking import roc_n as roc_n
 from .ranking import sensitivity as sensitivity
 from .ranking import specificity as specificity
 from .ranking import specificity_at_sensitivity as specificity_at_sensitivity
+from .residue_results import sov as sov
+from .residue_results import state_scores as state_scores
 from .single_task_tests import delong_interval as delong_interval
 from .single_task_tests import delong_test as delong_test
 from .single_task_tests import five_by_two_f as five_by_two_f
 from .single_task_tests import five_by_two_t as five_by_two_t
 from .single_task_tests import mcnemar as mcnemar
-from .states import sov as sov
-from .states import state_scores as state_scores

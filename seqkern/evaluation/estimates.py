@@ -11,12 +11,15 @@ Nadeau & Bengio 2003, Mach. Learn. 52:239-281.
 """
 
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse, vstack
 
+from seqkern.core.convergence import ignoring_unconverged
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chance import SHARED_TRAINING, permuted_accuracy, permuted_auc, variance_of_mean
 from seqkern.evaluation.fold_tables import FoldResult
@@ -29,7 +32,9 @@ from seqkern.evaluation.intervals import (
     quantile,
     share_ends,
 )
+from seqkern.evaluation.metrics import codes_of, scores
 from seqkern.sequences.labels import Labels
+from seqkern.solvers.contract import ConstantColumnWarning
 
 SHOWN = {
     "binary": ("auc", "average_precision", "balanced_accuracy", "mcc"),
@@ -191,3 +196,42 @@ def _ranked(result: FoldResult, labels: Labels) -> tuple[npt.NDArray[np.int64], 
     columns = ["decision"] if labels.kind == "binary" else [f"decision:{name}" for name in labels.classes]
     values = np.array([[row[column] for column in columns] for row in result.decisions], dtype=np.float64)
     return y, values[:, 0] if labels.kind == "binary" else values
+
+
+# The selection bias: the inflated score when features are selected on all samples, including the test sets.
+#
+# Features selected on the training and test sets together are given to the same solver, trained on the training set and
+# tested on the test set. The difference from the honest score is the selection bias; such numbers are reported only as
+# a warning (Ambroise & McLachlan, PNAS 99, 2002).
+
+
+def biased_scores(
+    honest: Any,
+    parts: tuple[Any, Any],
+    y: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+    labels: Labels,
+    test: npt.NDArray[np.int64],
+    classify: Callable[[npt.NDArray[np.float64]], npt.NDArray[Any]] | None = None,
+) -> dict[str, float]:
+    """Return the inflated metrics of one fold with features selected on training and test data together.
+
+    `honest` is the solver fitted on the training set, whose other choices are kept.
+    """
+    F_train, F_test = parts
+    both = vstack(parts, format="csr") if issparse(F_train) else np.vstack(parts)
+    # warnings were already given by the honest fits of the same solver
+    with ignoring_unconverged(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        columns = honest.with_chosen_parameters().fit(both, np.concatenate(y)).selected_columns()
+        solver = honest.with_chosen_parameters().without_selection(columns)
+        if solver is None:
+            solver = honest.with_chosen_parameters()
+            if len(columns):
+                F_train, F_test = F_train[:, columns], F_test[:, columns]
+            else:  # nothing was selected: a constant column
+                F_train, F_test = (np.zeros((part.shape[0], 1)) for part in parts)
+        solver.fit(F_train, y[0])
+    decisions = solver.predict(F_test) if labels.kind == "real" else solver.decision_function(F_test)
+    predicted = solver.predict(F_test) if classify is None else classify(decisions) > 0
+    found = scores(labels.kind, labels.y[test], decisions, codes_of(labels.kind, predicted))
+    return {"n_features": len(columns), **found}

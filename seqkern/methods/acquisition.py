@@ -1,19 +1,6 @@
-"""The choice of the variants of a pool to make and measure next, by a Gaussian process.
+"""Choice of the records of a pool to label next, or of the variants to make and measure next."""
 
-References
-----------
-Srinivas, Krause, Kakade, Seeger: Gaussian process optimization in the bandit setting: no regret and experimental
-design. ICML 2010 (upper confidence bounds).
-Jones, Schonlau, Welch: Efficient global optimization of expensive black-box functions. Journal of Global Optimization
-13, 1998 (expected improvement).
-Desautels, Krause, Burdick: Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization.
-Journal of Machine Learning Research 15, 2014 (batches).
-Ginsbourger, Le Riche, Carraro: Kriging is well-suited to parallelize optimization. In: Computational Intelligence in
-Expensive Optimization Problems, Springer 2010 (the kriging believer).
-Kandasamy, Krishnamurthy, Schneider, Póczos: Parallelised Bayesian optimisation via Thompson sampling. AISTATS 2018.
-"""
-
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,15 +12,310 @@ from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.threads import one_thread
+from seqkern.methods.fitted import known_samples
 from seqkern.methods.model import MEANS_KEY, Model
-from seqkern.methods.suggestion import Candidates, kernel_of
 from seqkern.solvers.gaussian.posterior import covariances
 
-# Batches of variants, chosen from the joint posterior of a Gaussian process; see `seqkern.methods.acquisition`.
+# Choice of the records of a pool to label next: those the model is least sure of, and that differ from each other.
+#
+# References:
+# Tong, Koller: Support vector machine active learning with applications to text classification. Journal of Machine
+# Learning Research 2, 2001 (nearest the hyperplane).
+# Schohn, Cohn: Less is more: active learning with support vector machines. ICML 2000 (the stopping rule).
+# Brinker: Incorporating diversity in active learning with support vector machines. ICML 2003 (the angles).
+
+# The best records of a pool by some value, collected while the pool is read in chunks.
+
+Values = dict[str, npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The candidates of one chunk of a pool, with their places in it and their values.
+
+    Among the values are ``key``, of which the smallest are best, and ``tie``, which decides between equal keys.
+    """
+
+    X: Any
+    rows: npt.NDArray[np.int64]  # shape (n,): Their places in the pool
+    # shape (n,): What is known of them; ``key``, of which small ones are wanted, and ``tie``, which decides between
+    # equal ones
+    values: Values
+
+    def take(self, kept: npt.NDArray[np.bool_]) -> "Piece":
+        """Return the candidates selected by a mask."""
+        X = self.X.take(np.flatnonzero(kept))
+        X = X.compact() if hasattr(X, "compact") else X
+        return Piece(X, self.rows[kept], {name: value[kept] for name, value in self.values.items()})
+
+
+class Candidates:
+    """The m records of a pool with the smallest keys, without those labelled in training.
+
+    `n` is the number of records read; `n_known` the number of those labelled in training, None if the model
+    does not have this information.
+    """
+
+    def __init__(self, model: Model, m: int, seed: int) -> None:
+        self.model, self.m = model, m
+        self.pieces: list[Piece] = []
+        self.n = 0
+        self.n_known: int | None = 0
+        self._rng = np.random.default_rng(seed)
+
+    @property
+    def n_pool(self) -> int:
+        """Number of records read that were not labelled in training, as far as known."""
+        return self.n - (self.n_known or 0)
+
+    def without_known(self, X: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+        """Count the records of a chunk, and return those not labelled in training, with their places in the pool."""
+        rows = self.n + np.arange(len(X))
+        self.n += len(X)
+        known = known_samples(self.model.record, X)
+        if known is None:
+            self.n_known = None
+        elif known.any() and self.n_known is not None:
+            self.n_known += int(np.count_nonzero(known))
+            rows, X = rows[~known], X.take(np.flatnonzero(~known))
+        return X, rows
+
+    def ties(self, n: int) -> npt.NDArray[np.float64]:
+        """Return random numbers that break ties among the next n records."""
+        return self._rng.random(n)
+
+    def add(self, X: Any, rows: npt.NDArray[np.int64], values: Values) -> None:
+        """Add records to the candidates, and keep the best."""
+        self.pieces.append(Piece(X, rows, values).take(np.ones(len(X), dtype=bool)))
+        keys, ties = self.joined("key"), self.joined("tie")
+        kept = np.zeros(len(keys), dtype=bool)
+        kept[np.lexsort((ties, keys))[: self.m]] = True
+        ends = np.cumsum([len(piece.rows) for piece in self.pieces])[:-1]
+        parts = zip(self.pieces, np.split(kept, ends), strict=True)
+        self.pieces = [piece if own.all() else piece.take(own) for piece, own in parts if own.any()]
+
+    def joined(self, name: str) -> npt.NDArray[np.float64]:
+        """Return the named values of all candidates; see `Piece.values`."""
+        return np.concatenate([piece.values[name] for piece in self.pieces]) if self.pieces else np.empty(0)
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The places of all candidates in the pool."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *(piece.rows for piece in self.pieces)])
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids of all candidates."""
+        return [name for piece in self.pieces for name in piece.X.ids]
+
+
+STRATEGIES = ("uncertain", "random")
+SAME_DIRECTION = 1e-12
+"""Records at a smaller angle, as 1 − its cosine, are the same for the kernel: a second label would teach nothing."""
+
+CANDIDATES_PER_RECORD = 10
+"""Candidates, as a multiple of the records to choose."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestions:
+    """The records to label next, best first."""
+
+    rows: npt.NDArray[np.int64]  # shape (n,): Their places in the pool
+    ids: list[str]  # length n
+    decisions: npt.NDArray[np.float64]  # shape (n,): As from `Model.decision`
+    # shape (n,): |f|, or the difference of the two largest decisions of several classes: the smaller, the less sure
+    gaps: npt.NDArray[np.float64]
+    # shape (n,): In feature space, to the nearest of the records before it; NaN for the first
+    distances: npt.NDArray[np.float64]
+    n_pool: int  # Records in the pool without those of `n_known`
+    within: int | None  # How many of these are within the margin; None if the solver has none
+    # How many were left out, since one with the same sequence (or values) had a label in training; None if the model
+    # does not say
+    n_known: int | None = None
+
+    def sentence(self) -> str:
+        """Return a line that says whether more labels are worth their cost."""
+        if self.within is None:
+            return f"{self.n_pool} records in the pool; the solver has no margin, so that no rule says when to stop"
+        if self.within == 0:
+            return "no sequence of the pool is within the margin: labels of more would change little"
+        return f"{self.within} of {self.n_pool} records in the pool are within the margin: more labels may help"
+
+
+def suggest(
+    model: Model,
+    pool: Iterable[Any],
+    n: int = 20,
+    *,
+    diversity: float = 0.5,
+    strategy: str = "uncertain",
+    seed: int = 1,
+    n_threads: int | None = None,
+) -> Suggestions:
+    """Return the records of a pool to label next.
+
+    Candidates are the records with the smallest |f| (for several classes the smallest difference between the two
+    largest
+    decisions), ten times as many as wanted. The first choice is the record nearest the hyperplane; each further one
+    minimises, over the remaining candidates x and the records z chosen before,
+
+    (1 − λ) |f(x)| / max |f| + λ max_z K(x, z) / √(K(x, x) K(z, z))
+
+    so it lies near the hyperplane and at a large angle to the others. Copies of chosen records come last, unless λ
+    is 0.
+    K is the model's kernel, before any transform. Ties are broken at random by the seed. Records equal to a labelled
+    training record are left out. Memory does not grow with the pool.
+    """
+    check_suggests(model)
+    check_integer("n", n, 1)
+    check_integer("seed", seed, 0)
+    check_real("diversity", diversity, 0, 1)
+    check_choice("strategy", strategy, STRATEGIES)
+    random = strategy == "random"
+    nearest = _Nearest(model, n if random or not diversity else CANDIDATES_PER_RECORD * n, random, seed, n_threads)
+    for X in pool:
+        nearest.add(X)
+    return nearest.chosen(n, 0.0 if random else float(diversity))
+
+
+def check_suggests(model: Any) -> None:
+    """Raise ModelError, with the reason, unless a model has classes."""
+    if not isinstance(model, Model):
+        raise ModelError("classifies residues, but whole records are suggested", remedy="give a model of records")
+    if model.kind == "real":
+        raise ModelError(
+            "predicts numbers, so that no record is between classes",
+            remedy="give a model of two or more classes, or a Gaussian process and --acquisition",
+        )
+    if model.kind == "none":
+        raise ModelError("was trained without classes", remedy="give a model of two or more classes")
+
+
+class _Nearest:
+    """The m records of a pool nearest the hyperplane, or m random ones."""
+
+    def __init__(self, model: Model, m: int, random: bool, seed: int, n_threads: int | None) -> None:
+        self.model, self.random, self.n_threads = model, random, n_threads
+        self.best = Candidates(model, m, seed)
+        self.within = None if model.solver.margin is None else 0
+
+    def add(self, X: Any) -> None:
+        """Add a chunk of the pool."""
+        X, rows = self.best.without_known(X)
+        if not len(X):
+            return
+        decisions = self.model.decision(X, n_threads=self.n_threads)
+        gaps = gaps_of(decisions)
+        margin, ties = self.model.solver.margin, self.best.ties(len(X))
+        if margin is not None and self.within is not None:
+            inside = np.abs(decisions) < margin
+            self.within += int(np.count_nonzero(inside if inside.ndim == 1 else inside.any(axis=1)))
+        values = {"decision": decisions, "gap": gaps, "key": ties if self.random else gaps, "tie": ties}
+        self.best.add(X, rows, values)
+
+    def chosen(self, n: int, diversity: float) -> Suggestions:
+        """Return the n suggestions."""
+        best = self.best
+        if not best.pieces:
+            none = np.empty(0)
+            return Suggestions(np.empty(0, dtype=np.int64), [], none, none, none, 0, self.within, best.n_known)
+        K = kernel_of([piece.X for piece in best.pieces], self.model, self.n_threads)
+        order = greedy(K, best.joined("key"), n, diversity, best.joined("tie"))
+        ids = best.ids
+        return Suggestions(
+            best.rows[order],
+            [ids[i] for i in order],
+            best.joined("decision")[order],
+            best.joined("gap")[order],
+            distances(K, order),
+            best.n_pool,
+            self.within,
+            best.n_known,
+        )
+
+
+def gaps_of(decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the certainty of decisions: |f|, or for several classes the difference between the two largest.
+
+    >>> gaps_of(np.array([0.5, -2.0])).tolist(), gaps_of(np.array([[0.5, 2.0, -1.0]])).tolist()
+    ([0.5, 2.0], [1.5])
+    """
+    if decisions.ndim == 1:
+        return np.abs(decisions)
+    best = np.sort(decisions, axis=1)
+    return best[:, -1] - best[:, -2]
+
+
+def kernel_of(pieces: Sequence[Any], model: Model, n_threads: int | None) -> npt.NDArray[np.float64]:
+    """Return the model's kernel matrix, (n, n), of the records in several sets together."""
+    found: list[list[Any]] = [[None] * len(pieces) for _ in pieces]
+    for i, X in enumerate(pieces):
+        found[i][i] = model.kernel.kernel(X, n_threads=n_threads)
+        for j in range(i):
+            found[i][j] = model.kernel.kernel(X, pieces[j], n_threads=n_threads)
+            found[j][i] = found[i][j].T
+    return np.block(found)
+
+
+def greedy(
+    K: npt.NDArray[np.float64],
+    keys: npt.NDArray[np.float64],
+    n: int,
+    diversity: float,
+    ties: npt.NDArray[np.float64],
+) -> npt.NDArray[np.int64]:
+    """Return the order in which to choose records, see `suggest`; `keys` are |f|, `diversity` is λ.
+
+    >>> K = np.array([[1.0, 0.99, 0.1], [0.99, 1.0, 0.1], [0.1, 0.1, 1.0]])
+    >>> greedy(K, np.array([0.1, 0.2, 0.3]), 2, 0.5, np.zeros(3)).tolist()
+    [0, 2]
+    """
+    norm = np.sqrt(np.maximum(np.diagonal(K), 0.0))
+    norm[norm == 0] = 1.0
+    near = (1 - diversity) * keys / (keys.max() or 1.0)
+    angle, left = np.full(len(keys), -np.inf), np.ones(len(keys), dtype=bool)
+    order = [int(np.lexsort((ties, keys))[0])]
+    while len(order) < min(n, len(keys)):
+        last = order[-1]
+        left[last] = False
+        angle = np.maximum(angle, K[:, last] / norm / norm[last])
+        copies = 2.0 * (angle > 1 - SAME_DIRECTION) if diversity else 0.0  # after all others
+        score = np.where(left, near + diversity * angle + copies, np.inf)
+        order.append(int(np.lexsort((ties, score))[0]))
+    return np.array(order, dtype=np.int64)
+
+
+def distances(K: npt.NDArray[np.float64], order: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the distance in feature space of each record to the nearest one before it; NaN for the first.
+
+    >>> distances(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([1, 0])).tolist()
+    [nan, 1.0]
+    """
+    diagonal = np.diagonal(K)
+    found = np.full(len(order), np.nan)
+    for place in range(1, len(order)):
+        one, before = order[place], order[:place]
+        found[place] = np.sqrt(max(0.0, float(np.min(diagonal[one] - 2 * K[one, before] + diagonal[before]))))
+    return found
+
+
+# The choice of the variants of a pool to make and measure next, by a Gaussian process.
+#
+# References:
+# Srinivas, Krause, Kakade, Seeger: Gaussian process optimization in the bandit setting: no regret and experimental
+# design. ICML 2010 (upper confidence bounds).
+# Jones, Schonlau, Welch: Efficient global optimization of expensive black-box functions. Journal of Global Optimization
+# 13, 1998 (expected improvement).
+# Desautels, Krause, Burdick: Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization.
+# Journal of Machine Learning Research 15, 2014 (batches).
+# Ginsbourger, Le Riche, Carraro: Kriging is well-suited to parallelize optimization. In: Computational Intelligence in
+# Expensive Optimization Problems, Springer 2010 (the kriging believer).
+# Kandasamy, Krishnamurthy, Schneider, Póczos: Parallelised Bayesian optimisation via Thompson sampling. AISTATS 2018.
 
 Floats = npt.NDArray[np.float64]
 
-SAME = 1e-9
+SAME_VARIANT = 1e-9
 """Candidates whose functions differ by a variance of less than this share are the same variant."""
 JITTER = 1e-10
 """Of the largest variance; what joint draws add to the diagonal first."""
@@ -99,7 +381,7 @@ def copies_of(place: int, covariance: Floats) -> npt.NDArray[np.bool_]:
     """Return a mask of the duplicates of a candidate, itself included, on which the function cannot differ."""
     diagonal = np.diagonal(covariance)
     apart = diagonal + diagonal[place] - 2 * covariance[place]
-    same = apart < SAME * (diagonal + diagonal[place])
+    same = apart < SAME_VARIANT * (diagonal + diagonal[place])
     same[place] = True
     return same
 
@@ -119,7 +401,7 @@ def _root(covariance: Floats) -> Floats:
 
 
 ACQUISITIONS = ("ucb", "ei", "thompson")
-MANY, LEAST_CANDIDATES = 10, 500
+CANDIDATES_PER_VARIANT, LEAST_CANDIDATES = 10, 500
 """Candidates, as a multiple of the variants to choose; and at least."""
 WIDEST_BOUND = 3.0
 """Standard deviations of the bound by which candidates for joint draws are chosen."""
@@ -221,7 +503,7 @@ class _Search:
         self.model, self.acquisition, self.sign, self.kappa = model, acquisition, sign, kappa
         self.seed, self.n_threads = seed, n_threads
         self.best, self.best_of = self._best_mean()
-        self.candidates = Candidates(model, max(LEAST_CANDIDATES, MANY * n), seed)
+        self.candidates = Candidates(model, max(LEAST_CANDIDATES, CANDIDATES_PER_VARIANT * n), seed)
 
     def _best_mean(self) -> tuple[float, str]:
         """Return the best mean and its samples, "training", or "support" if only the support samples are known."""

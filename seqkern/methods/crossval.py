@@ -26,6 +26,7 @@ from seqkern.core.errors import FoldError, LabelError, unknown_name
 from seqkern.core.progress import Clock
 from seqkern.core.threads import available_threads, given_threads
 from seqkern.evaluation.chance import PermutationTest, permutation_test, permuted
+from seqkern.evaluation.estimates import biased_scores
 from seqkern.evaluation.fold_methods import GIVEN_SETS, fewer_folds, options_of
 from seqkern.evaluation.fold_tables import (
     FIT_COLUMNS,
@@ -39,7 +40,6 @@ from seqkern.evaluation.folds import Split, make_folds
 from seqkern.evaluation.metrics import brier, codes_of, log_loss, predictive_scores, scores
 from seqkern.evaluation.residue_results import residue_scores
 from seqkern.evaluation.selection import Choice
-from seqkern.evaluation.selection_bias import biased_scores
 from seqkern.gram.spectrum import spectrum
 from seqkern.methods.feature_model import chosen_features, interval_rows, significance_record
 from seqkern.methods.fitted import FittedMethod

@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 from seqkern.evaluation.fold_tables import FoldResult
 from seqkern.evaluation.ranking import mean_roc_curve, precision_recall_curve, roc_curve
 from seqkern.report.figure_files import collected_figures, collecting, render, unit_axes
-from seqkern.report.markup import Markup, tag
+from seqkern.report.markup import COLOURS, INK, MARKERS, Markup, tag
 from seqkern.report.page_frame import short
-from seqkern.report.svg import COLOURS, INK, MARKERS
 from seqkern.sequences.labels import Labels
 
 # The numbers behind the curves: ROC corners and their mean, precision-recall points, counts of families.

@@ -14,8 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from seqkern.report.markup import Markup, escape, tag
-from seqkern.report.svg import DIVERGING, as_file
+from seqkern.report.markup import DIVERGING, Markup, as_file, escape, tag
 
 # Files of a page's figures: each as SVG and as PDF beside the page, with links at the figure.
 

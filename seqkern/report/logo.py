@@ -17,8 +17,7 @@ from matplotlib.colors import to_hex
 
 from seqkern.core.resource_files import open_resource
 from seqkern.report.figure_files import DIVERGING_MAP
-from seqkern.report.markup import Markup, tag
-from seqkern.report.svg import DIVERGING, INK, SOFT, axis_scale, picture, pixels
+from seqkern.report.markup import DIVERGING, INK, SOFT, Markup, axis_scale, picture, pixels, tag
 from seqkern.sequences.alphabets import Alphabet
 
 # Letter outlines for logos: capitals from a table, other characters from matplotlib.

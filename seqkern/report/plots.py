@@ -13,10 +13,7 @@ from matplotlib.figure import Figure
 from seqkern.evaluation.calibration import Bin
 from seqkern.formats.background import PROPERTIES, Composition, ks_distance
 from seqkern.report.figure_files import render, unit_axes
-from seqkern.report.markup import Markup, tag
-from seqkern.report.page_frame import fixed, mark, number, short
-from seqkern.report.residue_figures import state_title
-from seqkern.report.svg import (
+from seqkern.report.markup import (
     COLOURS,
     DASHES,
     INK,
@@ -25,10 +22,14 @@ from seqkern.report.svg import (
     PALE,
     POSITIVE,
     SOFT,
+    Markup,
     as_file,
     axis_scale,
     picture,
+    tag,
 )
+from seqkern.report.page_frame import fixed, mark, number, short
+from seqkern.report.residue_figures import state_title
 
 # Figure of scores with their intervals: one row for each method, reference lines, and trivial baselines.
 

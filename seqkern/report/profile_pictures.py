@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.report.markup import Markup, tag
-from seqkern.report.svg import INK, NEGATIVE, POSITIVE, SOFT, axis_scale, picture
+from seqkern.report.markup import INK, NEGATIVE, POSITIVE, SOFT, Markup, axis_scale, picture, tag
 from seqkern.sequences.views import Stretch
 
 # Prediction profiles as SVG: the contribution of each residue of a sequence to the decision value, as a curve.

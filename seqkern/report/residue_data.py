@@ -9,8 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.residue_results import NOT_JUDGED, ChainStates, read_states, share_interval, state_letters
-from seqkern.evaluation.states import run_starts, state_scores
+from seqkern.evaluation.residue_results import (
+    NOT_JUDGED,
+    ChainStates,
+    read_states,
+    run_starts,
+    share_interval,
+    state_letters,
+    state_scores,
+)
 from seqkern.report.compared import ComparedChains, methods_of
 from seqkern.report.dataset_results import KEYS, DatasetResults, Method, numbers, read_table, rows_by_value
 from seqkern.report.profile_pictures import Track

@@ -11,10 +11,9 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 from seqkern.report.figure_files import DIVERGING_MAP, render
-from seqkern.report.markup import Markup
+from seqkern.report.markup import COLOURS, DASHES, MARKERS, Markup
 from seqkern.report.page_frame import short
 from seqkern.report.profile_pictures import NAMES, shape_of
-from seqkern.report.svg import COLOURS, DASHES, MARKERS
 
 END = "end"
 """What stands for places beyond an end of the chain, among letters."""

@@ -13,8 +13,6 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers import _linear
 from seqkern.solvers.contract import Solver
 
-# Kernel expansions: decisions Σ c_i K(x, x_i) + b over training rows.
-
 
 class KernelExpansion(Solver):
     """Base of solvers whose decision is linear in the row of the kernel matrix: `dual_coef_`, `intercept_`."""

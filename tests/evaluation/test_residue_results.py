@@ -11,8 +11,13 @@ from seqkern.cli.main import main
 from seqkern.core.errors import FileError
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation.fold_tables import FoldResult
-from seqkern.evaluation.residue_results import read_states, residue_scores, state_letters, write_residue_results
-from seqkern.evaluation.states import state_scores
+from seqkern.evaluation.residue_results import (
+    read_states,
+    residue_scores,
+    state_letters,
+    state_scores,
+    write_residue_results,
+)
 from seqkern.formats.residues import Residues, confidence, digits
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from seqkern.evaluation.estimates import biased_scores
 from seqkern.evaluation.metrics import scores
-from seqkern.evaluation.selection_bias import biased_scores
 from seqkern.sequences.labels import make_labels
 
 N_TRAIN = 8

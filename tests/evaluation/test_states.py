@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from naive_states import naive_segments, naive_sov
 
-from seqkern.evaluation.states import run_starts, sov, state_scores
+from seqkern.evaluation.residue_results import run_starts, sov, state_scores
 
 STATES = "HEC"
 

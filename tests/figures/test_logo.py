@@ -15,6 +15,7 @@ from test_explain import Text, donors, read_table, train, write
 from seqkern.core.archive import save_archive
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.methods.poim import Importance, LetterMeans, Positions, load_positions, positions_of
+from seqkern.report.learned_pages import PICTURES, pictures, positions_content, write_positions
 from seqkern.report.logo import (
     LEFT,
     NUCLEOTIDES,
@@ -27,7 +28,6 @@ from seqkern.report.logo import (
     outline,
     top_words,
 )
-from seqkern.report.positions_page import PICTURES, pictures, positions_content, write_positions
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -15,7 +15,7 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError, SequenceError
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import Split
-from seqkern.evaluation.selection_bias import biased_scores
+from seqkern.evaluation.estimates import biased_scores
 from seqkern.kernels import KERNELS, build_kernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.kernel import feature_vectors, known_names, name_features

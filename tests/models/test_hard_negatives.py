@@ -8,8 +8,8 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ModelError
 from seqkern.kernels import SpectrumKernel, WeightedDegreeKernel
-from seqkern.methods.hard_negatives import Hardest, find_hard_negatives, with_negatives
 from seqkern.methods.loading import load_model
+from seqkern.methods.scan import Hardest, find_hard_negatives, with_negatives
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
@@ -76,9 +76,7 @@ def test_pieces_of_any_size_give_the_same(monkeypatch):
     from seqkern.sequences import streaming
 
     pieces = streaming.iter_pieces
-    monkeypatch.setattr(
-        "seqkern.methods.hard_negatives.iter_pieces", lambda source, alphabet: pieces(source, alphabet, block=17)
-    )
+    monkeypatch.setattr("seqkern.methods.scan.iter_pieces", lambda source, alphabet: pieces(source, alphabet, block=17))
     again, same = find_hard_negatives(model, io.StringIO(text), X, labels, number=20)
     assert whole.strings() == again.strings()
     np.testing.assert_array_equal(decisions, same)

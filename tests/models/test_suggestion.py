@@ -5,7 +5,7 @@ import pytest
 
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.kernels import SpectrumKernel
-from seqkern.methods.suggestion import distances, gaps_of, greedy, suggest
+from seqkern.methods.acquisition import distances, gaps_of, greedy, suggest
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences

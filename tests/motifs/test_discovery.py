@@ -5,7 +5,7 @@ import pytest
 
 from seqkern.core.errors import ParameterError
 from seqkern.genomics import find_motifs
-from seqkern.genomics.motif_similarity import KnownMotifs, from_consensus, nearest
+from seqkern.genomics.motif_tables import KnownMotifs, from_consensus, nearest
 from seqkern.genomics.motifs import Pieces, find_clusters, random_like
 from seqkern.kernels import GappedKmerKernel, SpectrumKernel, WeightedDegreeKernel
 from seqkern.methods.training import train_model

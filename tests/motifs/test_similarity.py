@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ParameterError
-from seqkern.genomics.motif_similarity import BINS, KnownMotifs, from_consensus, nearest
+from seqkern.genomics.motif_tables import BINS, KnownMotifs, from_consensus, nearest
 from seqkern.kernels.models.patterns import Matrix
 from seqkern.sequences.alphabets import DNA, PROTEIN
 

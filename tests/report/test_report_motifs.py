@@ -3,8 +3,7 @@
 import numpy as np
 from report_sample import Shape, write_study
 
-from seqkern.genomics.motif_similarity import Match
-from seqkern.genomics.motif_tables import write_meme, write_table
+from seqkern.genomics.motif_tables import Match, write_meme, write_table
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.report.dataset_results import StudyResults
 from seqkern.report.sections.features import motifs_section

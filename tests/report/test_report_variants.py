@@ -8,8 +8,7 @@ from report_sample import KERNELS, SOLVERS, Shape, write_study
 
 from seqkern.core.tsv import write_tsv
 from seqkern.genomics.effects import COLUMNS
-from seqkern.genomics.motif_similarity import Match
-from seqkern.genomics.motif_tables import write_meme, write_table
+from seqkern.genomics.motif_tables import Match, write_meme, write_table
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.report import build_report
 from seqkern.report.dataset_results import StudyResults

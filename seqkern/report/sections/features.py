@@ -8,18 +8,16 @@ import numpy as np
 import pandas as pd
 
 from seqkern.genomics.effects import COLUMNS
-from seqkern.genomics.motif_similarity import FEW_KNOWN, Match
-from seqkern.genomics.motif_tables import read_motifs
+from seqkern.genomics.motif_tables import FEW_KNOWN, Match, read_motifs
 from seqkern.methods.poim import load_positions
 from seqkern.report.curves import pr_points, precision_figure
 from seqkern.report.dataset_results import KEYS, numbers, read_json, read_table, rows_by, rows_by_value
+from seqkern.report.learned_pages import logo_figures, motif_table, positions_content
 from seqkern.report.markup import Markup, details, tag
 from seqkern.report.methods_text import chosen_values
-from seqkern.report.motif_page import logo_figures, motif_table
 from seqkern.report.outcomes import sequence_cell, stored_sequences
 from seqkern.report.page_frame import Column, number, plural, table
 from seqkern.report.plots import coefficients_figure, epsilon_path_figure, feature_weights_figure
-from seqkern.report.positions_page import positions_content
 from seqkern.report.residue_data import has_relevances, mean_relevances, relevances_by_position
 from seqkern.report.residue_figures import letters_figure, state_title
 from seqkern.report.sentences import enumerate_names, metric
