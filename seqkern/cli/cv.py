@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 import sys
 import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seqkern.cli.common import naming_file
-from seqkern.cli.outer_folds import add_outer_folds
+from seqkern.cli.common import naming_file, refuse_unused
 from seqkern.cli.output import (
     FINISHED,
     add_overwrite,
@@ -18,10 +23,430 @@ from seqkern.cli.output import (
     result_folder,
     tell_formulas,
 )
+from seqkern.cli.regions import tell_folds
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search
+from seqkern.core.archive import canonical_json
+from seqkern.core.errors import FoldError, GramError, LabelError, SequenceError
 
 if TYPE_CHECKING:
-    from seqkern.cli.outer_folds import CrossValidated
+    from seqkern.cli.training_input import Input
+    from seqkern.core.checkpoint import Checkpoint
+    from seqkern.evaluation.chance import PermutationTest
+    from seqkern.evaluation.estimates import Estimate
+    from seqkern.evaluation.fold_tables import FoldResult
+    from seqkern.evaluation.folds import FoldSet, Split
+    from seqkern.methods.crossval import OuterFolds
+    from seqkern.methods.method import Method
+    from seqkern.methods.sources import Data
+    from seqkern.methods.training import Together
+    from seqkern.sequences.labels import Labels
+    from seqkern.study.dataset import Task
+
+
+# The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output.
+
+METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
+"""As `seqkern.methods.crossval.OUTER_METHODS`, listed here to keep ``--help`` fast."""
+MOST_FOLDS = 12
+"""With more folds their scores are only in the tables."""
+
+
+def add_outer_folds(group: argparse._ActionsContainer) -> None:
+    """Add the arguments for the design of the outer folds and for the permutation test."""
+    group.add_argument(
+        "--fold-method",
+        choices=METHODS,
+        help="how outer folds are made (default: grouped where samples belong together: groups, overlapping windows "
+        "or residues of a chain; else stratified)",
+    )
+    group.add_argument(
+        "--repeats", type=int, default=1, metavar="N", help="repeat the cross-validation on other folds (default: 1)"
+    )
+    group.add_argument(
+        "--permutations",
+        type=int,
+        metavar="N",
+        help="test the score: repeat everything, also the search, on N permutations of the labels, in one process for "
+        "each thread",
+    )
+
+
+class CrossValidated(NamedTuple):
+    """The result of a cross-validation, and its design; the headline is the first of `scores`."""
+
+    labels: Labels  # Of the samples used, with the groups kept together
+    outer: OuterFolds  # The design
+    splits: Sequence[Split]  # The outer folds
+    results: Sequence[FoldResult]  # Of each fold
+    scores: Mapping[str, Estimate]  # The headline first
+    test: PermutationTest | None  # If it was asked for
+    # The best trivial baseline on the same folds, and its mean headline score; None for residues
+    trivial: tuple[str, float] | None
+
+
+def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
+    """Return the design of the outer folds."""
+    # imported here to keep --help fast
+    from seqkern.core.checks import check_integer
+    from seqkern.methods.crossval import OuterFolds
+
+    if args.fold_method in ("leave-one-out", "leave-one-group-out", "predefined"):
+        why = f"does not work with --fold-method {args.fold_method}, which draws no folds"
+        refuse_unused(args, why, {"repeats": 1} | ({"folds": 5} if args.verb == "cv" else {}))
+    check_integer("folds", folds, 2)
+    check_integer("repeats", args.repeats, 1)
+    if args.permutations is not None:
+        check_integer("permutations", args.permutations, 1)
+    return OuterFolds(args.fold_method, folds, args.repeats, args.seed)
+
+
+def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
+    """Return the approximate number of outer folds, before it is known which samples belong together."""
+    columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
+    if args.fold_method == "leave-one-out":
+        return len(labels)
+    column = columns.get(args.fold_method)
+    return folds * args.repeats if column is None else len(set(column.tolist()))
+
+
+def kept_together(args: argparse.Namespace, given: Input) -> Together:
+    """Return the labelled samples with the groups that no fold divides, and print what was found."""
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.methods.training import together
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.sequences.similarity import similar_groups
+
+    labels, residues = given.dataset.task().labels, given.dataset.residues
+    used = np.flatnonzero(labels.used())
+    kept = together(
+        labels.take(used),
+        given.X.take(used),
+        given.window,
+        None if residues is None else residues.take(used),
+        allow_similar=args.allow_similar,
+        n_threads=args.threads,
+    )
+    for sentence in kept.sentences:
+        print(f"seqkern: {sentence}", file=sys.stderr)
+    if args.fold_method is None:
+        tell_folds(given.dataset.notes)
+    if args.allow_similar and isinstance(given.X, SequenceSet) and residues is None:
+        found = similar_groups(given.X.take(used), n_threads=args.threads)
+        if found:
+            text = found.describe(ending="in different folds, which makes scores too good")
+            print(f"seqkern: {text}", file=sys.stderr)
+    return kept
+
+
+def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together) -> None:
+    """Raise an error, before any kernel is computed, for too few samples or folds that do not suit the method."""
+    # imported here to keep --help fast
+    from dataclasses import replace
+
+    # imported here to keep --help fast
+    import numpy as np
+
+    # imported here to keep --help fast
+    from seqkern.core.errors import FoldError, LabelError
+    from seqkern.evaluation.intervals import too_few
+    from seqkern.methods.crossval import check_splits
+
+    labels, residues = given.dataset.task().labels, given.dataset.residues
+    used = np.flatnonzero(labels.used())
+    X, labels = given.X.take(used), labels.take(used)
+    residues = None if residues is None else residues.take(used)
+    if labels.kind == "none":
+        raise LabelError("no labels to score by", remedy="give the negatives as a second file, or add --labels")
+    labels = replace(labels, groups=kept.groups)
+    lacking = too_few(labels)
+    if lacking is not None:
+        raise FoldError(lacking.sentence(), remedy="give more samples, or train without a score (seqkern train --cv 0)")
+    check_splits(method, labels, outer.splits(labels, X, None if residues is None else residues.record))
+
+
+def cross_validated(
+    args: argparse.Namespace,
+    method: Method,
+    data: Data,
+    given: Input,
+    outer: OuterFolds,
+    finished: Checkpoint | None = None,
+) -> CrossValidated:
+    """Return the cross-validation of a method, with a permutation test if requested; `finished` makes it resumable."""
+    # imported here to keep --help fast
+    from dataclasses import replace
+
+    # imported here to keep --help fast
+    from seqkern.core.progress import progress_bar
+    from seqkern.evaluation.estimates import estimates
+    from seqkern.methods.baselines import best_baseline
+    from seqkern.methods.crossval import cross_validate, procedure_test
+
+    X = next(iter(data.sources.values())).X
+    chains = None if data.residues is None else data.residues.record[: len(data.labels)]
+    make_splits = partial(outer.splits, X=X, chains=chains)
+    splits = make_splits(data.labels)
+    data = replace(data, labels=outer.inner_labels(data.labels, X, chains))
+    results = cross_validate(method, data, progress_bar(splits, "folds"), finished=finished)
+    test = None
+    if args.permutations is not None:
+        test = procedure_test(
+            method,
+            data,
+            make_splits,
+            results,
+            args.permutations,
+            seed=args.seed,
+            n_processes=args.threads,
+            progress=partial(progress_bar, description="permutations"),
+            finished=None if finished is None else finished.within(f"permutations {outer!r}"),
+        )
+    found = estimates(results, data.labels.take(data.labels.used()))
+    headline = next(iter(found), None)
+    trivial = None
+    if headline is not None and data.residues is None:
+        trivial = best_baseline(X, data.labels, splits, headline)
+    return CrossValidated(data.labels, outer, splits, results, found, test, trivial)
+
+
+def score_table(found: CrossValidated) -> list[str]:
+    """Return the lines of the score table: mean, interval and each fold."""
+    # imported here to keep --help fast
+    from seqkern.report.sentences import metric
+
+    each = [split.name for split in found.splits] if len(found.splits) <= MOST_FOLDS else []
+    rows = [["score", "mean", "95 % interval", *(f"fold {name}" for name in each)]]
+    for name, one in found.scores.items():
+        several = name == "auc" and found.labels.kind == "multiclass"
+        cells = ["macro AUC" if several else metric(name).name, f"{one.score:.4f}", _interval(one)]
+        rows.append([*cells, *("-" if math.isnan(value) else f"{value:.4f}" for value in one.folds if each)])
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _interval(one: Estimate) -> str:
+    """Return the ends of an interval as text."""
+    return f"{one.low:.4f} to {one.high:.4f}" if one.how else "-"
+
+
+INTERVALS = {
+    "DeLong": "DeLong's variance, doubled over folds",
+    "Wilson": "Wilson's, of half the samples over folds",
+    "squared errors": "variance of the squared errors, doubled over folds",
+    "Nadeau-Bengio": "Student's over folds, with Nadeau and Bengio's variance",
+}
+"""What the interval of a score is."""
+
+
+def notes(found: CrossValidated) -> Iterator[str]:
+    """Yield sentences on the design, the intervals and the permutation test."""
+    # imported here to keep --help fast
+    from seqkern.report.sentences import metric
+
+    yield design(found)
+    counts = Counter(
+        str(row["value"]) for result in found.results for row in result.choices if row["parameter"] == "kernel"
+    )
+    if counts:
+        yield "chosen: " + ", ".join(f"{name} ({count} of {counts.total()})" for name, count in counts.most_common())
+    named: dict[str, list[str]] = {}
+    for name, one in found.scores.items():
+        if one.how:
+            named.setdefault(one.how, []).append(metric(name).name)
+    for how, names in named.items():
+        yield f"interval of {', '.join(names)}: {INTERVALS[how]}"
+    if found.trivial is not None:
+        yield trivial_line(found)
+    if found.test is not None:
+        yield permutation_line(found.test)
+
+
+def trivial_line(found: CrossValidated) -> str:
+    """Return a line on the best trivial baseline and what its score means."""
+    # imported here to keep --help fast
+    from seqkern.methods.baselines import BASELINES
+    from seqkern.report.sentences import metric
+
+    assert found.trivial is not None
+    (name, score), (headline, own) = found.trivial, next(iter(found.scores.items()))
+    text = f"best trivial baseline: {BASELINES[name].title}, {metric(headline).name} {score:.4f}"
+    if own.score <= score:
+        return f"{text}; the method is not better"
+    return f"{text}; it lies within the method's interval" if own.low <= score else text
+
+
+def design(found: CrossValidated) -> str:
+    """Return a description of the folds, such as ``5 stratified folds``."""
+    method, n = found.outer.chosen(found.labels), len(found.splits)
+    repeats = len({split.name.partition(".")[0] for split in found.splits}) if found.outer.repeats > 1 else 1
+    if method == "stratified" and found.labels.kind == "real":
+        method = "random"
+    folds = f"{n // repeats} {'folds' if method.startswith('leave') else f'{method} folds'}"
+    if method == "grouped" and found.labels.by_chromosome:
+        folds = f"{n // repeats} folds of whole chromosomes"
+    text = f"{folds}, one for each {'sample' if method == 'leave-one-out' else 'group'}" if "leave" in method else folds
+    return f"{text}, {repeats} repeats" if repeats > 1 else text
+
+
+def permutation_line(test: PermutationTest) -> str:
+    """Return a line with the result of a permutation test."""
+    # imported here to keep --help fast
+    from seqkern.report.sentences import metric
+
+    failed = f" ({test.failed} without a score count as better)" if test.failed else ""
+    return (
+        f"permutation test: {metric(test.metric).name} {test.observed:.4f}, mean {test.mean:.4f} on {len(test.null)} "
+        f"permutations of the labels{failed}, p = {test.p:.2g}"
+    )
+
+
+def record(found: CrossValidated) -> dict[str, Any]:
+    """Return the estimate as JSON, for the record of a model."""
+    # imported here to keep --help fast
+    from seqkern.methods.crossval import as_record
+
+    def number(value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    scores = {
+        name: {"mean": one.score, "low": number(one.low), "high": number(one.high), "interval": one.how}
+        for name, one in found.scores.items()
+    }
+    return {
+        "folds": design(found),
+        "seed": found.outer.seed,
+        "scores": scores,
+        "trivial": None if found.trivial is None else dict(zip(("baseline", "score"), found.trivial, strict=True)),
+        **({} if found.test is None else {"permutation_test": as_record(found.test)}),
+    }
+
+
+# The outer splits of a data set, which define the folds of an evaluation.
+
+
+class OuterSplits:
+    """A data set with the splits of its tasks."""
+
+    def __init__(self, dataset: str, folds: str) -> None:
+        # imported here to keep --help fast
+        from seqkern.study.dataset import load_dataset
+
+        self.place = dataset
+        self.dataset = load_dataset(dataset)
+        self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}
+
+    @cached_property
+    def fold_sets(self) -> dict[str, FoldSet]:
+        """The splits by name of the task, read only after a kernel has been checked on the data set."""
+        # imported here to keep --help fast
+        from seqkern.evaluation.folds import read_folds
+
+        ids, chains = self.dataset.X.ids, self.dataset.chains
+        return {
+            name: read_folds(self._files[name], ids, task.labels, chains) for name, task in self.dataset.tasks.items()
+        }
+
+    @cached_property
+    def work(self) -> list[tuple[str, Split]]:
+        """Each split with the name of its task, in the order of the tables."""
+        return [(name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits]
+
+    def labels(self, task: str) -> Labels:
+        """Return the labels of a task, with groups and development part of the folds, if any."""
+        return self.fold_sets[task].inner_labels(self.dataset.tasks[task].labels)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """A text that identifies each split: the samples of both sets, labels and groups."""
+        learned_from = {name: _learned_from(task, self.fold_sets[name]) for name, task in self.dataset.tasks.items()}
+        return [
+            canonical_json([name, split.name, split.train.tolist(), split.test.tolist(), learned_from[name]])
+            for name, split in self.work
+        ]
+
+    @contextlib.contextmanager
+    def naming(self, task: str, split: Split) -> Iterator[None]:
+        """Add the fold file and split to errors about labels and folds, and the data set to errors about samples."""
+        try:
+            yield
+        except (LabelError, FoldError) as error:
+            if error.file is None:
+                error.file, error.problem = self._files[task], f"split {split.name!r}: {error.problem}"
+            raise
+        except (SequenceError, GramError) as error:
+            if error.file is None:
+                error.file = self.place
+            raise
+
+
+def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
+    """Return what a task's results depend on besides data and splits: labels, and what determines the inner folds."""
+    given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
+    inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
+    return [task.labels.digest(), inner]
+
+
+# Remarks on the folds of an evaluation: the headline score in one line, and warnings about problematic fits.
+
+
+def headline(results: Sequence[FoldResult], labels: Labels, task: str) -> str:
+    """Return the headline score of a task, with its interval."""
+    # imported here to keep --help fast
+    from seqkern.evaluation.estimates import estimates
+    from seqkern.evaluation.intervals import too_few
+    from seqkern.report.sentences import metric
+
+    used = labels.take(labels.used())
+    lacking = too_few(used)
+    found = estimates(results, used)
+    if lacking is not None or not found:
+        return f"{task}: {'no score' if lacking is None else lacking.sentence()}"
+    name, one = next(iter(found.items()))
+    title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric(name).name
+    interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
+    parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
+    return f"{task}: {title} {one.score:.4f}{interval}, {parts}"
+
+
+def fold_remarks(results: Sequence[FoldResult]) -> Iterator[str]:
+    """Yield a sentence on each problem that occurred in some folds."""
+    text = _constant_columns(results)
+    if text is not None:
+        yield text
+    yield from _not_converged(results)
+
+
+def _constant_columns(results: Sequence[FoldResult]) -> str | None:
+    """Return a sentence on the constant columns that the P-SVM left out, over all folds; None if there were none."""
+    counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
+    most, size = max(counts, default=(0, 0))
+    if not most:
+        return None
+    fits = sum(count > 0 for count, _ in counts)
+    were = "column was" if size == 1 else "columns were"
+    return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
+
+
+def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
+    """Yield a sentence on each fit that did not converge, and on solvers' remarks."""
+    fits = [result.fit for result in results]
+    failed = [fit for fit in fits if not fit["converged"]]
+    if failed:
+        why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
+        yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
+    remarks = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
+    if remarks:
+        yield f"remark on {len(remarks)} of {len(fits)} fits, the first: {remarks[0]}"
+    weights = sum(fit.get("weights_converged") is False for fit in fits)
+    if weights:
+        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training sets"
+    inner = [fit["inner_not_converged"] for fit in fits if fit.get("inner_not_converged")]
+    if inner:
+        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training sets"
+
 
 EXAMPLE = "seqkern cv donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver csvc --search -o cv/spectrum/csvc"
 
@@ -55,16 +480,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the verb."""
     # imported here to keep --help fast
-    from seqkern.cli.outer_folds import (
-        check_design,
-        count_folds,
-        cross_validated,
-        fold_remarks,
-        kept_together,
-        notes,
-        outer_folds,
-        score_table,
-    )
     from seqkern.cli.training_input import chosen_method, read_input, read_method, tell_fewer_folds
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
@@ -125,7 +540,6 @@ def run(args: argparse.Namespace) -> None:
 def _write(folder: Path, found: CrossValidated) -> None:
     """Write the tables and the ROC curves."""
     # imported here to keep --help fast
-    from seqkern.cli.outer_folds import design
     from seqkern.core.archive import atomic_write
     from seqkern.core.tsv import write_tsv
     from seqkern.evaluation.fold_tables import write_results

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_significance, add_threads
-from seqkern.cli.outer_folds import fold_remarks, headline
+from seqkern.cli.cv import fold_remarks, headline
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.declarations import whole_number
 from seqkern.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
-    from seqkern.cli.outer_folds import OuterSplits
+    from seqkern.cli.cv import OuterSplits
     from seqkern.evaluation.folds import Split
     from seqkern.evaluation.pooled import PooledChoice
     from seqkern.evaluation.selection import Candidate
@@ -275,7 +275,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run ``seqkern evaluate``."""
     # imported here to keep --help fast
-    from seqkern.cli.outer_folds import OuterSplits
+    from seqkern.cli.cv import OuterSplits
     from seqkern.core.progress import progress_bar
 
     _check_division(args)

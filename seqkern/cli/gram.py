@@ -15,13 +15,13 @@ from seqkern.cli.common import (
     add_windows,
     naming_file,
     policies_of,
+    profiles_of,
     read_tracks,
     refuse_unused,
     tell_counts,
     windows_of,
 )
 from seqkern.cli.evaluate import share as share_of
-from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import add_regions, as_sources, regions_of
 from seqkern.cli.several_sequences import given_files, read_given, read_views
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import FASTA_POLICIES, OF_TABLE, policies_of, read_tracks, refuse_unused
-from seqkern.cli.parts import refuse_part
-from seqkern.cli.profiles import profiles_of
+from seqkern.cli.common import FASTA_POLICIES, OF_TABLE, policies_of, profiles_of, read_tracks, refuse_unused
+from seqkern.cli.output import refuse_part
 from seqkern.cli.regions import as_sources, regions_of, site_windows
 from seqkern.cli.several_sequences import fill_fasta, read_several, read_views, sequence_files
 from seqkern.cli.wrong_files import LONG, TIMES

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts, unrecognised
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import add_spreadsheet_safe, prediction_writer, tell_formulas
-from seqkern.cli.parts import add_parts, added, as_part, gather
+from seqkern.cli.output import add_parts, add_spreadsheet_safe, added, as_part, gather, prediction_writer, tell_formulas
 from seqkern.cli.predict_residues import DRAWN, add_states, check_no_states, check_residues, run_residues, split_tracks
 from seqkern.cli.regions import add_given_sites, add_regions
 from seqkern.cli.scan import add_scan, check_no_scan, run_scan

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts, unrecognised
 from seqkern.cli.new_sequences import read_chunks
-from seqkern.cli.output import output_writer
-from seqkern.cli.parts import refuse_part
+from seqkern.cli.output import output_writer, refuse_part
 from seqkern.cli.scan import check_no_scan
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.report.markup import Markup, tag

@@ -17,6 +17,7 @@ from seqkern.cli.common import (
     add_tracks,
     add_windows,
     policies_of,
+    profiles_of,
     read_tracks,
     refuse_unused,
     tell_counts,
@@ -24,7 +25,6 @@ from seqkern.cli.common import (
 )
 from seqkern.cli.feature_tables import check_label_column, table_dataset
 from seqkern.cli.predict_residues import is_one_file
-from seqkern.cli.profiles import profiles_of
 from seqkern.cli.regions import add_regions, regions_of, tell_background
 from seqkern.cli.several_sequences import check_names, given_files, sequence_files, several_entry, views_of
 from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice

@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
+from seqkern.cli.cv import METHODS
 from seqkern.cli.main import main
-from seqkern.cli.outer_folds import METHODS
 from seqkern.methods.crossval import OUTER_METHODS
 from seqkern.methods.loading import load_model
 
