@@ -10,8 +10,7 @@ import pictures
 import rst
 import yaml
 
-from seqkern.cli.kernels import traits
-from seqkern.cli.listing import summary
+from seqkern.cli.listing import summary, traits
 from seqkern.kernels import KERNELS
 from seqkern.solvers import SOLVERS
 from seqkern.solvers.layers import LAYERS

@@ -2,7 +2,7 @@
 
 The table of verbs is static, so that ``seqkern --help`` imports nothing heavy; a verb's module is imported only when
 the verb is called. It provides ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``, and optionally
-``MORE_EXAMPLES``.
+``MORE_EXAMPLES``; in a module of several verbs, a class of the verb's name does.
 """
 
 from __future__ import annotations
@@ -59,6 +59,16 @@ VERBS = {
     "solvers": "list the solvers, feature selectors and layers, and their parameters",
 }
 
+SHARED = {
+    "demo": "study_folder",
+    "init": "study_folder",
+    "grammar": "genes",
+    "genes": "genes",
+    "kernels": "listing",
+    "solvers": "listing",
+}
+"""The modules of several verbs; other verbs have a module of their name."""
+
 
 class Parser(argparse.ArgumentParser):
     r"""A parser that reports errors in one line.
@@ -98,6 +108,16 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"seqkern: {one_line(message, 1500)}; {one_line(see, 400)}\n")
 
 
+def verb_home(verb: str) -> Any:
+    """Return the module of a verb, or its class in a module of several verbs.
+
+    >>> verb_home("kernels").EXAMPLE
+    'seqkern kernels spectrum'
+    """
+    module = importlib.import_module(f".{SHARED.get(verb, verb)}", __package__)
+    return getattr(module, verb.capitalize()) if verb in SHARED else module
+
+
 def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
     """Return the parser, with the arguments of one verb; `alone` omits the other verbs, which take 0.2 ms each.
 
@@ -118,17 +138,17 @@ def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
         if name != verb:
             verbs.add_parser(name, help=summary)
             continue
-        module = importlib.import_module(f".{name}", __package__)
+        home = verb_home(name)
         child = verbs.add_parser(
             name,
             help=summary,
             description=summary[0].upper() + summary[1:] + ".",
-            epilog="\n  ".join(["example:", module.EXAMPLE, *getattr(module, "MORE_EXAMPLES", ())]),
+            epilog="\n  ".join(["example:", home.EXAMPLE, *getattr(home, "MORE_EXAMPLES", ())]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        module.add_arguments(child)
-        child.set_defaults(run=module.run)
+        home.add_arguments(child)
+        child.set_defaults(run=home.run)
     return parser
 
 

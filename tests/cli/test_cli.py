@@ -1,6 +1,5 @@
 """The command line as a whole: help, exit codes, one-line errors."""
 
-import importlib
 import os
 import shlex
 import shutil
@@ -10,7 +9,7 @@ import sys
 import pytest
 from conftest import ROOT
 
-from seqkern.cli.main import VERBS, build_parser, main
+from seqkern.cli.main import VERBS, build_parser, main, verb_home
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -22,7 +21,7 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
 
 
 def test_more_examples_of_help_are_read_by_the_parser(capsys):
-    lines = importlib.import_module("seqkern.cli.train").MORE_EXAMPLES
+    lines = verb_home("train").MORE_EXAMPLES
     assert main(["train", "--help"]) == 0
     out = capsys.readouterr().out
     for line in lines:
@@ -41,7 +40,7 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     for verb in VERBS:
-        line, _, output = importlib.import_module(f"seqkern.cli.{verb}").EXAMPLE.partition(" > ")
+        line, _, output = verb_home(verb).EXAMPLE.partition(" > ")
         program, *argv = shlex.split(line)
         assert (program, argv[0]) == ("seqkern", verb)
         if verb in ELSEWHERE:
@@ -52,7 +51,7 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):
         if verb == "suggest":  # takes records without a label
             shutil.copy("donors.fasta", "pool.fasta")
         if verb == "compare":  # takes two methods
-            other = importlib.import_module("seqkern.cli.evaluate").EXAMPLE.replace("k=3", "k=1").replace("um3", "um1")
+            other = verb_home("evaluate").EXAMPLE.replace("k=3", "k=1").replace("um3", "um1")
             assert main(shlex.split(other)[1:]) == 0
         assert main(argv) == 0, f"{line}: {capsys.readouterr().err}"
         told = capsys.readouterr().out
