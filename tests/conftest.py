@@ -25,15 +25,17 @@ settings.load_profile("seqkern")
 
 def pytest_addoption(parser):
     """Add the option of the nightly run."""
-    parser.addoption("--all-cases", action="store_true", help="run every combination of parameters and every example")
+    parser.addoption("--all-cases", action="store_true", help="run every combination of parameters, every example, and what is nightly")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Keep as many cases of each function as give each value of each parameter once; ``--all-cases`` keeps all."""
+    """Keep as many cases of each function as give each value of each parameter once, without nightly functions."""
     if config.option.all_cases:
         return
     functions = defaultdict(list)
     for item in items:
+        if item.get_closest_marker("nightly"):
+            continue
         functions[item.nodeid.partition("[")[0]].append(item)
     kept = {case for cases in functions.values() for case in covering(cases)}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
