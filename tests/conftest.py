@@ -1,6 +1,8 @@
 """Fixtures that all tests share."""
 
 import os
+import zlib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,57 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
 # no deadline: a busy machine is not a failure
 settings.register_profile("seqkern", deadline=None)
 settings.load_profile("seqkern")
+
+
+def pytest_addoption(parser):
+    """Add the option of the nightly run."""
+    what = "run every combination of parameters, every example, and what is nightly"
+    parser.addoption("--all-cases", action="store_true", help=what)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep as many cases of each function as give each value of each parameter once, without nightly functions."""
+    if config.option.all_cases:
+        return
+    functions = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            continue
+        functions[item.nodeid.partition("[")[0]].append(item)
+    kept = {case for cases in functions.values() for case in covering(cases)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def covering(cases):
+    """Return cases of a function that hold each value of each parameter; which is the first depends on its name."""
+    first = zlib.crc32(cases[0].originalname.encode()) % len(cases)
+    values = {case: parameters(case) for case in cases[first:] + cases[:first]}
+    missing = set().union(*values.values())
+    chosen = [] if missing else cases
+    while missing:
+        chosen.append(max(values, key=lambda case: len(values[case] & missing)))
+        missing -= values[chosen[-1]]
+    return chosen
+
+
+def parameters(case):
+    """Return the values of a case: one for each decorator, one for each fixture, two of a check of scikit-learn."""
+    if not hasattr(case, "callspec"):
+        return set()
+    params = case.callspec.params
+    marks = [mark.args[0] for mark in case.iter_markers("parametrize") if mark.args[0] != "estimator, check"]
+    groups = [names.replace(" ", "").split(",") if isinstance(names, str) else list(names) for names in marks]
+    groups += [[name] for name in params if not any(name in names for names in groups)]
+    classes = case.get_closest_marker("contract") is not None
+    return {(*names, *(branch(params[name], classes) for name in names)) for names in groups}
+
+
+def branch(value, classes):
+    """Return what a value stands for: itself, its class where examples take turns, the function of a check."""
+    if classes and hasattr(value, "get_params"):
+        return type(value)
+    return getattr(value, "func", None) or id(value)
 
 
 @pytest.fixture(scope="session")

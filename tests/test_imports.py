@@ -2,14 +2,16 @@
 
 import ast
 
-import pytest
 from conftest import ROOT
 
-MODULES = sorted((ROOT / "seqkern").rglob("*.py"))
+
+def test_imports_inside_functions_have_a_reason():
+    paths = sorted((ROOT / "seqkern").rglob("*.py"))
+    assert [place for path in paths for place in unexplained(path)] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_inside_functions_have_a_reason(path):
+def unexplained(path):
+    """Return the imports inside functions of a module that stand beside no comment."""
     source = path.read_text(encoding="utf-8")
     lines, bare, explained = source.split("\n"), [], set()
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
@@ -25,5 +27,5 @@ def test_imports_inside_functions_have_a_reason(path):
         if own or lines[first - 2].strip().startswith("#") or first - 1 in explained:
             explained.add(node.end_lineno)
         else:
-            bare.append(f"{first}: {lines[first - 1].strip()}")
-    assert bare == []
+            bare.append(f"{path.relative_to(ROOT)}:{first}: {lines[first - 1].strip()}")
+    return bare

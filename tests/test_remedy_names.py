@@ -34,7 +34,6 @@ LABEL_KEYS = {"from", "label", "superfamily", "family", "first_word"}
 """Below ``labels:``, where the schema lists no keys."""
 CHOICES = {"one_hot"}
 """Values of parameters."""
-ALL = remedies()
 
 
 def schema_words(node):
@@ -55,21 +54,21 @@ KEYS |= set(RESIDUE_KEYS) | LABEL_KEYS | FOLD_OPTIONS | set(METHODS)
 
 def wrong(pattern, known):
     """Return the remedies in which a name matched by a pattern is not known."""
-    return [f"{name}: {one}" for one in ALL for name in re.findall(pattern, one.text) if name not in known]
+    return [f"{name}: {one}" for one in remedies() for name in re.findall(pattern, one.text) if name not in known]
 
 
 def test_the_remedies_were_found():
-    assert len(ALL) > 900
-    assert any(GAP in one.text for one in ALL)
+    assert len(remedies()) > 900
+    assert any(GAP in one.text for one in remedies())
 
 
 def test_options_exist():
-    assert [str(one) for one in ALL if missing_options(one.text, *VERBS)] == []
+    assert [str(one) for one in remedies() if missing_options(one.text, *VERBS)] == []
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_options_of_the_verb_that_raises(verb):
-    own = [one for one in ALL if one.module == f"seqkern.cli.{verb}"]
+    own = [one for one in remedies() if one.module == f"seqkern.cli.{verb}"]
     assert [str(one) for one in own if missing_options(one.text, verb)] == []
 
 
@@ -78,7 +77,7 @@ def test_verbs_exist():
 
 
 def test_specifications_exist():
-    pairs = [(name, key, one) for one in ALL for name, key in re.findall(r"\b([a-z_]+):([a-z_]+)=", one.text)]
+    pairs = [(name, key, one) for one in remedies() for name, key in re.findall(r"\b([a-z_]+):([a-z_]+)=", one.text)]
     assert pairs
     for name, key, one in pairs:
         if name != "name":  # name:parameter=value, which explains the form

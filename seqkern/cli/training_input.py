@@ -151,12 +151,9 @@ def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False,
 
 def why_left_out(method: Method) -> str:
     """Return a clause on why a method leaves out unlabelled records."""
-    # imported here to keep --help fast
-    from seqkern.solvers.solver_specs import build_solver
-
-    for spec in method.specs:
-        if not build_solver(spec).accepts_unlabelled:
-            return f"solver {spec['solver']!r} does not learn from them"
+    for solver in method.solvers:
+        if not solver.accepts_unlabelled:
+            return f"solver {solver.name!r} does not learn from them"
     return "kernels that are fitted to each training set do not use them"
 
 

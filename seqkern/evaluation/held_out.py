@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from seqkern.core.errors import FoldError, LabelError, ParameterError
 from seqkern.evaluation.calibration import METHODS, IsotonicCalibration, SigmoidCalibration
-from seqkern.evaluation.selection import MakeSolver, Pair, inner_folds
+from seqkern.evaluation.selection import Pair, inner_folds
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED, Labels
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.layers.chain import Layers
 from seqkern.solvers.thresholds import PLAIN, Threshold, parse_rule
 
@@ -23,14 +24,13 @@ from seqkern.solvers.thresholds import PLAIN, Threshold, parse_rule
 def held_out_decisions(
     pair: Pair,
     labels: Labels,
-    spec: dict[str, Any],
-    make_solver: MakeSolver,
+    solver: Solver,
     *,
     folds: int = 5,
     seed: int = 1,
     chains: Residues | None = None,
 ) -> tuple[npt.NDArray[np.float64], int, int]:
-    """Return each sample's decision value from a classifier trained on folds without it, and counts of the fits.
+    """Return each sample's decision value from the solver trained on folds without it, and counts of the fits.
 
     The values have the shape (n + m,), or (n + m, classes), for n samples and m neighbours in the same chains. They
     are NaN for a fold whose training set lacks a class.
@@ -56,8 +56,7 @@ def held_out_decisions(
         decided = _with_neighbours(held_out, chains, len(y))
         K_train, K_held_out = pair(train, decided, y[train])
         groups = None if labels.groups is None else np.asarray(labels.groups)[train]
-        solver = make_solver(spec, labels.kind).fit(K_train, y[train], groups)
-        decisions[decided] = solver.decision_function(K_held_out)
+        decisions[decided] = solver.fit(K_train, y[train], groups).decision_function(K_held_out)
         del K_train, K_held_out  # frees memory before the next ones
         n_folds += 1
         not_converged += solver.count_not_converged()
@@ -86,8 +85,7 @@ def fit_layers(
     layers: Sequence[Any],
     pair: Pair,
     labels: Labels,
-    spec: dict[str, Any],
-    make_solver: MakeSolver,
+    solver: Solver,
     *,
     chains: Residues | None,
     folds: int,
@@ -100,7 +98,7 @@ def fit_layers(
     """
     if labels.groups is None and chains is not None:
         labels = replace(labels, groups=chains.record[: len(labels)].astype(str))
-    scores, n_fits, failed = held_out_decisions(pair, labels, spec, make_solver, folds=folds, seed=seed, chains=chains)
+    scores, n_fits, failed = held_out_decisions(pair, labels, solver, folds=folds, seed=seed, chains=chains)
     lap("hold out")
     parts = [
         (_with_neighbours(train, chains, len(labels)), _with_neighbours(held_out, chains, len(labels)))

@@ -43,7 +43,7 @@ from seqkern.solvers.solver_specs import Free
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
 
 if TYPE_CHECKING:
-    from seqkern.evaluation.selection import MakeSolver, Pair
+    from seqkern.evaluation.selection import Pair
 
 
 # Records of how a model was trained.
@@ -235,12 +235,12 @@ class Afterwards:
         return found if self.unset is None else found | {"threshold_unset": self.unset}
 
 
-def default_rule(labels: Labels, choice: Choice, make_solver: "MakeSolver", metric: str = "auto") -> str | None:
+def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str = "auto") -> str | None:
     """Return the threshold rule used if none was requested; None for a threshold of 0."""
     searched = choice.scores.shape[1] > 0
     if not searched and not unequal(labels):
         return None
-    if make_solver(choice.spec, labels.kind).sets_threshold:
+    if solver.sets_threshold:
         return None
     if isinstance(choice.spec.get("class_weight"), Mapping):  # these weights say what errors cost
         return None
@@ -251,7 +251,7 @@ def fit_after_choice(
     pair: "Pair",
     labels: Labels,
     choice: Choice,
-    make_solver: "MakeSolver",
+    solver: "Solver",
     search: "Search",
     *,
     calibration: str | None = None,
@@ -267,12 +267,12 @@ def fit_after_choice(
     asked = calibration is not None or threshold not in (None, PLAIN)
     rule = threshold
     if threshold is None and calibration is None:
-        rule = default_rule(labels, choice, make_solver, search.metric)
+        rule = default_rule(labels, choice, solver, search.metric)
     if calibration is None and rule in (None, PLAIN):
         return Afterwards()
     by_probability = calibration is not None and threshold is None
     try:
-        decisions, n_folds, n_fits, failed = _held_out(pair, labels, choice, make_solver, search)
+        decisions, n_folds, n_fits, failed = _held_out(pair, labels, choice, solver, search)
         fits = fit_afterwards(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
     except SeqkernError as error:
         if asked:
@@ -282,14 +282,12 @@ def fit_after_choice(
 
 
 def _held_out(
-    pair: "Pair", labels: Labels, choice: Choice, make_solver: "MakeSolver", search: "Search"
+    pair: "Pair", labels: Labels, choice: Choice, solver: "Solver", search: "Search"
 ) -> tuple[npt.NDArray[np.float64], int, int, int]:
     """Return the held-out decisions, the number of folds, of fits, and of fits that did not converge."""
     if choice.decisions is not None:
         return choice.decisions, choice.n_folds, 0, 0
-    decisions, n_folds, failed = held_out_decisions(
-        pair, labels, choice.spec, make_solver, folds=search.folds, seed=search.seed
-    )
+    decisions, n_folds, failed = held_out_decisions(pair, labels, solver, folds=search.folds, seed=search.seed)
     return decisions, n_folds, n_folds, failed
 
 

@@ -171,14 +171,19 @@ class Method:
         return found
 
     @functools.cached_property
+    def solvers(self) -> list[Solver]:
+        """The solvers of the specs, not fitted: what they accept and need."""
+        return [build_solver(spec) for spec in self.specs]
+
+    @functools.cached_property
     def input(self) -> str:
         """The kernel input of the solvers: ``"gram"``, ``"features"`` or ``"implicit"``, the same for all."""
-        return common_input(self.specs)
+        return common_input(self.solvers)
 
     @functools.cached_property
     def accepts_operator(self) -> bool:
         """Whether all solvers also accept products with the kernel matrix, for which there are no bounds."""
-        return self.search.metric not in BOUNDS and all(build_solver(spec).accepts_operator for spec in self.specs)
+        return self.search.metric not in BOUNDS and all(solver.accepts_operator for solver in self.solvers)
 
     @functools.cached_property
     def accepts_unlabelled(self) -> bool:
@@ -187,23 +192,23 @@ class Method:
         All solvers must accept them; kernels that are fitted to labels, and layers, do not.
         """
         fitted = any(kernel is not None and kernel.data_dependent for kernel in self.kernels.values())
-        return not fitted and not self.layers and all(build_solver(spec).accepts_unlabelled for spec in self.specs)
+        return not fitted and not self.layers and all(solver.accepts_unlabelled for solver in self.solvers)
 
     @functools.cached_property
     def accepts_rows(self) -> bool:
         """Whether all solvers can be fitted on rows of a stored Gram matrix; clusters and bounds need the matrix."""
         needs_matrix = self.search.clusters is not None or self.search.metric in BOUNDS
-        return not needs_matrix and all(build_solver(spec).accepts_rows for spec in self.specs)
+        return not needs_matrix and all(solver.accepts_rows for solver in self.solvers)
 
     @property
     def without_matrix(self) -> str:
         """What to train instead where a Gram matrix does not fit: see `Solver.without_matrix`; empty unless of all."""
-        found = {build_solver(spec).without_matrix for spec in self.specs}
+        found = {solver.without_matrix for solver in self.solvers}
         return found.pop() if len(found) == 1 else ""
 
     def gram_bytes(self, n: int) -> int:
         """Return the memory that the solvers need besides a Gram matrix."""
-        return max(build_solver(spec).gram_bytes(n) for spec in self.specs)
+        return max(solver.gram_bytes(n) for solver in self.solvers)
 
     def gives(self, kernel: str, X: Units) -> str:
         """Return what the solvers get from a kernel; see `seqkern.kernels.kernel_specs`.
@@ -251,7 +256,7 @@ class Method:
         """
         if self.inner_folds > 0 or (self.threshold is None and unequal(labels)):
             return True
-        return any(build_solver(spec).accepts_groups for spec in self.specs)
+        return any(solver.accepts_groups for solver in self.solvers)
 
     def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
         """Return the Gram transforms of a kernel, not fitted.
@@ -308,7 +313,7 @@ class Method:
         held = None if self.search.budget is None else HeldMatrices(X, room=strict, n_threads=n_threads)
         make = functools.partial(
             make_source,
-            form=feature_form(self.specs) if self.input == "features" else {},
+            form=feature_form(self.solvers) if self.input == "features" else {},
             memory_limit=memory_limit,
             n_threads=n_threads,
             held=held,
@@ -372,10 +377,10 @@ class Method:
         ParameterError, LabelError, FoldError
             As for `seqkern.study.feasible.check_training_part` and `seqkern.evaluation.selection.check_bound`.
         """
-        check_bound(self.search.metric, labels.kind, self.specs, labels.classes)
+        check_bound(self.search.metric, labels.kind, self.solvers, labels.classes)
         check_bound_kernels(self.search.metric, self.kernels)
         folds, seed = self.inner_folds, self.search.seed
-        check_training_part(labels, self.specs, inner_folds=folds, seed=seed, groups=groups, place=place)
+        check_training_part(labels, self.solvers, inner_folds=folds, seed=seed, groups=groups, place=place)
 
     def check_choice(self, labels: Labels) -> None:
         """Raise LabelError if there are several candidates but no labels.
@@ -465,8 +470,9 @@ class _Fitting:
         """Run all stages; the choice is skipped if `choice` is given."""
         with unconverged():  # they are counted
             choice = self.choose() if choice is None else choice
-            afterwards = self.fit_afterwards(choice)
-            layers = self.fit_layers(choice, self.rows if ahead is None else ahead)
+            solver = self.make(choice.spec, self.labels.kind)
+            afterwards = self.fit_afterwards(choice, solver)
+            layers = self.fit_layers(choice, solver, self.rows if ahead is None else ahead)
         seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
         part, converged = self.prepare(choice, seen)
         return FittedMethod(
@@ -478,7 +484,7 @@ class _Fitting:
             choice=choice,
             part=part,
             ahead=seen,
-            solver=self.train(choice, part),
+            solver=self.train(choice, solver, part),
             afterwards=afterwards,
             layers=layers,
             inner=InnerFits(
@@ -546,7 +552,7 @@ class _Fitting:
         K, _ = pairs[self.method.candidates[0][0]](every, every[:0], self.labels.signs())
         return cluster_groups(K[np.ix_(positive, positive)], positive, n, self.labels.groups)
 
-    def fit_afterwards(self, choice: Choice) -> Afterwards:
+    def fit_afterwards(self, choice: Choice, solver: Solver) -> Afterwards:
         """Fit calibration and threshold to held-out decision values."""
         if self.method.layers:
             return Afterwards()
@@ -554,7 +560,7 @@ class _Fitting:
             self.pair(self.data.source(choice.kernel), self.rows),
             self.labels,
             choice,
-            self.make,
+            solver,
             self.method.search,
             calibration=self.method.calibration if self.labels.kind == "binary" else None,
             threshold=self.method.threshold if self.labels.kind == "binary" else None,
@@ -563,7 +569,7 @@ class _Fitting:
         self.watch.lap("hold out")
         return fitted
 
-    def fit_layers(self, choice: Choice, ahead: npt.NDArray[np.int64]) -> Layers | None:
+    def fit_layers(self, choice: Choice, solver: Solver, ahead: npt.NDArray[np.int64]) -> Layers | None:
         """Fit the layers to held-out decision values, including those of the other residues of the chains."""
         if not self.method.layers:
             return None
@@ -574,8 +580,7 @@ class _Fitting:
             self.method.layers,
             self.pair(self.data.source(choice.kernel, seen), seen),
             self.labels,
-            choice.spec,
-            self.make,
+            solver,
             chains=None if residues is None else residues.take(seen),
             folds=search.folds,
             seed=search.seed,
@@ -593,9 +598,8 @@ class _Fitting:
         self.watch.lap("kernel")
         return part, not weights
 
-    def train(self, choice: Choice, part: Part) -> Solver:
+    def train(self, choice: Choice, solver: Solver, part: Part) -> Solver:
         """Return the solver, fitted on the whole training set."""
-        solver = self.make(choice.spec, self.labels.kind)
         self.watch.training_matrix(part.train, self.method.kernels[choice.kernel], part.transforms, solver)
         solver.fit(part.train, self.y, self.labels.groups)
         self.watch.lap("train")

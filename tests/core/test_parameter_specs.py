@@ -139,6 +139,7 @@ def validators():
     return {kind: jsonschema.Draft202012Validator(schema) for kind, schema in schemas.items()}
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES, ids=str)
 def test_the_schema_takes_what_can_be_built(kind, example, validators):
     spec = json.loads(json.dumps(example.spec()))

@@ -26,7 +26,7 @@ from seqkern.methods.loading import load_model
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.solvers import expand_grid, make_solver
+from seqkern.solvers import build_solver, expand_grid, make_solver
 
 
 def decisions(n=300, seed=0, share=0.3, noise=1.0):
@@ -153,7 +153,7 @@ def test_no_unit_is_decided_about_by_a_machine_that_saw_it():
     X, labels = data()
     K = build_kernel("spectrum:k=2")(X)
     spy = Spy(K)
-    f, folds, _ = held_out_decisions(spy.pair, labels, SPEC, make_solver, folds=4, seed=3)
+    f, folds, _ = held_out_decisions(spy.pair, labels, build_solver(SPEC), folds=4, seed=3)
     assert folds == 4
     assert sorted(np.concatenate([test for _, test in spy.asked]).tolist()) == list(range(60))
     for train, test in spy.asked:
@@ -178,7 +178,7 @@ def test_groups_stay_together():
     groups = [str(i // 6) for i in range(60)]
     labels = make_labels(X.ids, labels.names(), positive="yes", groups=groups)
     spy = Spy(build_kernel("spectrum:k=2")(X))
-    held_out_decisions(spy.pair, labels, SPEC, make_solver)
+    held_out_decisions(spy.pair, labels, build_solver(SPEC))
     for train, test in spy.asked:
         assert not {groups[i] for i in train} & {groups[i] for i in test}
 
@@ -188,7 +188,7 @@ def test_the_same_seed_gives_the_same_bits():
     K = build_kernel("spectrum:k=2")(X)
 
     def fitted(seed):
-        decisions, folds, _ = held_out_decisions(Spy(K).pair, labels, SPEC, make_solver, folds=3, seed=seed)
+        decisions, folds, _ = held_out_decisions(Spy(K).pair, labels, build_solver(SPEC), folds=3, seed=seed)
         return fit_afterwards(decisions, labels.signs() > 0, folds, calibration="platt")[0]
 
     first, second, other = fitted(1), fitted(1), fitted(2)
@@ -201,7 +201,7 @@ def test_a_class_of_one():
     X, _ = data(6)
     labels = make_labels(X.ids, ["a", "b", "b", "b", "b", "b"], positive="a")
     with pytest.raises(FoldError, match=r"but probabilities, thresholds and layers need folds; .*remove"):
-        held_out_decisions(Spy(np.eye(6)).pair, labels, SPEC, make_solver)
+        held_out_decisions(Spy(np.eye(6)).pair, labels, build_solver(SPEC))
 
 
 # ---- isotonic --------------------------------------------------------------------------------------------------------

@@ -19,12 +19,13 @@ from seqkern.methods.model import affine_form
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import make_solver
 
+pytestmark = pytest.mark.contract
 # those that can be taken apart: a kernel need not
-OF_SEQUENCES = [
-    key
+OF_SEQUENCES = {
+    key: kernel
     for key, kernel in EXAMPLES.items()
     if kernel.accepts == "sequences" and type(kernel)._attribute is not Kernel._attribute
-]
+}
 BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid", "string"}
 BY_MATRIX |= {"locality_improved", "codon_improved", "local_alignment", "profile_alignment", "smith_waterman"}
 BY_MATRIX |= {"generic_string"}
@@ -43,10 +44,10 @@ def sums_of(X, shares):
     return np.array([part.sum() for part in np.split(shares, np.cumsum(X.lengths)[:-1])])
 
 
-@pytest.fixture(params=OF_SEQUENCES)
+@pytest.fixture(params=OF_SEQUENCES.values(), ids=OF_SEQUENCES)
 def case(request):
     """A kernel, sequences to be decided about, support sequences, coefficients; the kernel fitted on the support."""
-    kernel = EXAMPLES[request.param]
+    kernel = request.param
     X, support = random_sequences(kernel, seed=1), random_sequences(kernel, seed=2)
     return learn(kernel, support), X, support, np.random.default_rng(3).normal(size=len(support))
 

@@ -28,6 +28,7 @@ from seqkern.sequences.views import Segments
 N, N_TRAIN = 13, 8
 EQUAL_LENGTH = 24  # letters, where a kernel needs sequences of one length; its examples may have so many weights
 TRAIN, TEST = slice(0, N_TRAIN), slice(N_TRAIN, N)
+pytestmark = pytest.mark.contract
 EXAMPLES = {
     f"{name}-{number}": kernel for name, cls in KERNELS.classes.items() for number, kernel in enumerate(cls.examples())
 }
@@ -35,9 +36,8 @@ EXAMPLES = {
 
 def where(condition):
     """Return a mark that runs a test on the examples for which `condition` holds."""
-    return pytest.mark.parametrize(
-        "kernel", [key for key, kernel in EXAMPLES.items() if condition(kernel)], indirect=True
-    )
+    chosen = {key: kernel for key, kernel in EXAMPLES.items() if condition(kernel)}
+    return pytest.mark.parametrize("kernel", chosen.values(), ids=chosen, indirect=True)
 
 
 def with_parameter(name):
@@ -132,10 +132,10 @@ def state_bytes(kernel):
     return json.dumps(header, sort_keys=True), {key: array.tobytes() for key, array in arrays.items()}
 
 
-@pytest.fixture(params=EXAMPLES)
+@pytest.fixture(params=EXAMPLES.values(), ids=EXAMPLES)
 def kernel(request):
     """One example of one kernel class, unfitted."""
-    return copy.deepcopy(EXAMPLES[request.param])
+    return copy.deepcopy(request.param)
 
 
 @pytest.fixture(name="X")

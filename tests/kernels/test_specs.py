@@ -123,6 +123,7 @@ def test_a_base_may_be_written_as_text_in_a_config():
     assert build_kernel({"kernel": "rbf", "base": "spectrum:k=3"}).base.k == 3
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("kernel", EXAMPLES, ids=repr)
 def test_spec_round_trip(kernel):
     again = build_kernel(kernel.spec())

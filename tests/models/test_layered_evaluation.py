@@ -231,8 +231,7 @@ def test_no_score_of_a_machine_about_its_own_residues_reaches_a_fit(dataset, mon
         ["probabilities", "segments", "probabilities"],
         lambda train, test, y: (train.tolist(), test.tolist()),
         replace(labels, groups=None),  # by chain, though nobody says so
-        SOLVER,
-        lambda spec, kind: Remembering(),
+        Remembering(),
         chains=dataset.residues,
         folds=3,
         seed=1,
@@ -251,17 +250,17 @@ def test_held_out_decisions_of_several_classes(dataset):
     labels = dataset.task().labels
     source = FeatureSource(build_kernel(KERNEL), dataset.X, blocks=True)
     options = {"folds": 3, "seed": 1}
-    found, n_folds, _ = held_out_decisions(source.pair, labels, SOLVER, make_solver, **options)
+    found, n_folds, _ = held_out_decisions(source.pair, labels, make_solver(SOLVER, "multiclass"), **options)
     assert found.shape == (len(labels), 3)
     assert n_folds == 3
     assert not np.isnan(found).any()
     with pytest.raises(LabelError, match="no sample of class 'C'"):
-        held_out_decisions(source.pair, labels.take(labels.y < 2), SOLVER, make_solver, **options)
+        held_out_decisions(source.pair, labels.take(labels.y < 2), make_solver(SOLVER, "multiclass"), **options)
     chains = dataset.residues.record
     whole = next(c for c in range(12) if len(np.unique(labels.y[chains == c])) == 3)
     one = labels.take(chains == whole)
     with pytest.raises(FoldError, match="layers need folds"):
-        held_out_decisions(source.pair, one, SOLVER, make_solver, **options)
+        held_out_decisions(source.pair, one, make_solver(SOLVER, "multiclass"), **options)
 
 
 def test_brier_of_several_classes():

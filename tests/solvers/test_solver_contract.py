@@ -19,6 +19,7 @@ from seqkern.kernels import LinearKernel
 from seqkern.solvers import CSVC, SOLVERS, PairwiseVoting, build_solver, expand_grid, make_solver, solver_from_state
 from seqkern.solvers.contract import Solver
 
+pytestmark = pytest.mark.contract
 EXAMPLES = [solver for cls in SOLVERS.classes.values() for solver in cls.examples()]
 GRAMS = [solver for solver in EXAMPLES if solver.input == "gram"]
 IMPLICIT = [solver for solver in EXAMPLES if solver.input == "implicit"]

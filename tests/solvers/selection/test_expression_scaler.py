@@ -13,6 +13,7 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.solvers.selection.selectors import ExpressionScaler, build_scaler
 from seqkern.solvers.selection.selectors.scaling import scaler_from_state
 
+pytestmark = pytest.mark.contract
 EXAMPLES = [
     ExpressionScaler(),
     ExpressionScaler(normalize="log", floor=20, ceiling=16000, present_above=100, present_share=0.5),

@@ -17,6 +17,7 @@ from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.solvers.selection.selectors import SELECTORS, build_selector
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
+pytestmark = pytest.mark.contract
 EXAMPLES = [selector for cls in SELECTORS.classes.values() for selector in cls.examples()]
 INFORMATIVE = 7
 
