@@ -102,6 +102,14 @@ def test_gram(fasta, tmp_path):
     assert not loaded & modules_of(SOLVERS)
 
 
+def test_train(fasta, tmp_path):
+    options = ["--labels", "header", "--label-field", "label", "--kernel", "spectrum:k=3", "--solver", "csvc"]
+    loaded = command("train", fasta, *options, "-o", tmp_path / "model")
+    assert not loaded & (HEAVY | {"seqkern.report", "seqkern.simulate", "seqkern.evaluation.pooled"})
+    assert loaded & modules_of(KERNELS) == {"seqkern.kernels.kmer.kmer_kernel"}
+    assert loaded & modules_of(SOLVERS) == {"seqkern.solvers.svm.svm"}
+
+
 @pytest.mark.parametrize("solver", ["csvc", "psvc"])
 @pytest.mark.parametrize("classes", ["ab", "abc"])
 def test_predict(solver, classes, fasta, tmp_path):

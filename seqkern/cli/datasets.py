@@ -101,7 +101,7 @@ def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
 def _list() -> int:
     """Print the registry of public data sets as a table."""
     # imported here to keep --help fast
-    from seqkern.study.adapters import public_sets
+    from seqkern.core.public_files import public_sets
 
     print("name", "kind", "files", "description", "reference", sep="\t")
     for item in public_sets().values():

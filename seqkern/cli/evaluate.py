@@ -25,8 +25,7 @@ from seqkern.core.errors import FileError, ParameterError
 if TYPE_CHECKING:
     from seqkern.cli.cv import OuterSplits
     from seqkern.evaluation.folds import Split
-    from seqkern.evaluation.pooled import PooledChoice
-    from seqkern.evaluation.selection import Candidate
+    from seqkern.evaluation.selection import Candidate, PooledChoice
     from seqkern.gram.matrix import GramMatrix
     from seqkern.kernels.kernel import Kernel
     from seqkern.methods.fitted import Search

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import output_writer, refuse_part
 from seqkern.cli.scan import check_no_scan
 from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.text_files import is_one_file
 from seqkern.report.markup import Markup, tag
 from seqkern.report.page_frame import STYLE
 from seqkern.report.profile_pictures import UNKNOWN, Track, track_svg, track_text
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from seqkern.core.types import PathLike
     from seqkern.formats.residues import Residues
     from seqkern.methods.residue_model import ResidueModel
     from seqkern.sequences.alphabets import Alphabet
@@ -354,13 +353,6 @@ class TrueStates:
         from seqkern.formats.states import LEFT_OUT
 
         return {LEFT_OUT: len(self._left)}
-
-
-def is_one_file(first: PathLike | None, second: PathLike | None) -> bool:
-    """Return whether two paths name the same file."""
-    if first is None or second is None:
-        return False
-    return os.path.isfile(first) and os.path.isfile(second) and os.path.samefile(first, second)
 
 
 def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: ResidueModel) -> None:

@@ -408,7 +408,6 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.exclusive_files import alone_for
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
-    from seqkern.methods.lsgkm import write_lsgkm
     from seqkern.methods.method import identity_of
     from seqkern.methods.residue_model import ResidueModel
     from seqkern.methods.training import train_on, training_data
@@ -481,6 +480,8 @@ def run(args: argparse.Namespace) -> None:
     tell_counts(model.record["kernel_counts"], source)
     with alone_for(args.output) if args.features else contextlib.nullcontext():
         if args.format == "lsgkm":
+            from seqkern.methods.lsgkm import write_lsgkm  # imported here: other models do not need it
+
             write_lsgkm(cast("Model", model), args.output)
         else:
             model.save(args.output)

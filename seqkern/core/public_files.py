@@ -135,3 +135,47 @@ def _blocks(url: str, name: str, remedy: str) -> Iterator[bytes]:
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise FileError(f"not found, and {url} cannot be downloaded: {reason}", file=name, remedy=remedy) from error
+
+
+# The registry of public data sets.
+#
+# The table ``public.tsv`` lists the sets, ``public_files.tsv`` their files; `seqkern.study.adapters` reads the formats.
+
+
+@dataclass(frozen=True)
+class PublicSet:
+    """A public data set: its files, format, default policies and description.
+
+    >>> globins = public_set("globins")
+    >>> globins.kind, list(globins.files)
+    ('dissimilarities', ['table'])
+    """
+
+    name: str  # Its name in a study's entry
+    adapter: str  # The reader of its format, in `adapters` or `residue_adapters`
+    kind: str  # Kind of its samples
+    alphabet: str  # Default policies; empty if there are none
+    unknown: str  # Default policies; empty if there are none
+    ids: str  # Default policies; empty if there are none
+    positive: str  # The positive class; empty if there is none
+    views: str  # The names of the sequences of each sample, if there are several, with spaces between them
+    description: str  # A description with the reference
+    reference: str  # A description with the reference
+
+    @property
+    def files(self) -> dict[str, PublicFile]:
+        """The files by role."""
+        return {file.role: file for file in public_table("public_files.tsv", PublicFile) if file.dataset == self.name}
+
+
+def public_sets() -> dict[str, PublicSet]:
+    """Return all public data sets by name."""
+    return {item.name: item for item in public_table("public.tsv", PublicSet)}
+
+
+def public_set(name: str) -> PublicSet:
+    """Return a public data set by its case-sensitive name; the error for an unknown one names the nearest."""
+    sets = public_sets()
+    if name not in sets:
+        raise unknown_name("public data set", name, sets)
+    return sets[name]

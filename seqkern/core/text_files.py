@@ -9,6 +9,7 @@ import hashlib
 import io
 import itertools
 import lzma
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -217,3 +218,10 @@ def table_on_standard_output() -> Iterator[None]:
             yield
     finally:
         _kept.pop().flush()
+
+
+def is_one_file(first: PathLike | None, second: PathLike | None) -> bool:
+    """Return whether two paths name the same file."""
+    if first is None or second is None:
+        return False
+    return os.path.isfile(first) and os.path.isfile(second) and os.path.samefile(first, second)

@@ -15,13 +15,12 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.progress import write_cost
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.metrics import codes_of
-from seqkern.evaluation.pooled import PooledChoice
+from seqkern.evaluation.selection import Choice, PooledChoice
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.costs import BOUNDS
 from seqkern.solvers.solver_specs import value_text
 
 if TYPE_CHECKING:
-    from seqkern.evaluation.selection import Choice
     from seqkern.solvers.thresholds import Threshold
 
 Row = dict[str, Any]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.evaluation.intervals import hanley_mcneil_variance
+from seqkern.evaluation.ranking import hanley_mcneil_variance
 from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Pair, select, standard_error
 from seqkern.sequences.labels import Labels
 

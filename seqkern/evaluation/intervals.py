@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+import scipy
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.chance import SHARED_TRAINING, variance_of_mean
 from seqkern.evaluation.distributions import NORMAL_975, average_ranks, student_quantile, wilson_interval
 from seqkern.evaluation.metrics import confusion_matrix
-from seqkern.evaluation.ranking import as_binary
+from seqkern.evaluation.ranking import as_binary, hanley_mcneil_variance
 from seqkern.evaluation.single_task_tests import (
     FIVE_BY_TWO,
     PairedDecisions,
@@ -123,7 +123,9 @@ def share_ends(score: float, variance: float, methods: int) -> ScoreInterval:
     if math.isnan(se) or not 0 < score < 1:
         return ScoreInterval(score, se, math.nan, math.nan)
     centre, half = math.log(score / (1 - score)), quantile(methods) * se / (score * (1 - score))
-    return ScoreInterval(score, se, float(expit(centre - half)), float(expit(centre + half)))
+    return ScoreInterval(
+        score, se, float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
+    )
 
 
 def accuracy_ends(score: float, samples: float, parts: int, methods: int) -> ScoreInterval:
@@ -269,17 +271,6 @@ class TooFew(NamedTuple):
             f"too few for a score: {self.counts}, the 95 % interval of {self.chance} is "
             f"{self.low:.2f} to {self.high:.2f}"
         )
-
-
-def hanley_mcneil_variance(auc: float, positives: int, negatives: int) -> float:
-    """Return Hanley and McNeil's variance of an estimated AUC, given the true AUC.
-
-    >>> round(hanley_mcneil_variance(0.5, 3, 3), 4)
-    0.0648
-    """
-    both, one = auc / (2 - auc), 2 * auc**2 / (1 + auc)
-    spread = auc * (1 - auc) + (positives - 1) * (both - auc**2) + (negatives - 1) * (one - auc**2)
-    return spread / (positives * negatives)
 
 
 def auc_ends(auc: float, positives: int, negatives: int, factor: float = 1.0) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, unknown_name
@@ -103,7 +103,7 @@ def signed_rank_test(first: npt.ArrayLike, second: npt.ArrayLike, *, higher: boo
     differences = np.round(a[known] - b[known], DIGITS)
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
     tasks = len(differences)
-    ranks = stats.rankdata(np.abs(differences))
+    ranks = scipy.stats.rankdata(np.abs(differences))
     statistic, total = (float(ranks[chosen].sum()) for chosen in (differences > 0, differences != 0))
     effect = 2 * statistic / total - 1 if total else 0.0
     if tasks == 0:
@@ -114,7 +114,7 @@ def signed_rank_test(first: npt.ArrayLike, second: npt.ArrayLike, *, higher: boo
         p = _exact_p(ranks[differences != 0], statistic)
     else:
         # the stubs only know the older name of "asymptotic"
-        test = stats.wilcoxon(differences, zero_method="pratt", correction=False, method="asymptotic")  # type: ignore[call-overload]
+        test = scipy.stats.wilcoxon(differences, zero_method="pratt", correction=False, method="asymptotic")  # type: ignore[call-overload]
         p = float(test.pvalue)
     wins, losses = (above, below) if higher else (below, above)
     median = float(np.median(differences)) if tasks else math.nan
@@ -284,8 +284,8 @@ def friedman(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True, correc
         statistic = statistic / _tie_share(ranks) if _tie_share(ranks) > 0 else 0.0
     room = n * (k - 1) - statistic
     f = (n - 1) * statistic / room if room > 1e-9 else math.inf
-    p_chi2 = float(stats.chi2.sf(statistic, k - 1))
-    p_f = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+    p_chi2 = float(scipy.stats.chi2.sf(statistic, k - 1))
+    p_f = float(scipy.stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
     exact = _exact_p_friedman(ranks)
     p = max(p_f, least_friedman_p(n, k)) if exact is None else exact
     return FriedmanTest(tuple(scores), mean, n, left_out, statistic, f, p, p_chi2, p_f, exact is not None)
@@ -303,7 +303,7 @@ def task_ranks(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True) -> t
         raise LabelError("a score is infinite", remedy="give NaN for a missing score")
     known = ~np.isnan(table).any(axis=1)
     table = table[known]
-    return stats.rankdata(-table if higher else table, axis=1).reshape(table.shape), int((~known).sum())
+    return scipy.stats.rankdata(-table if higher else table, axis=1).reshape(table.shape), int((~known).sum())
 
 
 def _tie_share(ranks: npt.NDArray[np.float64]) -> float:
@@ -378,9 +378,9 @@ def critical_difference(methods: int, tasks: int, level: float = 0.05, test: str
     check_real("level", level, 0, 1, open_low=True)
     check_choice("test", test, ("nemenyi", "bonferroni-dunn"))
     if test == "nemenyi":
-        q = float(stats.studentized_range.ppf(1 - level, methods, np.inf)) / math.sqrt(2)
+        q = float(scipy.stats.studentized_range.ppf(1 - level, methods, np.inf)) / math.sqrt(2)
     else:
-        q = float(stats.norm.isf(level / (2 * (methods - 1))))
+        q = float(scipy.stats.norm.isf(level / (2 * (methods - 1))))
     return q * math.sqrt(methods * (methods + 1) / (6 * tasks))
 
 
@@ -421,7 +421,7 @@ def compare_to_control(test: FriedmanTest, control: Hashable, correction: str = 
     others = [i for i in range(k) if i != own]
     differences = test.ranks[others] - test.ranks[own]
     z = differences / math.sqrt(k * (k + 1) / (6 * test.tasks)) if test.tasks else differences
-    p = 2 * stats.norm.sf(np.abs(z))
+    p = 2 * scipy.stats.norm.sf(np.abs(z))
     corrected = holm(p) if correction == "holm" else np.minimum(1.0, p * len(others))
     rows = zip((test.methods[i] for i in others), differences, z, p, corrected, strict=True)
     return [ControlComparison(method, *map(float, numbers)) for method, *numbers in rows]

@@ -24,7 +24,7 @@ from seqkern.core.file_kinds import INNER
 from seqkern.core.types import PathLike
 from seqkern.evaluation.folds import Split
 from seqkern.evaluation.leakage import find_links
-from seqkern.evaluation.selection import DIGITS, Candidate, Choice
+from seqkern.evaluation.selection import DIGITS, Candidate, Choice, PooledChoice
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
@@ -56,14 +56,6 @@ class InnerLoop:
         if self.task == other.task or not other.training.isdisjoint(self.training | self.test):
             return False
         return len(other.training & self.negative) <= MOST * len(self.test | self.negative)
-
-
-@dataclass(frozen=True, eq=False)
-class PooledChoice(Choice):
-    """A choice by the mean rank over several tasks, including the task itself."""
-
-    tasks: int = 1  # Number of tasks, with the task itself
-    mean_rank: float = 1.0  # Of the chosen candidate; 1 if it is the best for all of them
 
 
 def candidate_ranks(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

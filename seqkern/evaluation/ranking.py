@@ -469,3 +469,14 @@ def mean_roc_curve(curves: Iterable[Sequence[npt.NDArray[np.float64]]], n_grid: 
         np.mean(rates, axis=0) if rates else undefined,
         np.std(rates, axis=0, ddof=1) if len(rates) > 1 else undefined,
     )
+
+
+def hanley_mcneil_variance(auc: float, positives: int, negatives: int) -> float:
+    """Return Hanley and McNeil's variance of an estimated AUC, given the true AUC.
+
+    >>> round(hanley_mcneil_variance(0.5, 3, 3), 4)
+    0.0648
+    """
+    both, one = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    spread = auc * (1 - auc) + (positives - 1) * (both - auc**2) + (negatives - 1) * (one - auc**2)
+    return spread / (positives * negatives)

@@ -612,6 +612,14 @@ class Choice:
         return self.candidates.index((self.kernel, self.spec))
 
 
+@dataclass(frozen=True, eq=False)
+class PooledChoice(Choice):
+    """A choice by the mean rank over several tasks, including the task itself."""
+
+    tasks: int = 1  # Number of tasks, with the task itself
+    mean_rank: float = 1.0  # Of the chosen candidate; 1 if it is the best for all of them
+
+
 RULES = ("best", "one_standard_error")
 """The rule of choice: see `select`."""
 

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from scipy.special import expit
+import scipy
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, ParameterError, unknown_name
@@ -125,7 +124,7 @@ def delong_interval(
     if scale == "plain":
         return AucInterval(auc, se, max(0.0, auc - z * se), min(1.0, auc + z * se))
     centre, half = math.log(auc / (1 - auc)), z * se / (auc * (1 - auc))
-    return AucInterval(auc, se, float(expit(centre - half)), float(expit(centre + half)))
+    return AucInterval(auc, se, float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half)))
 
 
 def delong_test(
@@ -300,13 +299,13 @@ def mcnemar_counts(wins: int, losses: int, n: int, method: str = "midp") -> Mcne
     if differing == 0:
         p = 1.0
     elif method == "corrected":
-        p = float(stats.chi2.sf(statistic, 1))
+        p = float(scipy.stats.chi2.sf(statistic, 1))
     else:
         fewer = min(wins, losses)
-        p = min(1.0, 2 * float(stats.binom.cdf(fewer, differing, 0.5)))
+        p = min(1.0, 2 * float(scipy.stats.binom.cdf(fewer, differing, 0.5)))
         if method == "midp":
             # an outcome in the middle is in both tails, and yet one outcome: half of it counts
-            seen = float(stats.binom.pmf(fewer, differing, 0.5))
+            seen = float(scipy.stats.binom.pmf(fewer, differing, 0.5))
             p -= seen / 2 if wins == losses else seen
     return McnemarTest(n, wins, losses, (wins - losses) / n if n else math.nan, statistic, p if n else math.nan)
 
@@ -362,7 +361,7 @@ def five_by_two_t(differences: npt.ArrayLike) -> FiveByTwo:
     gaps, variances = _five_by_two(differences)
     spread = math.sqrt(variances.sum() / REPEATS)
     statistic = _ratio(gaps[0, 0], spread)
-    p = 1.0 if not gaps.any() else float(2 * stats.t.sf(abs(statistic), REPEATS))
+    p = 1.0 if not gaps.any() else float(2 * scipy.stats.t.sf(abs(statistic), REPEATS))
     return FiveByTwo(float(gaps.mean()), statistic, p)
 
 
@@ -394,7 +393,7 @@ def five_by_two_f(differences: npt.ArrayLike) -> FiveByTwo:
     """
     gaps, variances = _five_by_two(differences)
     statistic = _ratio(float((gaps**2).sum()), 2 * float(variances.sum()))
-    p = 1.0 if not gaps.any() else float(stats.f.sf(statistic, REPEATS * HALVES, REPEATS))
+    p = 1.0 if not gaps.any() else float(scipy.stats.f.sf(statistic, REPEATS * HALVES, REPEATS))
     return FiveByTwo(float(gaps.mean()), statistic, p)
 
 
@@ -478,7 +477,7 @@ def _ranks(values: npt.NDArray[np.float64], folds: npt.NDArray[Any]) -> npt.NDAr
     ranks = np.empty(len(values))
     for fold in np.unique(folds):
         rows = folds == fold
-        ranks[rows] = stats.rankdata(values[rows])
+        ranks[rows] = scipy.stats.rankdata(values[rows])
     return ranks
 
 
@@ -744,7 +743,7 @@ def _bootstrap(paired: PairedDecisions, metric: str, seed: int, first: Hashable,
     test = bootstrap_test(paired.labels[rows], own, other, metric, seed=seed, folds=paired.splits[rows])
     if not paired.can_draw(rows):
         test = test._replace(se=math.nan, t=math.nan, p=math.nan)
-    return _ranking_test(paired, first, second, metric, rows, test, stats.t.ppf(0.975, test.df), seed)
+    return _ranking_test(paired, first, second, metric, rows, test, scipy.stats.t.ppf(0.975, test.df), seed)
 
 
 def _ranking_test(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,9 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import Data as Samples
 from seqkern.solvers.contract import ConstantColumnWarning
 from seqkern.solvers.costs import BOUNDS
-from seqkern.solvers.psvm.path import SignificanceTest
+
+if TYPE_CHECKING:
+    from seqkern.solvers.psvm.path import SignificanceTest
 
 # The ε-path of a P-SVM of a study: the weights of all columns for decreasing ε, as rows of a table.
 
@@ -117,7 +119,7 @@ def evaluate_fold(
     *,
     task: str = "all",
     selection_bias: bool = False,
-    significance: SignificanceTest | None = None,
+    significance: "SignificanceTest | None" = None,
     path: bool = False,
     choice: Choice | None = None,
 ) -> FoldResult:
@@ -208,7 +210,7 @@ def _bounds(fitted: FittedMethod) -> dict[str, Any]:
 
 
 def _feature_tables(
-    fitted: FittedMethod, split: Split, selection_bias: bool, significance: SignificanceTest | None
+    fitted: FittedMethod, split: Split, selection_bias: bool, significance: "SignificanceTest | None"
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the rows of selected features, of coefficients with intervals, and of biased scores.
 

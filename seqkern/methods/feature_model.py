@@ -15,11 +15,11 @@ from seqkern.evaluation.fold_tables import SIGNIFICANCE_COLUMNS
 from seqkern.kernels.kernel import feature_vectors, known_names
 from seqkern.methods.model import Model
 from seqkern.solvers.contract import ClassSolver
-from seqkern.solvers.psvm.path import SignificanceTest
 
 if TYPE_CHECKING:
     from seqkern.methods.sources import FeatureSource, Units
     from seqkern.solvers.contract import Solver
+    from seqkern.solvers.psvm.path import SignificanceTest
 
 
 # Tables of the features that a fitted solver selected, and of the coefficients of all features.
@@ -60,7 +60,7 @@ def chosen_features(
 
 
 def significance_record(
-    test: SignificanceTest, solver: "Solver", K: Any, y: npt.NDArray[Any] | None, seed: int
+    test: "SignificanceTest", solver: "Solver", K: Any, y: npt.NDArray[Any] | None, seed: int
 ) -> dict[str, Any]:
     """Return the p-values of the features that a fitted P-SVM selected, as JSON.
 

@@ -18,7 +18,6 @@ from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
-from seqkern.evaluation.pooled import cluster_groups
 from seqkern.evaluation.selection import (
     Choice,
     Pair,
@@ -33,7 +32,6 @@ from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
-from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.methods.fitted import Afterwards, FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
 from seqkern.methods.sources import (
     NOBODY,
@@ -518,6 +516,9 @@ class _Fitting:
         if search.budget is None:
             choice = select(pairs, self.labels, candidates, self.make, groups=clusters, **options)
         else:
+            # imported here: only a choice among many kernels needs it
+            from seqkern.kernels.vectors.combination import CombinationKernel
+
             rungs = self.rungs(search.budget, len(candidates))
             several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
             choice, self.compared = halve(
@@ -547,6 +548,9 @@ class _Fitting:
             raise ParameterError(
                 f"clusters of positive samples are not made for {what}", remedy="use random inner folds"
             )
+        # imported here: needs SciPy's clustering, which slows start-up
+        from seqkern.evaluation.pooled import cluster_groups
+
         positive = self.labels.y > 0
         every = np.arange(len(self.rows))
         K, _ = pairs[self.method.candidates[0][0]](every, every[:0], self.labels.signs())

@@ -4,7 +4,7 @@ import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +38,13 @@ from seqkern.sequences.similarity import SimilarGroups, similar_groups
 from seqkern.sequences.tables import Data, SimilarityTable
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.psvm.path import SignificanceTest
 from seqkern.solvers.solver_specs import Free
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.kernel_entries import AutoKernel
 from seqkern.study.solver_entries import SolverEntry
+
+if TYPE_CHECKING:
+    from seqkern.solvers.psvm.path import SignificanceTest
 
 # Samples of a training set that no fold may separate: groups, loci, chains and similar sequences.
 
@@ -394,7 +396,7 @@ def train_on(
     notes: Mapping[str, Any] | None = None,
     keep_support: bool = False,
     finished: Checkpoint | None = None,
-    significance: SignificanceTest | None = None,
+    significance: "SignificanceTest | None" = None,
     memory_limit: int | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Model | ResidueModel:

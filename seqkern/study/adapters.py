@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from seqkern.core.errors import SequenceError, unknown_name
-from seqkern.core.public_files import PublicFile, public_table
+from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines
 from seqkern.core.tsv import read_cells
 from seqkern.core.types import PathLike
@@ -375,47 +374,3 @@ def _letters_in_lines(path: PathLike) -> Iterator[list[list[str]]]:
 RESIDUE_ADAPTERS: dict[str, Callable[[Paths, dict[str, Any]], Parts]] = {
     function.__name__: function for function in (rs126, cb513, cb513_dssp, jpred4, qian_sejnowski)
 }
-
-
-# The registry of public data sets.
-#
-# The table ``public.tsv`` lists the sets, `seqkern.core.public_files` their files; `adapters` reads the formats.
-
-
-@dataclass(frozen=True)
-class PublicSet:
-    """A public data set: its files, format, default policies and description.
-
-    >>> globins = public_set("globins")
-    >>> globins.kind, list(globins.files)
-    ('dissimilarities', ['table'])
-    """
-
-    name: str  # Its name in a study's entry
-    adapter: str  # The reader of its format, in `adapters` or `residue_adapters`
-    kind: str  # Kind of its samples
-    alphabet: str  # Default policies; empty if there are none
-    unknown: str  # Default policies; empty if there are none
-    ids: str  # Default policies; empty if there are none
-    positive: str  # The positive class; empty if there is none
-    views: str  # The names of the sequences of each sample, if there are several, with spaces between them
-    description: str  # A description with the reference
-    reference: str  # A description with the reference
-
-    @property
-    def files(self) -> dict[str, PublicFile]:
-        """The files by role."""
-        return {file.role: file for file in public_table("public_files.tsv", PublicFile) if file.dataset == self.name}
-
-
-def public_sets() -> dict[str, PublicSet]:
-    """Return all public data sets by name."""
-    return {item.name: item for item in public_table("public.tsv", PublicSet)}
-
-
-def public_set(name: str) -> PublicSet:
-    """Return a public data set by its case-sensitive name; the error for an unknown one names the nearest."""
-    sets = public_sets()
-    if name not in sets:
-        raise unknown_name("public data set", name, sets)
-    return sets[name]

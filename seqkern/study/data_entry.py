@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ConfigError, SeqkernError, unknown_name
+from seqkern.core.public_files import public_set, public_sets
 from seqkern.formats.residues import WINDOW as RESIDUE_WINDOW
 from seqkern.formats.residues import check_window
 from seqkern.formats.states import find_reduction
 from seqkern.sequences.windows import Window, as_window
-from seqkern.study.adapters import public_set, public_sets
 from seqkern.study.region_files import GenomeOptions
 from seqkern.study.several_sequences import MISSING, SequenceFiles, SequenceTable
 from seqkern.study.tables import TaskTable, check_options, parse_tasks
@@ -76,7 +76,7 @@ class PublicSource:
     PublicSource(name='globins')
     """
 
-    name: str  # Name in `seqkern.study.adapters.public_sets`
+    name: str  # Name in `seqkern.core.public_files.public_sets`
 
     @property
     def kind(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from seqkern.core.errors import ConfigError, LabelError, SequenceError
-from seqkern.core.public_files import find_file
+from seqkern.core.public_files import find_file, public_set
 from seqkern.core.text_files import file_sha256
 from seqkern.core.types import PathLike, Source
 from seqkern.formats.regions import RegionSequences
@@ -20,8 +20,6 @@ from seqkern.sequences.joining import similar_by
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.sequences.views import view_width
 from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
-from seqkern.simulate import simulate
-from seqkern.study.adapters import ADAPTERS, RESIDUE_ADAPTERS, public_set
 from seqkern.study.data_entry import (
     DataEntry,
     FastaSource,
@@ -378,6 +376,8 @@ def _of_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None)
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
     names = [item.name for item in fields(Policies)]
     policies = {name: getattr(chosen, name) for name in names if getattr(chosen, name, "")} | entry.policies.given()
+    from seqkern.study.adapters import ADAPTERS, RESIDUE_ADAPTERS  # imported here: only public data sets need them
+
     made = (ADAPTERS | RESIDUE_ADAPTERS)[chosen.adapter](paths, policies)
     options = {"positive": chosen.positive or None, **entry.labels.options}
     sources = [
@@ -394,6 +394,8 @@ def _of_simulation(entry: DataEntry, given: Simulation, seed: int) -> Material:
     # Simulated families all have the same size: each is a task.
     options = {"min_family": 1, "min_rest": 1, "whole_families": True, **entry.labels.options}
     spec = {"seed": seed, **given.options}
+    from seqkern.simulate import simulate  # imported here: most data sets are read from files
+
     data = simulate(**spec)
     if data.of_sites:
         how = "fasta, genome and width" if data.planted is not None else "fasta, sites and window"

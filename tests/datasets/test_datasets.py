@@ -16,7 +16,7 @@ from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterErr
 from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
-from seqkern.study import DataEntry, Dataset, Task, adapters, load_dataset, make_dataset, save_dataset, summary
+from seqkern.study import DataEntry, Dataset, Task, load_dataset, make_dataset, save_dataset, summary
 from seqkern.study.dataset import leaked_features
 
 
@@ -360,7 +360,7 @@ def test_verb_lists_public_data_sets(capsys):
     assert main(["datasets", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("name\tkind\t")
-    assert {line.split("\t")[0] for line in lines[1:]} == set(adapters.public_sets())
+    assert {line.split("\t")[0] for line in lines[1:]} == set(public_files.public_sets())
 
 
 @pytest.mark.parametrize(
@@ -428,15 +428,15 @@ def test_unwritable_place(tmp_path, capsys):
 
 
 def rows():
-    return [file for item in adapters.public_sets().values() for file in item.files.values()]
+    return [file for item in public_files.public_sets().values() for file in item.files.values()]
 
 
 def test_registry_is_consistent():
     from seqkern.study.adapters import ADAPTERS, RESIDUE_ADAPTERS
 
     files = public_files.public_table("public_files.tsv", public_files.PublicFile)
-    assert {file.dataset for file in files if file.role != public_files.PARAMETER} == set(adapters.public_sets())
-    for item in adapters.public_sets().values():
+    assert {file.dataset for file in files if file.role != public_files.PARAMETER} == set(public_files.public_sets())
+    for item in public_files.public_sets().values():
         assert item.adapter in ADAPTERS | RESIDUE_ADAPTERS
         assert item.files
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", item.name)

@@ -11,9 +11,10 @@ from sklearn import metrics
 from seqkern.core.errors import ParameterError
 from seqkern.evaluation.distributions import wilson_interval
 from seqkern.evaluation.halving import _divisible, _error
-from seqkern.evaluation.intervals import accuracy_ends, hanley_mcneil_variance, quantile, share_ends
+from seqkern.evaluation.intervals import accuracy_ends, quantile, share_ends
 from seqkern.evaluation.many_task_tests import friedman
 from seqkern.evaluation.metrics import balanced_accuracy
+from seqkern.evaluation.ranking import hanley_mcneil_variance
 from seqkern.evaluation.selection import pair_resolution
 from seqkern.evaluation.single_task_tests import delong_covariance, exchange_test
 from seqkern.sequences.labels import make_labels

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from seqkern.evaluation.intervals import auc_ends, hanley_mcneil_variance, independent_counts, too_few
-from seqkern.evaluation.ranking import roc_auc
+from seqkern.evaluation.intervals import auc_ends, independent_counts, too_few
+from seqkern.evaluation.ranking import hanley_mcneil_variance, roc_auc
 from seqkern.sequences.labels import make_labels
 
 
