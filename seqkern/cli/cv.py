@@ -480,7 +480,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the verb."""
     # imported here to keep --help fast
-    from seqkern.cli.training_input import chosen_method, read_input, read_method, tell_fewer_folds
+    from seqkern.cli.training_input import chosen_method, read_input, read_request, tell_fewer_folds
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
     from seqkern.core.progress import progress_counter
@@ -488,15 +488,15 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.methods.method import identity_of
     from seqkern.methods.training import training_data
 
-    method = read_method(args, "--inner-folds")
+    request = read_request(args, "--inner-folds")
     outer = outer_folds(args, args.folds)
     if args.output is not None:
         check_writable(Path(args.output) / "metrics.tsv")
         check_result_folder(args)
-    given = read_input(args, method)
+    given = read_input(request)
     if args.output is not None:
         tell_formulas(given.X.ids, args)
-    method = chosen_method(args, method, given, count_folds(args, args.folds, given.labels))
+    method = chosen_method(request, given, count_folds(args, args.folds, given.labels))
     dataset = given.dataset
     with (
         Unfinished(args.output and Path(args.output) / FINISHED) as unfinished,

@@ -402,7 +402,7 @@ def run(args: argparse.Namespace) -> None:
     """Run the verb."""
     # imported here to keep --help fast
     from seqkern.cli.cv import check_design, count_folds, cross_validated, kept_together, outer_folds, record
-    from seqkern.cli.training_input import chosen_method, read_input, read_method, tell_fewer_folds
+    from seqkern.cli.training_input import chosen_method, read_input, read_request, tell_fewer_folds
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import Unfinished
     from seqkern.core.exclusive_files import alone_for
@@ -414,14 +414,14 @@ def run(args: argparse.Namespace) -> None:
 
     _check_cv(args)
     _check_hard(args)
-    early = read_method(args, "--folds")
+    request = read_request(args, "--folds")
     folds = _outer_folds(args)
     outer = None if folds is None else outer_folds(args, folds)
     check_writable(args.output)
     if args.features:
         check_writable(args.features)
-    given = read_input(args, early)
-    method = chosen_method(args, early, given, 1 + (0 if folds is None else count_folds(args, folds, given.labels)))
+    given = read_input(request)
+    method = chosen_method(request, given, 1 + (0 if folds is None else count_folds(args, folds, given.labels)))
     _check_features(args, method)
     if args.format == "lsgkm":
         _check_lsgkm(method, given)

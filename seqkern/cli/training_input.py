@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -41,8 +42,9 @@ if TYPE_CHECKING:
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.windows import Window
+    from seqkern.solvers.contract import Solver
     from seqkern.study.dataset import Dataset
-    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.study.kernel_entries import AnyKernel, KernelEntry
 
 
 # ``seqkern train`` for states of residues.
@@ -341,11 +343,38 @@ class Input(NamedTuple):
         return None if window is None else as_window(window)
 
 
-def read_method(args: argparse.Namespace, inner: str) -> Method | None:
-    """Return the method described by the arguments, checked as far as possible without data.
+@dataclass(frozen=True)
+class TrainingRequest:
+    """The method that the arguments describe, parsed once, and checked as far as possible without data."""
 
-    The result is None if kernel or solver depend on the data; then `chosen_method` returns the method.
-    """
+    args: argparse.Namespace
+    kernel: AnyKernel
+    entries: Sequence[KernelEntry]  # The kernel, or several to choose from; none for auto
+    views: Mapping[str, Any]  # The entry of the views that the kernel reads; for auto, all views given
+    method: Method | None  # None if kernel or solver depend on the data: then `chosen_method` returns it
+
+    @property
+    def specs(self) -> Sequence[dict[str, Any]]:
+        """The specifications of the solver; empty if the labels determine the choice."""
+        if self.method is not None:
+            return self.method.specs
+        # imported here to keep --help fast
+        from seqkern.study.solver_entries import SolverEntry
+
+        solver, ranges = self.args.solver, self.args.draws is not None
+        return () if solver is None else SolverEntry.parse(solver, ranges=ranges).specs
+
+    @property
+    def solvers(self) -> Sequence[Solver]:
+        """The solvers of the specifications, not fitted."""
+        # imported here to keep --help fast
+        from seqkern.solvers.solver_specs import build_solver
+
+        return [build_solver(spec) for spec in self.specs] if self.method is None else self.method.solvers
+
+
+def read_request(args: argparse.Namespace, inner: str) -> TrainingRequest:
+    """Return the request that the arguments make; `inner` is the option that counts the inner folds."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.core.progress import parse_duration
@@ -368,34 +397,34 @@ def read_method(args: argparse.Namespace, inner: str) -> Method | None:
     if auto and args.draws is not None:
         raise ParameterError("--draws does not work with --kernel auto", remedy="remove --draws, or name a kernel")
     _check_search(args, 2 if auto else len(kernel.candidates), inner)
-    _views(args)  # complains about missing ones before any file is read
-    if auto or args.solver is None:
-        return None
-    return _method(args, _kernels(args), args.solver)
+    entries = _transformed(args, kernel.candidates)
+    views = _views(args, entries)  # complains about missing ones before any file is read
+    method = None if auto or args.solver is None else _method(args, entries, args.solver)
+    return TrainingRequest(args, kernel, entries, views, method)
 
 
-def chosen_method(args: argparse.Namespace, method: Method | None, given: Input, n_choices: int) -> Method:
+def chosen_method(request: TrainingRequest, given: Input, n_choices: int) -> Method:
     """Return the method; a kernel or solver that was not given is chosen to suit the data.
 
     What happens to unlabelled records is printed on standard error.
     """
-    method = _suiting(args, method, given, n_choices)
+    args, method = request.args, _suiting(request, given, n_choices)
     learned = method.accepts_unlabelled
     source = _label_source(args) if args.unlabelled is None else args.unlabelled
     tell_unlabelled(given.dataset, source, learned, "" if learned else why_left_out(method))
     return method
 
 
-def _suiting(args: argparse.Namespace, method: Method | None, given: Input, n_choices: int) -> Method:
+def _suiting(request: TrainingRequest, given: Input, n_choices: int) -> Method:
     """Return the given method, or one that suits the data."""
     # imported here to keep --help fast
     from seqkern.evaluation.auto import LARGE_SOLVER, default_solver, kernel_grid, traits_of
     from seqkern.methods.training import automatic_method
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.solvers.solver_specs import build_solver
-    from seqkern.study.kernel_entries import AutoKernel, read_kernel
+    from seqkern.study.kernel_entries import AutoKernel
 
-    kernel = read_kernel(args.kernel)
+    args, kernel = request.args, request.kernel
     labels = given.dataset.task().labels
     if isinstance(kernel, AutoKernel):
         solver = args.solver or default_solver(labels.kind, len(given.X))
@@ -409,12 +438,12 @@ def _suiting(args: argparse.Namespace, method: Method | None, given: Input, n_ch
             calibration=args.calibration,
             threshold=_threshold(args),
         )
-    entries = _kernels(args)
+    entries = request.entries
     if searches(args) and len(entries) == 1 and isinstance(given.X, SequenceSet):
-        grid = kernel_grid(entries[0].given, traits_of(given.X))
-        entries = _kernels(args, grid) if len(grid) > 1 else entries
-    elif method is not None:
-        return method
+        grid = kernel_grid(kernel.candidates[0].given, traits_of(given.X))
+        entries = _transformed(args, _named(grid)) if len(grid) > 1 else entries
+    elif request.method is not None:
+        return request.method
     accepts_operator = build_solver(LARGE_SOLVER).accepts_operator
     implicit = all(entry.gives("implicit", accepts_operator) for entry in entries)
     return _method(args, entries, args.solver or default_solver(labels.kind, len(given.X), implicit))
@@ -455,16 +484,16 @@ def _method(args: argparse.Namespace, entries: Sequence[KernelEntry], solver: st
     )
 
 
-def read_input(args: argparse.Namespace, method: Method | None) -> Input:
+def read_input(request: TrainingRequest) -> Input:
     """Return the samples and labels that the arguments describe."""
+    args = request.args
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.kernels.kernel_specs import check_kind
 
     if args.labels == "first-word":
         refuse_unused(args, "does not work with --labels first-word", {"label_field": "label"})
-    kernels = [entry.kernel for entry in _kernels(args)]
-    specs = _specs(args) if method is None else method.specs
+    kernels = [entry.kernel for entry in request.entries]
     _check_unlabelled(args)
     several = several_entry(args)
     if not args.fasta and not several:
@@ -477,16 +506,14 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
         missing = all(kernel.accepts_missing for kernel in kernels)
-        dataset = table_dataset(args, real_labels(specs), missing=missing)
-        dataset = _of_numbers(
-            dataset, specs, _label_source(args), lambda kind: table_dataset(args, kind, missing=missing)
-        )
+        dataset = table_dataset(args, real_labels(request.solvers), missing=missing)
+        dataset = _of_numbers(dataset, request, lambda kind: table_dataset(args, kind, missing=missing))
         X: Units = dataset.X
     else:
         reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)
         with_tracks = read_tracks(args, reading)
         alphabet = next((kernel.alphabet for kernel in kernels if kernel.alphabet), None)
-        dataset = _dataset(args, alphabet, specs) if not several else _several(args, several, alphabet, specs)
+        dataset = _several(request, several, alphabet) if several else _dataset(request, alphabet)
         check_probabilities(args, dataset.task().labels)
         X = with_tracks(cast("SequenceSet", dataset.X))
     tell_counts(dataset.X.counts, source)
@@ -500,23 +527,15 @@ def _label_source(args: argparse.Namespace) -> str:
     return ", ".join(given_files(args)) if args.labels in (None, "header", "first-word") else str(args.labels)
 
 
-def _views(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the entry of the views that the kernel reads; for auto, all views given."""
-    kernels = [entry.kernel for entry in _kernels(args)]
+def _views(args: argparse.Namespace, entries: Sequence[KernelEntry]) -> dict[str, Any]:
+    """Return the entry of the views that the kernels read; without kernels, all views given."""
+    kernels = [entry.kernel for entry in entries]
     for kernel in kernels:
         check_names(args, kernel.sequence_views)
     if kernels:
         return views_of(args, max(kernels, key=lambda kernel: len(kernel.views) - len(kernel.sequence_views)))
     sequences = sequence_files(args)
     return {name: file for name, file in args.view if name not in sequences}
-
-
-def _specs(args: argparse.Namespace) -> Sequence[dict[str, Any]]:
-    """Return the specifications of the solver; empty if the labels determine the choice."""
-    # imported here to keep --help fast
-    from seqkern.study.solver_entries import SolverEntry
-
-    return () if args.solver is None else SolverEntry.parse(args.solver, ranges=args.draws is not None).specs
 
 
 def _reads_annotation(args: argparse.Namespace) -> Kernel:
@@ -532,18 +551,23 @@ def searches(args: argparse.Namespace) -> bool:
     return bool(args.search) or args.draws is not None or args.solver is None or is_auto_text(args.kernel)
 
 
-def _kernels(args: argparse.Namespace, specs: Sequence[Mapping[str, Any]] | None = None) -> Sequence[KernelEntry]:
-    """Return the kernel, or several to choose from, of the given specs or arguments; empty for auto."""
+def _named(specs: Sequence[Mapping[str, Any]]) -> Sequence[KernelEntry]:
+    """Return kernels to choose from, named by their text."""
     # imported here to keep --help fast
     from seqkern.kernels.kernel_specs import kernel_text
-    from seqkern.study.kernel_entries import KernelEntry, read_kernel
+    from seqkern.study.kernel_entries import KernelEntry
 
-    entries: Sequence[KernelEntry] = read_kernel(args.kernel).candidates
-    if specs is not None:
-        found = [KernelEntry.parse(spec) for spec in specs]
-        entries = [KernelEntry.parse(entry.given, kernel_text(entry.kernel)) for entry in found]
+    entries = [KernelEntry.parse(spec) for spec in specs]
+    return [replace(entry, name=kernel_text(entry.kernel)) for entry in entries]
+
+
+def _transformed(args: argparse.Namespace, entries: Sequence[KernelEntry]) -> Sequence[KernelEntry]:
+    """Return the kernels with the transforms and the repair of the arguments."""
     if not (args.transform or args.repair):
         return entries
+    # imported here to keep --help fast
+    from seqkern.study.kernel_entries import KernelEntry
+
     more = {"transforms": args.transform, "repair": args.repair}
     return [KernelEntry.parse(entry.given, entry.name, **more) for entry in entries]
 
@@ -594,8 +618,9 @@ def _candidates(args: argparse.Namespace, kernels: Sequence[str], given: str) ->
     return solver.candidates(kernels, args.draws, args.seed)
 
 
-def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[str, Any]]) -> Dataset:
+def _dataset(request: TrainingRequest, alphabet: Any) -> Dataset:
     """Return the Dataset of labelled FASTA files, or of one unlabelled file for solvers that need no labels."""
+    args, solvers = request.args, request.solvers
     # imported here to keep --help fast
     from seqkern.core.errors import LabelError
     from seqkern.study.dataset import make_dataset
@@ -604,11 +629,11 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         refuse_unused(args, "needs --labels header or a table", {"label_field": "label"})
     if args.states is not None:
         entry = states_entry(args, alphabet)
-        if _views(args):
-            entry["views"] = _views(args)
+        if request.views:
+            entry["views"] = request.views
         return make_dataset("train", entry, n_threads=args.threads)
     check_twice([*args.fasta, *([] if args.unlabelled is None else [args.unlabelled])])
-    options, windows = {"label": args.label_field} | real_labels(specs), windows_of(args)
+    options, windows = {"label": args.label_field} | real_labels(solvers), windows_of(args)
     by_site = windows.get("sites", "header") != "header"
     if by_site and args.labels == args.sites:
         raise LabelError("the labels of sites come from the table of sites", file=args.labels, remedy="remove --labels")
@@ -617,7 +642,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
     elif args.labels:
         check_label_column(args.labels, args.label_field)
         options |= {"from": "tsv", "file": args.labels}
-    elif len(args.fasta) == 1 and not by_site and args.background is None and _need_no_labels(specs):
+    elif len(args.fasta) == 1 and not by_site and args.background is None and _need_no_labels(solvers):
         options["kind"] = "none"
     elif len(args.fasta) == 1 and not by_site and args.background is None:
         raise LabelError(
@@ -639,36 +664,35 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
     }
     if profiles_of(args):
         entry["profiles"] = profiles_of(args)
-    if _views(args):
-        entry["views"] = _views(args)
+    if request.views:
+        entry["views"] = request.views
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
     dataset = _made(args, entry)
     _check_classes(args, dataset, two_classes)
-    return _of_numbers(dataset, specs, _label_source(args), lambda kind: _made(args, entry, kind))
+    return _of_numbers(dataset, request, lambda kind: _made(args, entry, kind))
 
 
-def _several(
-    args: argparse.Namespace, several: Mapping[str, Any], alphabet: Any, specs: Sequence[Mapping[str, Any]]
-) -> Dataset:
+def _several(request: TrainingRequest, several: Mapping[str, Any], alphabet: Any) -> Dataset:
     """Return the Dataset of samples with several sequences."""
-    options = {"label": args.label_field} | real_labels(specs)
+    args, solvers = request.args, request.solvers
+    options = {"label": args.label_field} | real_labels(solvers)
     if args.labels in ("header", "first-word"):
         options["from"] = args.labels.replace("-", "_")
     elif args.labels:
         check_label_column(args.labels, args.label_field)
         options |= {"from": "tsv", "file": args.labels}
-    elif _need_no_labels(specs):
+    elif _need_no_labels(solvers):
         options["kind"] = "none"
     if args.positive:
         options["positive"] = args.positive
     entry: dict[str, Any] = {**several, "labels": options, **policies_of(args)}
-    entry["views"] = {**several.get("views", {}), **_views(args)}
+    entry["views"] = {**several.get("views", {}), **request.views}
     if args.similar_by is not None:
         entry["similar_by"] = args.similar_by.split(",")
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
-    return _of_numbers(_made(args, entry), specs, _label_source(args), lambda kind: _made(args, entry, kind))
+    return _of_numbers(_made(args, entry), request, lambda kind: _made(args, entry, kind))
 
 
 def _made(
@@ -682,9 +706,7 @@ def _made(
     return make_dataset("train", more, seed=args.seed, n_threads=args.threads)
 
 
-def _of_numbers(
-    dataset: Dataset, specs: Sequence[Mapping[str, Any]], source: str, again: Callable[[dict[str, str]], Dataset]
-) -> Dataset:
+def _of_numbers(dataset: Dataset, request: TrainingRequest, again: Callable[[dict[str, str]], Dataset]) -> Dataset:
     """Return a Dataset, rebuilt for regression if its labels are numbers and no solver was given."""
     # imported here to keep --help fast
     from seqkern.sequences.labels import are_numbers, refuse_numbers_as_classes
@@ -692,10 +714,10 @@ def _of_numbers(
     labels = dataset.task().labels
     if not are_numbers(labels):
         return dataset
-    if not specs:
+    if not request.specs:
         print("seqkern: the labels are numbers: regression", file=sys.stderr)
         return again({"kind": "real"})
-    refuse_numbers_as_classes(labels, source)
+    refuse_numbers_as_classes(labels, _label_source(request.args))
     print(
         f"seqkern: warning: the labels are {len(labels.classes)} different numbers, each a class for this solver; "
         "to learn numbers, choose --solver svr",
@@ -745,17 +767,11 @@ def _check_classes(args: argparse.Namespace, dataset: Dataset, two_classes: bool
         check_same(dataset, args.fasta)
 
 
-def real_labels(specs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def real_labels(solvers: Sequence[Solver]) -> dict[str, str]:
     """Return the label kind for solvers that learn only numbers; empty for others."""
-    # imported here to keep --help fast
-    from seqkern.solvers.solver_specs import build_solver
-
-    return {"kind": "real"} if specs and all(set(build_solver(spec).targets) == {"real"} for spec in specs) else {}
+    return {"kind": "real"} if solvers and all(set(solver.targets) == {"real"} for solver in solvers) else {}
 
 
-def _need_no_labels(specs: Sequence[Mapping[str, Any]]) -> bool:
+def _need_no_labels(solvers: Sequence[Solver]) -> bool:
     """Return whether all solvers can learn without labels."""
-    # imported here to keep --help fast
-    from seqkern.solvers.solver_specs import build_solver
-
-    return bool(specs) and all("none" in build_solver(spec).targets for spec in specs)
+    return bool(solvers) and all("none" in solver.targets for solver in solvers)

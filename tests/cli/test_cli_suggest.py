@@ -10,6 +10,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.cli.training_input import why_left_out
 from seqkern.methods.loading import load_model
+from seqkern.solvers import LabelPropagation
 
 MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
 
@@ -222,7 +223,7 @@ def test_other_solvers_leave_them_out_and_say_so(files, tmp_path, capsys):
         left = f"{files['pool']}: 30 records without a label left out, since solver 'csvc' does not learn from them: "
         assert said.err.count(left) == 1
         assert "trained on 28 sequences (negative: 14, positive: 14)" in said.out
-    fitted = SimpleNamespace(specs=[{"solver": "label_propagation"}])  # the reason is then the kernel
+    fitted = SimpleNamespace(solvers=[LabelPropagation()])  # the reason is then the kernel
     assert why_left_out(fitted) == "kernels that are fitted to each training set do not use them"
 
 
