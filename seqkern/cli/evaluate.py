@@ -396,8 +396,7 @@ class Evaluation:
         # imported here to keep --help fast
         from seqkern.methods.fitted import Search
         from seqkern.study.feasible import check_layers
-        from seqkern.study.kernel_entries import AutoKernel
-        from seqkern.study.stored_grams import check_stored
+        from seqkern.study.kernel_entries import AutoKernel, check_stored
 
         dataset = splits.dataset
         check_layers(solver.layers, dataset)
@@ -451,7 +450,7 @@ class Evaluation:
     def _inner_identity(self) -> str:
         """The text that identifies all that the inner loops depend on besides labels and splits."""
         # imported here to keep --help fast
-        from seqkern.core.build import build_digest
+        from seqkern.core.package_files import build_digest
 
         kernels = [[entry.name, entry.kernel.identity(), entry.transform_specs] for entry in self.entries]
         made = [build_digest(), self.splits.dataset.X.digest(), *kernels]

@@ -141,7 +141,7 @@ def _lengths(args: argparse.Namespace, model: Model) -> dict[str, int] | None:
     from seqkern.formats.reference import Genome
     from seqkern.formats.signals import track_format
     from seqkern.sequences.streaming import record_lengths
-    from seqkern.study.region_files import is_bed
+    from seqkern.study.data_entry import is_bed
 
     check_writable(args.contributions)
     if track_format(args.contributions) == "bedgraph":

@@ -27,7 +27,7 @@ from seqkern.cli.several_sequences import given_files, read_given, read_views
 
 if TYPE_CHECKING:
     from seqkern.gram.matrix import GramMatrix
-    from seqkern.gram.spectrum import Spectrum
+    from seqkern.gram.stored_matrix import Spectrum
     from seqkern.kernels.kernel import Kernel
     from seqkern.sequences.alphabets import Alphabet
     from seqkern.sequences.sequence_set import SequenceSet
@@ -160,8 +160,7 @@ def _noun(X: Data) -> str:
 def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
     """Return the Spectrum of a matrix, cached in a file beside it."""
     # imported here to keep --help fast
-    from seqkern.gram.spectrum import spectrum
-    from seqkern.gram.stored_matrix import store_spectrum
+    from seqkern.gram.stored_matrix import spectrum, store_spectrum
 
     found = spectrum(gram.values)
     if path and not store_spectrum(path, gram, found):
@@ -220,7 +219,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
     if args.dataset:
         # imported here to keep --help fast
         from seqkern.study.dataset import load_dataset
-        from seqkern.study.stored_grams import check_stored
+        from seqkern.study.kernel_entries import check_stored
 
         given = {
             "--against": args.against,

@@ -192,7 +192,7 @@ def _main(argv: list[str]) -> int:
         return stop.code  # type: ignore[return-value]  # argparse gives a number
     if args.version:
         # imported here to keep --help fast
-        from seqkern.core.build import build_digest
+        from seqkern.core.package_files import build_digest
 
         print(f"seqkern {__version__} ({build_digest()})")
         return 0

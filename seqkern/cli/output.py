@@ -276,7 +276,7 @@ def identity_of_prediction(args: argparse.Namespace) -> Callable[[], str] | None
     @cache
     def identity() -> str:
         # imported here to keep --help fast
-        from seqkern.core.build import build_digest
+        from seqkern.core.package_files import build_digest
         from seqkern.core.text_files import file_sha256
 
         return canonical_json([build_digest(), [file_sha256(path) for path in paths], options])
@@ -359,8 +359,8 @@ def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[
     """Return the folder of the parts of the verb's output."""
     # imported here to keep --help fast
     from seqkern.core.archive import canonical_json
-    from seqkern.core.build import build_digest
     from seqkern.core.errors import ParameterError
+    from seqkern.core.package_files import build_digest
     from seqkern.core.parts import PartFolder, file_stamp, files_digest
     from seqkern.methods.loading import split_word
 

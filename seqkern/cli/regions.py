@@ -62,7 +62,7 @@ def as_sources(
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.formats.regions import RegionOptions
-    from seqkern.study.region_files import with_regions
+    from seqkern.study.data_entry import with_regions
 
     given = regions_of(args)
     if not given or "genome" in given:

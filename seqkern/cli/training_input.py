@@ -16,14 +16,15 @@ from seqkern.cli.common import (
     add_threads,
     add_tracks,
     add_windows,
+    check_label_column,
     policies_of,
     profiles_of,
     read_tracks,
     refuse_unused,
+    table_dataset,
     tell_counts,
     windows_of,
 )
-from seqkern.cli.feature_tables import check_label_column, table_dataset
 from seqkern.cli.predict_residues import is_one_file
 from seqkern.cli.regions import add_regions, regions_of, tell_background
 from seqkern.cli.several_sequences import check_names, given_files, sequence_files, several_entry, views_of

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
-from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept, note_reused
 from seqkern.core.errors import FileError, GramError, TooLargeError
 from seqkern.core.exclusive_files import sign, tell_replaced
@@ -32,6 +31,7 @@ from seqkern.core.memory import (
     more_memory,
     parse_bytes,
 )
+from seqkern.core.package_files import build_digest
 from seqkern.core.progress import peak_mb
 from seqkern.core.threads import available_threads
 from seqkern.core.types import PathLike

@@ -40,7 +40,7 @@ from seqkern.evaluation.folds import Split, make_folds
 from seqkern.evaluation.metrics import brier, codes_of, log_loss, predictive_scores, scores
 from seqkern.evaluation.residue_results import residue_scores
 from seqkern.evaluation.selection import Choice
-from seqkern.gram.spectrum import spectrum
+from seqkern.gram.stored_matrix import spectrum
 from seqkern.methods.feature_model import chosen_features, interval_rows, significance_record
 from seqkern.methods.fitted import FittedMethod
 from seqkern.methods.method import Method

@@ -17,10 +17,9 @@ from seqkern.core.archive import JSON_ENTRY, as_bytes, from_bytes, load_archive,
 from seqkern.core.errors import FileError, GramError, ModelError, SeqkernError, SequenceError
 from seqkern.core.file_kinds import MODEL, PACK
 from seqkern.core.progress import progress_bar
-from seqkern.core.text_files import ZIP
+from seqkern.core.text_files import ZIP, open_lines
 from seqkern.core.threads import given_threads
 from seqkern.core.types import Arrays, PathLike
-from seqkern.formats.lsgkm import is_lsgkm
 from seqkern.formats.residues import Residues
 from seqkern.gram.transforms.gram_transform import transform_from_state
 from seqkern.kernels.kernel_specs import kernel_from_state
@@ -31,6 +30,22 @@ from seqkern.solvers.solver_specs import solver_from_state
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
+
+
+# Recognition of LS-GKM model files by their first line, without the import of their reader.
+
+FIRST = "svm_type"
+
+
+def is_lsgkm(path: PathLike) -> bool:
+    """Return whether a file, plain or compressed, starts like an LS-GKM model."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with open_lines(path) as (lines, _):
+            return next(lines).split()[:1] == [FIRST]
+    except (SeqkernError, OSError, ValueError):
+        return False
 
 
 # Trial decisions of a model just loaded, so that damage shows before a user's samples are read.

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import telling, unconverged
 from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.package_files import build_digest
 from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.pooled import cluster_groups

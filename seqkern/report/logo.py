@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.colors import to_hex
 
-from seqkern.core.resource_files import open_resource
+from seqkern.core.package_files import open_resource
 from seqkern.report.figure_files import DIVERGING_MAP
 from seqkern.report.markup import DIVERGING, INK, SOFT, Markup, axis_scale, picture, pixels, tag
 from seqkern.sequences.alphabets import Alphabet

@@ -23,6 +23,7 @@ from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_
 from seqkern.simulate import simulate
 from seqkern.study.adapters import ADAPTERS, RESIDUE_ADAPTERS, public_set
 from seqkern.study.data_entry import (
+    NEGATIVE,
     DataEntry,
     FastaSource,
     Policies,
@@ -31,9 +32,6 @@ from seqkern.study.data_entry import (
     Simulation,
     SiteWindow,
     TableSource,
-)
-from seqkern.study.region_files import (
-    NEGATIVE,
     note_of_regions,
     overlaps,
     places_of_regions,

@@ -11,8 +11,7 @@ from conftest import ROOT
 from seqkern.core.exclusive_files import LOCK, FolderLock
 from seqkern.gram import compute, compute_gram, compute_tile, open_gram, stored_matrix, tiles
 from seqkern.gram.compute import GramJob
-from seqkern.gram.spectrum import spectrum
-from seqkern.gram.stored_matrix import store_spectrum, tiles_root
+from seqkern.gram.stored_matrix import spectrum, store_spectrum, tiles_root
 from seqkern.kernels import SpectrumKernel
 from seqkern.sequences.sequence_set import SequenceSet
 
