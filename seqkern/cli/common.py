@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from seqkern.cli.several_sequences import add_views
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError, SequenceError, unknown_name
 
 if TYPE_CHECKING:

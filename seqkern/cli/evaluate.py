@@ -19,7 +19,7 @@ from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_s
 from seqkern.cli.cv import fold_remarks, headline
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 from seqkern.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:

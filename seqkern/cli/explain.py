@@ -12,7 +12,7 @@ from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_fil
 from seqkern.cli.new_sequences import load_given, read_chunks
 from seqkern.cli.output import add_overwrite, add_spreadsheet_safe, check_result_folder, result_folder, tell_formulas
 from seqkern.cli.regions import add_given_sites, add_regions
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 
 if TYPE_CHECKING:
     from seqkern.methods.model import Model

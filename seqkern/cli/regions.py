@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import naming_file, positive_integer
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 
 if TYPE_CHECKING:
     from seqkern.core.types import Source

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts
 from seqkern.cli.output import output_writer, prediction_writer
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 
 if TYPE_CHECKING:
     from pathlib import Path

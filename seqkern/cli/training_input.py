@@ -29,7 +29,7 @@ from seqkern.cli.predict_residues import is_one_file
 from seqkern.cli.regions import add_regions, regions_of, tell_background
 from seqkern.cli.several_sequences import check_names, given_files, sequence_files, several_entry, views_of
 from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 from seqkern.core.errors import ParameterError
 from seqkern.solvers.thresholds import PLAIN
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import add_threads, positive_integer, refuse_unused
 from seqkern.cli.output import add_parts, add_spreadsheet_safe, as_part, gather, output_writer
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.text_files import is_standard_output
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def _pieces(args: argparse.Namespace, scorers: dict[str, Scorer]):
 def _of_region(args: argparse.Namespace, flank: int):
     """Return the piece of a region of the genome."""
     # imported here to keep --help fast
-    from seqkern.core.declarations import whole_number
+    from seqkern.core.checks import whole_number
     from seqkern.core.errors import ParameterError
     from seqkern.formats.reference import Genome
     from seqkern.genomics.variant_run import Piece
@@ -432,7 +432,7 @@ def _check_names(args: argparse.Namespace, vcf: str) -> None:
 def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
     """Return the regions of a BED file, in the order of the file."""
     # imported here to keep --help fast
-    from seqkern.core.declarations import whole_number
+    from seqkern.core.checks import whole_number
     from seqkern.core.errors import SequenceError
     from seqkern.core.text_files import open_lines
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import check_number
+from seqkern.core.checks import check_number
 from seqkern.core.errors import FileError
 from seqkern.core.exclusive_files import (
     locked_temporary,

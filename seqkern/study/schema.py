@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.errors import ConfigError, SeqkernError, unreadable
 from seqkern.core.package_files import open_resource
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.package_files import resource_path
 from seqkern.core.parameters import changed, choice, flag, integer, text
