@@ -10,8 +10,7 @@ from seqkern.core.errors import ParameterError, SeqkernError
 from seqkern.core.threads import given_threads
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, gives, has_operator, kernel_text
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import sequence_views, vector_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_views
 from seqkern.solvers.costs import BOUNDS
 
 # The traits of sequences that matter for the choice of kernels.

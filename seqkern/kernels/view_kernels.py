@@ -26,8 +26,7 @@ from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.sequences.alphabets import Alphabet
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import sequence_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views
 
 # Kernels of one piece of each sample: a part of its sequence, or one of its sequences.
 

@@ -27,8 +27,8 @@ from seqkern.report.learned_pages import positions_content, remove_positions, wr
 from seqkern.report.markup import Markup, as_file, clean, escape, tag
 from seqkern.report.page_frame import Column, fixed, number, plural, table, whole_page
 from seqkern.report.profile_pictures import MOST_LETTERS, bin_width, profile
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import Stretch, sequence_views, stretches
+from seqkern.sequences.joining import Stretch, stretches
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views
 
 if TYPE_CHECKING:
     from seqkern.formats.signals import Track

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.report.markup import INK, NEGATIVE, POSITIVE, SOFT, Markup, axis_scale, picture, tag
-from seqkern.sequences.views import Stretch
+from seqkern.sequences.joining import Stretch
 
 # Prediction profiles as SVG: the contribution of each residue of a sequence to the decision value, as a curve.
 #

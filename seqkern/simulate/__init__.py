@@ -20,8 +20,7 @@ from seqkern.core.exclusive_files import alone_for
 from seqkern.core.types import PathLike
 from seqkern.formats.annotation import gtf_line
 from seqkern.formats.residues import STATES
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import sequence_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views
 from seqkern.simulate.peaks import Planted
 
 KINDS = {

@@ -26,10 +26,11 @@ from seqkern.core.tsv import write_tsv
 from seqkern.core.types import Arrays, PathLike
 from seqkern.formats.residues import STATES, Residues, residue_samples
 from seqkern.formats.states import reduce_states, state_classes
+from seqkern.sequences.joining import vectors_of
 from seqkern.sequences.labels import SAMPLE_COLUMNS, UNLABELLED, Labels, check_labels
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_views
 from seqkern.sequences.tables import Data, FeatureTable, SimilarityTable
-from seqkern.sequences.views import Segments, sequence_views, vector_views, vectors_of
+from seqkern.sequences.views import Segments
 from seqkern.study.data_entry import DataEntry, ResidueOptions
 from seqkern.study.readers import Material, material_of
 from seqkern.study.tables import PROTOCOL, Columns, TaskTable, labels_of_columns, liao_noble, unit_columns

@@ -16,9 +16,8 @@ from seqkern.core.types import PathLike, Source
 from seqkern.formats.regions import RegionSequences
 from seqkern.formats.states import add_states, read_letters_and_states
 from seqkern.sequences.fasta import AnySource, Reading, read_records
-from seqkern.sequences.joining import similar_by
+from seqkern.sequences.joining import similar_by, view_width
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
-from seqkern.sequences.views import view_width
 from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
 from seqkern.simulate import simulate
 from seqkern.study.adapters import ADAPTERS, RESIDUE_ADAPTERS, public_set
