@@ -49,8 +49,7 @@ from seqkern.sequences.tracks import track_option
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
 
-    from seqkern.kernels.decisions import ScansWindows, Sums, Tallied, Tally
-    from seqkern.kernels.occurrences import KmerWeights
+    from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Sums, Tallied, Tally
     from seqkern.kernels.vector_form import VectorForm
 
 

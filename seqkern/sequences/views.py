@@ -7,7 +7,7 @@ the other, separated by a masked residue, which no k-mer crosses. `Segments` mar
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,6 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import Rows
 from seqkern.sequences.alphabets import Alphabet
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)

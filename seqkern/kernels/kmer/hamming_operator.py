@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
-from seqkern.kernels.decisions import Sums, Tallied, Tally
 from seqkern.kernels.kernel_operator import KernelOperator, ScaledOperator, Table, check_length
 from seqkern.kernels.kmer import _hamming, _hamming_additive, _hamming_own, _kmers, _lmer_lists, _lmer_transform
 from seqkern.kernels.kmer import _hamming_additive as loops
@@ -37,7 +36,7 @@ from seqkern.kernels.kmer.hamming import (
 )
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_TABLE, sum_kmers, whole_table
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows, first_of_pairs, reverse_complements
-from seqkern.kernels.occurrences import KmerWeights
+from seqkern.kernels.occurrences import KmerWeights, Sums, Tallied, Tally
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import TermBlocks
 from seqkern.sequences.alphabets import Alphabet
