@@ -181,7 +181,7 @@ def windows_of(args: argparse.Namespace) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def tell_counts(counts: Mapping[str, int], source: PathLike) -> None:
+def log_counts(counts: Mapping[str, int], source: PathLike) -> None:
     """Print the effects of the reading policies on standard error."""
     # imported here to keep --help fast
     from seqkern.sequences.alphabets import masked_text

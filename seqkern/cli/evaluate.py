@@ -546,7 +546,7 @@ class Evaluation:
             lock.acquire(shared=True)
         try:
             yield
-            if lock.is_alone() is not False and self.is_gathered():
+            if lock.is_exclusive() is not False and self.is_gathered():
                 self.done.clear()
         finally:
             lock.release()
@@ -567,9 +567,9 @@ class Evaluation:
     def finish(self, place: int) -> Any:
         """Return the result of fold number `place`: a stored result, or else a new one that is stored."""
         # imported here to keep --help fast
-        from seqkern.core.exclusive_files import alone_in
+        from seqkern.core.exclusive_files import exclusive_folder
 
-        with alone_in(self.done.folder / f"fold-{place}", temporary=True):  # another job may compute it
+        with exclusive_folder(self.done.folder / f"fold-{place}", temporary=True):  # another job may compute it
             found = self.done.get(self.keys[place])
             if found is None:
                 found = self._compute(place)
@@ -595,12 +595,12 @@ class Evaluation:
     def write(self, finished: Sequence[Any]) -> None:
         """Write the tables from the results of all folds."""
         # imported here to keep --help fast
-        from seqkern.core.exclusive_files import alone_in
+        from seqkern.core.exclusive_files import exclusive_folder
         from seqkern.core.progress import write_cost
         from seqkern.evaluation.fold_tables import FoldResult, write_results
         from seqkern.evaluation.residue_results import write_residue_results
 
-        with alone_in(self.output):
+        with exclusive_folder(self.output):
             if self.args.inner_only:
                 self._loops.write(self.output, finished)
             else:

@@ -72,13 +72,13 @@ def as_sources(
     raise ParameterError(f"--{next(iter(given))} needs --genome", remedy="add --genome FASTA, or remove it")
 
 
-def tell_folds(notes: dict[str, Any]) -> None:
+def log_folds(notes: dict[str, Any]) -> None:
     """Print the genomic regions that folds keep together, on standard error."""
     if "genome" in notes:
         print(f"seqkern: {notes['genome']['folds']}", file=sys.stderr)
 
 
-def tell_background(notes: dict[str, Any]) -> None:
+def log_background(notes: dict[str, Any]) -> None:
     """Print how well a drawn background matches, on standard error."""
     # imported here to keep --help fast
     from seqkern.formats.background import PROPERTIES

@@ -369,7 +369,7 @@ def procedure_test(
     workers = available_threads(n_processes)
     held = next((source.held for source in data.sources.values() if isinstance(source, HeldGram)), None)
     workers = workers if held is None else held.divide(workers)
-    for i, score in _scores_permutations(task, [i for i in range(n) if i not in null], workers, progress):
+    for i, score in _permutation_scores(task, [i for i in range(n) if i not in null], workers, progress):
         null[i] = score
         if finished is not None:
             finished.put(f"{metric} {seed} {i}", score)
@@ -397,7 +397,7 @@ def _score(
         return math.nan
 
 
-def _scores_permutations(
+def _permutation_scores(
     task: Callable[[int], float],
     numbers: Sequence[int],
     n_processes: int | None,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from seqkern.core.archive import load_archive, nest, save_archive, save_json, unnest
 from seqkern.core.checks import check_name
 from seqkern.core.errors import ConfigError, FileError, LabelError, check_texts, unknown_name
-from seqkern.core.exclusive_files import alone_in
+from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.file_kinds import DATASET, RESULT
 from seqkern.core.progress import tell
 from seqkern.core.text_files import file_sha256
@@ -187,7 +187,7 @@ def save_dataset(dataset: Dataset, folder: PathLike) -> None:
             arrays[f"tasks/{i}/split"] = task.split
     whole = {**DATASET.stamp(), "name": dataset.name, "kind": dataset.kind, "X": header}
     whole |= {"tasks": tasks, "notes": dataset.notes}
-    with alone_in(folder):
+    with exclusive_folder(folder):
         _write_samples(dataset, folder / "units.tsv")
         save_json(folder / "summary.json", RESULT, summary(dataset))
         save_archive(folder / "data.npz", whole | ({"residues": residues} if residues else {}), arrays)

@@ -121,7 +121,7 @@ def _squares_of_group(
     )
     at = 0
     for classes in walks.passes[:, 1].tolist():
-        _tell_apart(totals[at : at + classes])
+        _separate_classes(totals[at : at + classes])
         at += classes
     order = walks.order.tolist()
     totals[order[0]] += windows  # each window and itself, at distance 0
@@ -132,7 +132,7 @@ def _squares_of_group(
     return out.astype(np.float64)
 
 
-def _tell_apart(totals: Counts) -> None:
+def _separate_classes(totals: Counts) -> None:
     """Convert the counts of each class m, which include all codes with m's bits, into counts of the code m alone."""
     for bit in (1, 2, 4):
         for code in range(min(CLASSES, len(totals))):
