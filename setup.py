@@ -6,7 +6,7 @@ bounds checks and warnings, ``SEQKERN_TRACE=seqkern/solvers`` the modules of tha
 lines.
 
 The same sources, compiler and flags give the same bytes in any folder: results are kept by a digest of these files
-(`seqkern.core.build`), and a reinstallation must not make a study run again.
+(`seqkern.core.package_files`), and a reinstallation must not make a study run again.
 """
 
 import os

@@ -22,7 +22,7 @@ from pathlib import Path
 from common import child_seconds, start_table
 
 from seqkern.cli.main import main as seqkern
-from seqkern.core.build import build_digest
+from seqkern.core.package_files import build_digest
 from seqkern.kernels import build_kernel
 from seqkern.methods.loading import load_model
 from seqkern.sequences.fasta import read_fasta

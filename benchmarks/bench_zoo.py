@@ -19,7 +19,7 @@ import numpy as np
 from bench_variants import write_genome, write_variants
 from common import child_seconds, start_table
 
-from seqkern.methods.loading import given_models
+from seqkern.methods.loading import parse_model_args
 
 
 def score(models, folder, output):
@@ -34,7 +34,7 @@ def score(models, folder, output):
 
 def report(zoo, n=100_000, runs=94):
     """Print what each way takes."""
-    given = given_models([zoo])
+    given = parse_model_args([zoo])
     chosen = given[:: max(1, len(given) // runs)][:runs]
     rng = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as folder:

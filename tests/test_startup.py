@@ -89,6 +89,7 @@ def test_reading_specs_imports_no_class(kind):
 
 def test_help():
     assert not command("kernels", "--help") & (HEAVY | {"numpy", "scipy", "Bio"})
+    assert "seqkern.core.declarations" not in imported("import seqkern.cli.main")
 
 
 def test_list_of_kernels():

@@ -12,8 +12,8 @@ import numpy as np
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from seqkern.core.build import build_digest
 from seqkern.core.errors import SeqkernError
+from seqkern.core.package_files import build_digest
 from seqkern.kernels import build_kernel
 from seqkern.simulate import simulate
 

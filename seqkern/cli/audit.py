@@ -14,10 +14,10 @@ from seqkern.cli.common import (
     FASTA_POLICIES,
     add_sequence_arguments,
     add_threads,
+    log_counts,
     naming_file,
     policies_of,
     refuse_unused,
-    tell_counts,
 )
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
     """Run ``seqkern audit``."""
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write, check_writable
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.core.threads import given_threads
     from seqkern.report.audit_page import render_page, write_tables
 
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> None:
     with naming_file(", ".join(args.files)), given_threads(args.threads):
         found = _audit(args, parts, scores=not args.no_scores)
     page = render_page(found, title)
-    with alone_in(output):
+    with exclusive_folder(output):
         write_tables(output, [((), found)])
         with atomic_write(output / "index.html", "w") as file:
             file.write(page)
@@ -138,7 +138,7 @@ def _read(args: argparse.Namespace) -> tuple[Parts, str]:
         alphabet=args.alphabet,
         policies=policies_of(args),
     )
-    tell_counts(given.counts, ", ".join(given.files))
+    log_counts(given.counts, ", ".join(given.files))
     return given.parts, given.title
 
 
@@ -158,14 +158,14 @@ def _check_folds(args: argparse.Namespace) -> None:
 def _audit_folds(args: argparse.Namespace, output: Path) -> None:
     """Audit the splits of a data set, and write their tables."""
     # imported here to keep --help fast
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.core.threads import given_threads
     from seqkern.report.audit_page import PLACE, write_tables
     from seqkern.report.audit_run import audited_splits
 
     with given_threads(args.threads):
         found = audited_splits(args.files[0], args.folds, lambda parts: _audit(args, parts, scores=False))
-    with alone_in(output):
+    with exclusive_folder(output):
         write_tables(output, found.audits, PLACE)
     for place, one in found.audits:
         print(f"{' '.join(place)}: {one.verdict}")

@@ -111,18 +111,18 @@ def _reading(args: argparse.Namespace) -> RegionOptions:
 def _write(args: argparse.Namespace, background: Background) -> None:
     """Write the regions, the table and the picture, and print them."""
     # imported here to keep --help fast
-    from seqkern.cli.common import tell_counts
+    from seqkern.cli.common import log_counts
     from seqkern.core.archive import atomic_write
-    from seqkern.core.exclusive_files import alone_for
+    from seqkern.core.exclusive_files import exclusive_paths
     from seqkern.core.tsv import write_tsv
     from seqkern.formats.background import COLUMNS, match_lines, match_rows
     from seqkern.formats.regions import write_bed
 
     both = background.peaks, background.found
-    tell_counts(background.regions.counts, args.peaks)
+    log_counts(background.regions.counts, args.peaks)
     for remark in background.remarks:
         print(f"seqkern: {remark}", file=sys.stderr)
-    with alone_for(args.output):
+    with exclusive_paths(args.output):
         write_bed(args.output, background.regions)
         print_output(args.output)
         if args.table:
@@ -145,7 +145,7 @@ def _shuffle(args: argparse.Namespace) -> None:
     import random
 
     # imported here to keep --help fast
-    from seqkern.cli.common import tell_counts
+    from seqkern.cli.common import log_counts
     from seqkern.cli.regions import as_sources
     from seqkern.core.archive import atomic_write
     from seqkern.core.checks import check_integer
@@ -165,6 +165,6 @@ def _shuffle(args: argparse.Namespace) -> None:
                 own = f"{name}_shuffled" + (f".{number}" if args.factor > 1 else "")
                 file.write(f">{own}\n{shuffled(letters.upper(), args.shuffle, rng)}\n")
                 count += 1
-    tell_counts(getattr(source, "counts", {}), Path(args.peaks))
+    log_counts(getattr(source, "counts", {}), Path(args.peaks))
     print_output(args.output)
     print(f"  {count} sequences with the {args.shuffle}-mer counts of those of {args.peaks}")

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> None:
     """Run ``seqkern baseline``."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.evaluation.fold_tables import write_baselines
     from seqkern.evaluation.folds import read_folds
     from seqkern.methods.baselines import left_out, run_baselines
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     output = Path(args.output)
     check_writable(output / "metrics.tsv")
     results = list(run_baselines(dataset, fold_sets))
-    with alone_in(output):
+    with exclusive_folder(output):
         write_baselines(output, results)
     names = ", ".join(dict.fromkeys(name for name, _ in results))
     print(f"{dataset.name}: {names or 'no baseline for unlabelled samples'} in {output}")

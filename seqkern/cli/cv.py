@@ -20,10 +20,10 @@ from seqkern.cli.output import (
     add_overwrite,
     add_spreadsheet_safe,
     check_result_folder,
+    log_formulas,
     result_folder,
-    tell_formulas,
 )
-from seqkern.cli.regions import tell_folds
+from seqkern.cli.regions import log_folds
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import FoldError, GramError, LabelError, SequenceError
@@ -132,7 +132,7 @@ def kept_together(args: argparse.Namespace, given: Input) -> Together:
     for sentence in kept.sentences:
         print(f"seqkern: {sentence}", file=sys.stderr)
     if args.fold_method is None:
-        tell_folds(given.dataset.notes)
+        log_folds(given.dataset.notes)
     if args.allow_similar and isinstance(given.X, SequenceSet) and residues is None:
         found = similar_groups(given.X.take(used), n_threads=args.threads)
         if found:
@@ -480,9 +480,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the verb."""
     # imported here to keep --help fast
-    from seqkern.cli.training_input import chosen_method, read_input, read_request, tell_fewer_folds
+    from seqkern.cli.training_input import chosen_method, log_fewer_folds, read_input, read_request
     from seqkern.core.archive import check_writable
-    from seqkern.core.checkpoint import Unfinished
+    from seqkern.core.checkpoint import CheckpointFolder
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
     from seqkern.methods.method import identity_of
@@ -495,11 +495,11 @@ def run(args: argparse.Namespace) -> None:
         check_result_folder(args)
     given = read_input(request)
     if args.output is not None:
-        tell_formulas(given.X.ids, args)
+        log_formulas(given.X.ids, args)
     method = chosen_method(request, given, count_folds(args, args.folds, given.labels))
     dataset = given.dataset
     with (
-        Unfinished(args.output and Path(args.output) / FINISHED) as unfinished,
+        CheckpointFolder(args.output and Path(args.output) / FINISHED) as unfinished,
         naming_file(given.source),
         given_threads(args.threads),
         progress_counter("kernel", " entries") as show,
@@ -520,7 +520,7 @@ def run(args: argparse.Namespace) -> None:
             progress=show,
             gram_files=args.gram,
         )
-        tell_fewer_folds(args, data.labels, "--inner-folds")
+        log_fewer_folds(args, data.labels, "--inner-folds")
         found = cross_validated(args, method, data, given, outer, unfinished.under(identity_of(method, data)))
     if args.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(args):

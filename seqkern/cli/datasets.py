@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         return _list()
     # imported here to keep --help fast
-    from seqkern.cli.training_input import tell_unlabelled
+    from seqkern.cli.training_input import log_unlabelled
     from seqkern.core.errors import SeqkernError
     from seqkern.sequences.alphabets import count_texts
     from seqkern.study.dataset import make_dataset, save_dataset
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         error.remedy = _as_keys(error.remedy)
         raise
     save_dataset(dataset, args.output)
-    tell_unlabelled(dataset, f"data set {name}", learned=None)
+    log_unlabelled(dataset, f"data set {name}", learned=None)
     counts = "".join(f"; {text}" for text in count_texts(dataset.X.counts))
     print(f"{args.output}: {len(dataset.X)} {_noun(dataset)}, tasks: {len(dataset.tasks)}{counts}")
     return 0

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.cli.dataset_model import train_on_dataset, training_summary
     from seqkern.cli.motifs import known_motifs
     from seqkern.core.archive import check_writable, save_json
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.core.file_kinds import RESULT
     from seqkern.core.threads import given_threads
     from seqkern.genomics import motif_tables
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     count = 0 if known is None else len(known.names)
     summary = training_summary(model) | {"positive": labels.classes[1], "sequences": len(positive), "known": count}
-    with alone_in(out_dir):
+    with exclusive_folder(out_dir):
         model.save(out_dir / "model.seqkern")
         motif_tables.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)
         motif_tables.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)

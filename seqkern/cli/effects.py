@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     """Run ``seqkern effects``."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable, save_json
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.core.file_kinds import RESULT
     from seqkern.formats.reference import Genome
     from seqkern.genomics.effects import (
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
     truth = None if args.truth is None else {"field": args.truth, "threshold": args.threshold}
     summary: dict[str, Any] = {"variants": len(variants), "truth": truth, "positive": labels.classes[1]}
     summary |= {"splits": _of_splits(effects, names, training.records), "scores": scores}
-    with alone_in(out_dir):
+    with exclusive_folder(out_dir):
         write_effects(out_dir / "effects.tsv", effects, distance, names, args.threshold if truth else None)
         save_json(out_dir / "effects.json", RESULT, summary)
     print(out_dir / "effects.tsv")

@@ -19,7 +19,7 @@ from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_s
 from seqkern.cli.cv import fold_remarks, headline
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 from seqkern.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -395,8 +395,7 @@ class Evaluation:
         # imported here to keep --help fast
         from seqkern.methods.fitted import Search
         from seqkern.study.feasible import check_layers
-        from seqkern.study.kernel_entries import AutoKernel
-        from seqkern.study.stored_grams import check_stored
+        from seqkern.study.kernel_entries import AutoKernel, check_stored
 
         dataset = splits.dataset
         check_layers(solver.layers, dataset)
@@ -450,7 +449,7 @@ class Evaluation:
     def _inner_identity(self) -> str:
         """The text that identifies all that the inner loops depend on besides labels and splits."""
         # imported here to keep --help fast
-        from seqkern.core.build import build_digest
+        from seqkern.core.package_files import build_digest
 
         kernels = [[entry.name, entry.kernel.identity(), entry.transform_specs] for entry in self.entries]
         made = [build_digest(), self.splits.dataset.X.digest(), *kernels]
@@ -546,7 +545,7 @@ class Evaluation:
             lock.acquire(shared=True)
         try:
             yield
-            if lock.is_alone() is not False and self.is_gathered():
+            if lock.is_exclusive() is not False and self.is_gathered():
                 self.done.clear()
         finally:
             lock.release()
@@ -567,9 +566,9 @@ class Evaluation:
     def finish(self, place: int) -> Any:
         """Return the result of fold number `place`: a stored result, or else a new one that is stored."""
         # imported here to keep --help fast
-        from seqkern.core.exclusive_files import alone_in
+        from seqkern.core.exclusive_files import exclusive_folder
 
-        with alone_in(self.done.folder / f"fold-{place}", temporary=True):  # another job may compute it
+        with exclusive_folder(self.done.folder / f"fold-{place}", temporary=True):  # another job may compute it
             found = self.done.get(self.keys[place])
             if found is None:
                 found = self._compute(place)
@@ -595,12 +594,12 @@ class Evaluation:
     def write(self, finished: Sequence[Any]) -> None:
         """Write the tables from the results of all folds."""
         # imported here to keep --help fast
-        from seqkern.core.exclusive_files import alone_in
+        from seqkern.core.exclusive_files import exclusive_folder
         from seqkern.core.progress import write_cost
         from seqkern.evaluation.fold_tables import FoldResult, write_results
         from seqkern.evaluation.residue_results import write_residue_results
 
-        with alone_in(self.output):
+        with exclusive_folder(self.output):
             if self.args.inner_only:
                 self._loops.write(self.output, finished)
             else:

@@ -8,11 +8,11 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
+from seqkern.cli.common import add_policies, add_threads, add_tracks, log_counts, naming_file
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import add_overwrite, add_spreadsheet_safe, check_result_folder, result_folder, tell_formulas
+from seqkern.cli.output import add_overwrite, add_spreadsheet_safe, check_result_folder, log_formulas, result_folder
 from seqkern.cli.regions import add_given_sites, add_regions
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 
 if TYPE_CHECKING:
     from seqkern.methods.model import Model
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
             track.write(args.contributions, lengths)
     if table.dropped:
         counts["k-mers of small weight left out"] = table.dropped
-    tell_counts(counts, name)
+    log_counts(counts, name)
     print(Path(args.output) / "index.html")
     if args.contributions is not None:
         print(args.contributions)
@@ -141,7 +141,7 @@ def _lengths(args: argparse.Namespace, model: Model) -> dict[str, int] | None:
     from seqkern.formats.reference import Genome
     from seqkern.formats.signals import track_format
     from seqkern.sequences.streaming import record_lengths
-    from seqkern.study.region_files import is_bed
+    from seqkern.study.data_entry import is_bed
 
     check_writable(args.contributions)
     if track_format(args.contributions) == "bedgraph":
@@ -165,7 +165,7 @@ def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int], args: argpa
     """Yield the chunks, add up the counts of the reading policies, and report ids that look like formulas."""
     told = False
     for X in chunks:
-        told = told or tell_formulas(X.ids, args)
+        told = told or log_formulas(X.ids, args)
         for what, count in X.counts.items():
             counts[what] = counts.get(what, 0) + count
         yield X

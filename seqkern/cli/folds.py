@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import add_threads, naming_file
-from seqkern.cli.regions import tell_folds
+from seqkern.cli.regions import log_folds
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Make and check the folds of every task, then write all files."""
     # imported here to keep --help fast
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.evaluation.folds import (
         chain_folds,
         chain_labels,
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> None:
             leaks += leakage_rows(links, chain_folds(foldset, residues), labels)
         composition += composition_rows(foldset, task.labels)
     output = Path(args.output)
-    with alone_in(output):
+    with exclusive_folder(output):
         for foldset in fold_sets:
             write_folds(output / f"{foldset.task}.tsv", foldset)
         write_leakage(output / "leakage.tsv", leaks)
@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> None:
         write_similar(output / "similar.tsv", [row for _, row in similar])
     print(_summary(dataset.name, fold_sets, leaks, output, unit))
     if not options.get("method"):
-        tell_folds(dataset.notes)
+        log_folds(dataset.notes)
     for text in told(similar, "sequences" if residues is None and dataset.kind == "sequences" else unit):
         print(f"seqkern: {text}", file=sys.stderr)
 

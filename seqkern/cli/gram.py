@@ -13,12 +13,12 @@ from seqkern.cli.common import (
     add_threads,
     add_tracks,
     add_windows,
+    log_counts,
     naming_file,
     policies_of,
     profiles_of,
     read_tracks,
     refuse_unused,
-    tell_counts,
     windows_of,
 )
 from seqkern.cli.evaluate import share as share_of
@@ -27,7 +27,7 @@ from seqkern.cli.several_sequences import given_files, read_given, read_views
 
 if TYPE_CHECKING:
     from seqkern.gram.matrix import GramMatrix
-    from seqkern.gram.spectrum import Spectrum
+    from seqkern.gram.stored_matrix import Spectrum
     from seqkern.kernels.kernel import Kernel
     from seqkern.sequences.alphabets import Alphabet
     from seqkern.sequences.sequence_set import SequenceSet
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> None:
         with progress_counter("gram", " entries") as show:
             if args.tile is None:
                 gram = compute_gram(kernel, X, Y, progress=show, laps=clock.laps, **options)
-                tell_counts(gram.meta["counts"], source)
+                log_counts(gram.meta["counts"], source)
                 rows, cols = gram.shape
                 done = f"{rows} × {cols} {args.dtype}"
             else:
@@ -160,8 +160,7 @@ def _noun(X: Data) -> str:
 def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
     """Return the Spectrum of a matrix, cached in a file beside it."""
     # imported here to keep --help fast
-    from seqkern.gram.spectrum import spectrum
-    from seqkern.gram.stored_matrix import store_spectrum
+    from seqkern.gram.stored_matrix import spectrum, store_spectrum
 
     found = spectrum(gram.values)
     if path and not store_spectrum(path, gram, found):
@@ -220,7 +219,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
     if args.dataset:
         # imported here to keep --help fast
         from seqkern.study.dataset import load_dataset
-        from seqkern.study.stored_grams import check_stored
+        from seqkern.study.kernel_entries import check_stored
 
         given = {
             "--against": args.against,
@@ -247,7 +246,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
     source = ", ".join(given_files(args))
     check_kind(kernel, "sequences", file=source)
     if several is not None:
-        tell_counts(several.counts, source)
+        log_counts(several.counts, source)
         return read_views(args, kernel)(several), None, source
     if args.against and windows_of(args):
         raise ParameterError(
@@ -269,10 +268,10 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
         alphabet = alphabet or "dna"
     if args.against:
         columns = read_fasta(files.pop(), alphabet, **policies_of(args))
-        tell_counts(columns.counts, args.against)
+        log_counts(columns.counts, args.against)
         alphabet = columns.alphabet
     rows = _windows(args, alphabet) if windows_of(args) else read_fasta(files, alphabet, **policies_of(args))
-    tell_counts(rows.counts, source)
+    log_counts(rows.counts, source)
     rows = with_views(with_letters(rows))
     return rows, None if columns is None else with_views(with_letters(columns)), source
 

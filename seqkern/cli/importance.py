@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.cli.dataset_model import train_on_dataset, training_summary
     from seqkern.core.archive import check_writable, save_json
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.core.file_kinds import RESULT
     from seqkern.methods.explanation import Explainer
     from seqkern.methods.poim import positions_of
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
             section=args.section,
         )
     assert positions is not None  # windows of one length have means
-    with alone_in(out_dir):
+    with exclusive_folder(out_dir):
         write_positions(positions, out_dir, dataset.name)
         model.save(out_dir / "model.seqkern")
         summary = training_summary(model) | {"part": part, "pair": args.pair}

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from seqkern import __version__
-from seqkern.core.declarations import check_int, check_number
+from seqkern.core.checks import check_int, check_number
 from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, one_line, unknown_name
 from seqkern.core.interruption import Terminated, stoppable
 from seqkern.core.memory import WITHOUT_MATRIX, out_of_memory
@@ -192,7 +192,7 @@ def _main(argv: list[str]) -> int:
         return stop.code  # type: ignore[return-value]  # argparse gives a number
     if args.version:
         # imported here to keep --help fast
-        from seqkern.core.build import build_digest
+        from seqkern.core.package_files import build_digest
 
         print(f"seqkern {__version__} ({build_digest()})")
         return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import add_policies, add_threads, policies_of, positive_integer, tell_counts
+from seqkern.cli.common import add_policies, add_threads, log_counts, policies_of, positive_integer
 from seqkern.cli.output import add_spreadsheet_safe, print_output
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError, SeqkernError
-    from seqkern.core.exclusive_files import alone_for
+    from seqkern.core.exclusive_files import exclusive_paths
     from seqkern.core.threads import given_threads
     from seqkern.genomics import motif_tables
     from seqkern.genomics.motif_tables import nearest
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
     require_motifs(motifs, of_kmers=args.kmers)
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     classes = explainer.model.classes or ("lower", "higher")
-    with alone_for(args.output):
+    with exclusive_paths(args.output):
         motif_tables.write_meme(args.output, motifs)
         print_output(args.output)
         if args.table is not None:
@@ -165,7 +165,7 @@ def _sequences(args: argparse.Namespace, model: Model) -> tuple[SequenceSet | No
         policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
         X = read_fasta(args.fasta, model.alphabet, **policies)
         name = source_name(args.fasta)
-        tell_counts(X.counts, name)
+        log_counts(X.counts, name)
         return X, f"seqlets in {len(X)} sequences of {Path(name).name}"
     support = model.support
     if not args.kmers and isinstance(support, SequenceSet) and len(support) > MOST_SUPPORT:

@@ -102,8 +102,7 @@ def load_given(args: argparse.Namespace) -> Model | ResidueModel:
     import zipfile
 
     # imported here to keep --help fast
-    from seqkern.formats.lsgkm import is_lsgkm
-    from seqkern.methods.loading import load_model
+    from seqkern.methods.loading import is_lsgkm, load_model
 
     fill_fasta(args)
     try:
@@ -130,7 +129,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
 
     if model.alphabet is None:
         # imported here to keep --help fast
-        from seqkern.cli.feature_tables import read_table
+        from seqkern.cli.common import read_table
 
         refuse_part(args, "tables of features", "remove it")
         refuse_unused(args, OF_TABLE, {**dict.fromkeys(FASTA_POLICIES), "strip_gaps": False})

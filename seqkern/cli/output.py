@@ -66,7 +66,7 @@ def add_spreadsheet_safe(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def tell_formulas(ids: Iterable[str], args: argparse.Namespace) -> bool:
+def log_formulas(ids: Iterable[str], args: argparse.Namespace) -> bool:
     """Print a note if a spreadsheet would run an id as a formula, unless ``--spreadsheet-safe``; return whether it
     did.
     """
@@ -187,11 +187,11 @@ def result_folder(args: argparse.Namespace) -> Iterator[None]:
     """
     # imported here to keep --help fast
     from seqkern.core.archive import noting_files
-    from seqkern.core.exclusive_files import SUFFIX, alone_in, remove_dead
+    from seqkern.core.exclusive_files import SUFFIX, exclusive_folder, remove_dead
     from seqkern.core.interruption import remove_tree
 
     folder = Path(args.output).absolute()
-    with alone_in(folder):
+    with exclusive_folder(folder):
         check_result_folder(args)
         command, files = _read_mark(folder)
         if command != _command(args):
@@ -261,9 +261,14 @@ def identity_of_prediction(args: argparse.Namespace) -> Callable[[], str] | None
     True
     """
     # imported here to keep --help fast
-    from seqkern.methods.loading import split_word
+    from seqkern.methods.loading import split_model_arg
 
-    given = (split_word(args.model)[0], args.fasta, getattr(args, "genome", None), getattr(args, "blacklist", None))
+    given = (
+        split_model_arg(args.model)[0],
+        args.fasta,
+        getattr(args, "genome", None),
+        getattr(args, "blacklist", None),
+    )
     paths = [Path(path) for path in given if path]
     if any(getattr(args, name, None) for name in OTHER_FILES) or not all(path.is_file() for path in paths):
         return None
@@ -276,7 +281,7 @@ def identity_of_prediction(args: argparse.Namespace) -> Callable[[], str] | None
     @cache
     def identity() -> str:
         # imported here to keep --help fast
-        from seqkern.core.build import build_digest
+        from seqkern.core.package_files import build_digest
         from seqkern.core.text_files import file_sha256
 
         return canonical_json([build_digest(), [file_sha256(path) for path in paths], options])
@@ -337,14 +342,14 @@ def as_part(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]
     """
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
 
     if args.part is None:
         yield {}
         return
     folder = part_folder(args, models, data)
     check_writable(args.output)
-    with alone_in(folder.lock(args.part), temporary=True):
+    with exclusive_folder(folder.lock(args.part), temporary=True):
         if folder.is_finished(args.part):
             print(f"seqkern: {args.output}: part {args.part} has been made before", file=sys.stderr)
             yield None
@@ -359,10 +364,10 @@ def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[
     """Return the folder of the parts of the verb's output."""
     # imported here to keep --help fast
     from seqkern.core.archive import canonical_json
-    from seqkern.core.build import build_digest
     from seqkern.core.errors import ParameterError
+    from seqkern.core.package_files import build_digest
     from seqkern.core.parts import PartFolder, file_stamp, files_digest
-    from seqkern.methods.loading import split_word
+    from seqkern.methods.loading import split_model_arg
 
     option = "--gather" if args.gather else "--part"
     if args.gather and args.part is not None:
@@ -372,7 +377,7 @@ def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[
     if "-" in data:
         raise ParameterError(f"{option} cannot divide standard input", remedy="give a file")
     options = {name: _content(value) for name, value in vars(args).items() if name not in NO_OPTIONS}
-    named = [split_word(word) for word in models]
+    named = [split_model_arg(word) for word in models]
     return PartFolder(
         args.output,
         {
@@ -425,10 +430,10 @@ def gather(
     ``finish(notes)`` writes what is derived from the joined files, such as an index.
     """
     # imported here to keep --help fast
-    from seqkern.core.exclusive_files import alone_in
+    from seqkern.core.exclusive_files import exclusive_folder
 
     folder = part_folder(args, models, data)
-    with alone_in(folder.folder, temporary=True):
+    with exclusive_folder(folder.folder, temporary=True):
         if folder.is_joined():
             folder.clear([])
             print(f"seqkern: {args.output}: the parts have been joined before", file=sys.stderr)

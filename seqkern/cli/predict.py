@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts, unrecognised
+from seqkern.cli.common import add_policies, add_threads, add_tracks, log_counts, naming_file, unrecognised
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import add_parts, add_spreadsheet_safe, added, as_part, gather, prediction_writer, tell_formulas
+from seqkern.cli.output import add_parts, add_spreadsheet_safe, added, as_part, gather, log_formulas, prediction_writer
 from seqkern.cli.predict_residues import DRAWN, add_states, check_no_states, check_residues, run_residues, split_tracks
 from seqkern.cli.regions import add_given_sites, add_regions
 from seqkern.cli.scan import add_scan, check_no_scan, run_scan
@@ -52,11 +52,11 @@ def load_several(args: argparse.Namespace) -> dict[str, Model]:
     from seqkern.core.errors import ModelError, ParameterError
     from seqkern.core.memory import available_memory, format_bytes
     from seqkern.core.progress import memory_in_use, progress_bar
-    from seqkern.methods.loading import given_models, load_model
+    from seqkern.methods.loading import load_model, parse_model_args
     from seqkern.methods.model import Model
     from seqkern.sequences.sequence_set import SequenceSet
 
-    given = given_models([args.model])
+    given = parse_model_args([args.model])
     option = next((name for name in FOR_ONE if getattr(args, name, None) not in (None, False, [])), None)
     if option is not None:
         raise ParameterError(
@@ -94,7 +94,7 @@ def gather_predictions(args: argparse.Namespace) -> None:
     notes = gather(args, [args.model], [args.fasta], _big_wig)
     if notes is None:
         return
-    tell_counts(added([note["counts"] for note in notes]), args.fasta)
+    log_counts(added([note["counts"] for note in notes]), args.fasta)
 
 
 def _big_wig(folder: PartFolder, name: str, notes: list[Any]) -> bool:
@@ -219,7 +219,7 @@ def _run(args: argparse.Namespace, models: dict[str, Model], notes: dict[str, An
     head = "\t".join(map(format_cell, ["id", *columns])) + "\n"
     counts = _predict(args, next(iter(models.values())), head, lambda X, counts: _lines(models, X, args, counts))
     notes["counts"] = dict(counts)
-    tell_counts(counts, source_name(args.fasta))
+    log_counts(counts, source_name(args.fasta))
     for name, model in models.items():
         for text in unrecognised(model):
             print(f"seqkern: warning: {args.model}{f':{name}' * bool(name)}: {text}", file=sys.stderr)
@@ -241,7 +241,7 @@ def _predict(args: argparse.Namespace, model: Model, head: str, lines_of: Lines)
         show = stack.enter_context(progress_counter("predict", " records"))
         stack.enter_context(naming_file(source_name(args.fasta)))
         for number, X in enumerate(_blocks(model, args, counts)):
-            told = told or tell_formulas(X.ids, args)
+            told = told or log_formulas(X.ids, args)
             if number >= out.complete:
                 lines = lines_of(X, counts)
                 if number == 0 and (args.part is None or args.part.number == 1):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import naming_file, tell_counts, unrecognised
+from seqkern.cli.common import log_counts, naming_file, unrecognised
 from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import output_writer, refuse_part
 from seqkern.cli.scan import check_no_scan
@@ -121,13 +121,13 @@ def run_residues(args: argparse.Namespace, model: ResidueModel, notes: dict[str,
     if args.chain is not None and not writer.drawn:
         raise ParameterError(f"there is no chain {args.chain!r}", file=name, remedy="give the first word of its header")
     notes["counts"] = counts
-    tell_counts(counts, name)
+    log_counts(counts, name)
     looks.end()
     for text in unrecognised(model.windows):
         print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
     if true is not None:
-        tell_counts(true.counts(), args.states)
-        tell_scores(scored, model)
+        log_counts(true.counts(), args.states)
+        log_scores(scored, model)
 
 
 def _form(args: argparse.Namespace) -> str:
@@ -355,7 +355,7 @@ class TrueStates:
         return {LEFT_OUT: len(self._left)}
 
 
-def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: ResidueModel) -> None:
+def log_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: ResidueModel) -> None:
     """Print the scores of the predictions on standard error, one a line."""
     # imported here to keep --help fast
     import numpy as np

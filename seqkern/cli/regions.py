@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import naming_file, positive_integer
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 
 if TYPE_CHECKING:
     from seqkern.core.types import Source
@@ -62,7 +62,7 @@ def as_sources(
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.formats.regions import RegionOptions
-    from seqkern.study.region_files import with_regions
+    from seqkern.study.data_entry import with_regions
 
     given = regions_of(args)
     if not given or "genome" in given:
@@ -72,13 +72,13 @@ def as_sources(
     raise ParameterError(f"--{next(iter(given))} needs --genome", remedy="add --genome FASTA, or remove it")
 
 
-def tell_folds(notes: dict[str, Any]) -> None:
+def log_folds(notes: dict[str, Any]) -> None:
     """Print the genomic regions that folds keep together, on standard error."""
     if "genome" in notes:
         print(f"seqkern: {notes['genome']['folds']}", file=sys.stderr)
 
 
-def tell_background(notes: dict[str, Any]) -> None:
+def log_background(notes: dict[str, Any]) -> None:
     """Print how well a drawn background matches, on standard error."""
     # imported here to keep --help fast
     from seqkern.formats.background import PROPERTIES

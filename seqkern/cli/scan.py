@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import naming_file, tell_counts
+from seqkern.cli.common import log_counts, naming_file
 from seqkern.cli.output import output_writer, prediction_writer
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,7 +149,7 @@ def run_scan(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> N
             n_found += len(found)
             write(found if least is None else found.take(found.decisions > least))
     notes["counts"] = dict(scanner.counts)
-    tell_counts(scanner.counts, name)
+    log_counts(scanner.counts, name)
     for text in _remarks(args, model, scanner) if n_found else ():
         print(f"seqkern: {text}", file=sys.stderr)
     if scanner.bare:

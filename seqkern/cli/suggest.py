@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, refuse_unused
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import add_spreadsheet_safe, output_writer, print_output, tell_formulas
+from seqkern.cli.output import add_spreadsheet_safe, log_formulas, output_writer, print_output
 from seqkern.cli.regions import add_given_sites, add_regions
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
         raise
     with naming_file(source_name(args.fasta)):
         found = _found(model, args)
-    tell_formulas(found.ids, args)
+    log_formulas(found.ids, args)
     with output_writer(args.output) as write:
         for line in _lines(model, found):
             write(line)

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import add_significance, naming_file, policies_of, tell_counts, unrecognised
+from seqkern.cli.common import add_significance, log_counts, naming_file, policies_of, unrecognised
 from seqkern.cli.cv import add_outer_folds
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, is_auto_text, searches
 from seqkern.cli.wrong_files import same_in_two_classes
@@ -38,7 +38,7 @@ LEAST_BASES = 30
 """A protein of so many residues that are all A, C, G, T or N looks like DNA."""
 
 
-def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
+def reliability_warnings(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
     """Yield warnings about when not to rely on the model's predicted classes."""
     # imported here to keep --help fast
     import numpy as np
@@ -402,10 +402,10 @@ def run(args: argparse.Namespace) -> None:
     """Run the verb."""
     # imported here to keep --help fast
     from seqkern.cli.cv import check_design, count_folds, cross_validated, kept_together, outer_folds, record
-    from seqkern.cli.training_input import chosen_method, read_input, read_request, tell_fewer_folds
+    from seqkern.cli.training_input import chosen_method, log_fewer_folds, read_input, read_request
     from seqkern.core.archive import check_writable
-    from seqkern.core.checkpoint import Unfinished
-    from seqkern.core.exclusive_files import alone_for
+    from seqkern.core.checkpoint import CheckpointFolder
+    from seqkern.core.exclusive_files import exclusive_paths
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
     from seqkern.methods.method import identity_of
@@ -427,7 +427,7 @@ def run(args: argparse.Namespace) -> None:
         _check_lsgkm(method, given)
     dataset, source = given.dataset, given.source
     with (
-        Unfinished(_finished_folder(args.output)) as unfinished,
+        CheckpointFolder(_finished_folder(args.output)) as unfinished,
         naming_file(source),
         given_threads(args.threads),
         progress_counter("kernel", " entries") as show,
@@ -453,7 +453,7 @@ def run(args: argparse.Namespace) -> None:
         for values in data.sources.values() if method.search.budget is not None else ():
             values.check_room(len(data.labels), 0)  # before the cross-validation, whose training sets are smaller
         _check_listed(args, data)
-        tell_fewer_folds(args, data.labels, "--folds")
+        log_fewer_folds(args, data.labels, "--folds")
         done = unfinished.under(identity_of(method, data))
         estimate = None if outer is None else cross_validated(args, method, data, given, outer, done)
         notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})
@@ -475,10 +475,10 @@ def run(args: argparse.Namespace) -> None:
         print(f"seqkern: warning: {text}", file=sys.stderr)
     deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
-    for text in doubts(deciding, dataset, at_sites):
+    for text in reliability_warnings(deciding, dataset, at_sites):
         print(f"seqkern: warning: {text}", file=sys.stderr)
-    tell_counts(model.record["kernel_counts"], source)
-    with alone_for(args.output) if args.features else contextlib.nullcontext():
+    log_counts(model.record["kernel_counts"], source)
+    with exclusive_paths(args.output) if args.features else contextlib.nullcontext():
         if args.format == "lsgkm":
             from seqkern.methods.lsgkm import write_lsgkm  # imported here: other models do not need it
 

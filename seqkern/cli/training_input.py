@@ -17,18 +17,19 @@ from seqkern.cli.common import (
     add_threads,
     add_tracks,
     add_windows,
+    check_label_column,
+    log_counts,
     policies_of,
     profiles_of,
     read_tracks,
     refuse_unused,
-    tell_counts,
+    table_dataset,
     windows_of,
 )
-from seqkern.cli.feature_tables import check_label_column, table_dataset
-from seqkern.cli.regions import add_regions, regions_of, tell_background
+from seqkern.cli.regions import add_regions, log_background, regions_of
 from seqkern.cli.several_sequences import check_names, given_files, sequence_files, several_entry, views_of
 from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 from seqkern.core.errors import ParameterError
 from seqkern.core.text_files import is_one_file
 from seqkern.solvers.thresholds import PLAIN
@@ -129,7 +130,7 @@ def states_entry(args: argparse.Namespace, alphabet: Any) -> dict[str, Any]:
 # Notes on standard error about labels that are probably a mistake.
 
 
-def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
+def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
     """Print the number of unlabelled records, what happens to them, and the first one.
 
     `learned` says whether the solver learns from them too, None if unknown. Nothing is printed for several tasks,
@@ -159,7 +160,7 @@ def why_left_out(method: Method) -> str:
     return "kernels that are fitted to each training set do not use them"
 
 
-def tell_similar_classes(labels: Labels, source: str) -> None:
+def log_similar_classes(labels: Labels, source: str) -> None:
     """Print a warning about two classes whose names differ only in case."""
     seen: dict[str, str] = {}
     for name in labels.classes:
@@ -411,7 +412,7 @@ def chosen_method(request: TrainingRequest, given: Input, n_choices: int) -> Met
     args, method = request.args, _suiting(request, given, n_choices)
     learned = method.accepts_unlabelled
     source = _label_source(args) if args.unlabelled is None else args.unlabelled
-    tell_unlabelled(given.dataset, source, learned, "" if learned else why_left_out(method))
+    log_unlabelled(given.dataset, source, learned, "" if learned else why_left_out(method))
     return method
 
 
@@ -516,9 +517,9 @@ def read_input(request: TrainingRequest) -> Input:
         dataset = _several(request, several, alphabet) if several else _dataset(request, alphabet)
         check_probabilities(args, dataset.task().labels)
         X = with_tracks(cast("SequenceSet", dataset.X))
-    tell_counts(dataset.X.counts, source)
-    tell_background(dataset.notes)
-    tell_similar_classes(dataset.task().labels, _label_source(args))
+    log_counts(dataset.X.counts, source)
+    log_background(dataset.notes)
+    log_similar_classes(dataset.task().labels, _label_source(args))
     return Input(dataset, X, source)
 
 
@@ -587,7 +588,7 @@ def _check_search(args: argparse.Namespace, kernels: int, inner: str) -> None:
         raise ParameterError(f"--{useless[0]} needs a search{others}", remedy=f"add --search, or remove --{useless[0]}")
 
 
-def tell_fewer_folds(args: argparse.Namespace, labels: Labels, option: str) -> None:
+def log_fewer_folds(args: argparse.Namespace, labels: Labels, option: str) -> None:
     """Print a note on standard error if there are fewer inner folds than requested."""
     # imported here to keep --help fast
     import numpy as np

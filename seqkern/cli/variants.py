@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import add_threads, positive_integer, refuse_unused
 from seqkern.cli.output import add_parts, add_spreadsheet_safe, as_part, gather, output_writer
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.text_files import is_standard_output
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from seqkern.formats.vcf import Column, TableWriter, VcfChunk, VcfWriter
     from seqkern.genomics.variant_run import VariantRun
     from seqkern.genomics.variants import Panel, Scorer
-    from seqkern.methods.loading import GivenModel
+    from seqkern.methods.loading import ModelArg
     from seqkern.sequences.alphabets import Alphabet
     from seqkern.sequences.sequence_set import SequenceSet
 
@@ -269,7 +269,7 @@ def _pieces(args: argparse.Namespace, scorers: dict[str, Scorer]):
 def _of_region(args: argparse.Namespace, flank: int):
     """Return the piece of a region of the genome."""
     # imported here to keep --help fast
-    from seqkern.core.declarations import whole_number
+    from seqkern.core.checks import whole_number
     from seqkern.core.errors import ParameterError
     from seqkern.formats.reference import Genome
     from seqkern.genomics.variant_run import Piece
@@ -308,12 +308,12 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
     from seqkern.formats.reference import Genome
     from seqkern.formats.vcf import VcfReader
     from seqkern.genomics.variant_run import MotifChanges, Spool, VariantRun, identity_of
-    from seqkern.methods.loading import given_models
+    from seqkern.methods.loading import parse_model_args
 
     _check_names(args, vcf)
     with VcfReader(vcf, args.part):  # a file that is not VCF is refused before the models are read
         pass
-    given = given_models(models)
+    given = parse_model_args(models)
     words = [one.word for one in given]
     if args.gather:
         gather_variants(args, words, vcf)
@@ -432,7 +432,7 @@ def _check_names(args: argparse.Namespace, vcf: str) -> None:
 def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
     """Return the regions of a BED file, in the order of the file."""
     # imported here to keep --help fast
-    from seqkern.core.declarations import whole_number
+    from seqkern.core.checks import whole_number
     from seqkern.core.errors import SequenceError
     from seqkern.core.text_files import open_lines
 
@@ -653,12 +653,12 @@ def scorers_of(words: list[str], args: argparse.Namespace) -> dict[str, Scorer]:
     """Return the scorers of the models, by name."""
     # imported here to keep --help fast
     from seqkern.genomics.variants import read_scorer
-    from seqkern.methods.loading import given_models
+    from seqkern.methods.loading import parse_model_args
 
-    return {one.name: read_scorer(one.word, args.window, args.around) for one in given_models(words)}
+    return {one.name: read_scorer(one.word, args.window, args.around) for one in parse_model_args(words)}
 
 
-def panel_of(models: list[GivenModel], args: argparse.Namespace) -> Panel:
+def panel_of(models: list[ModelArg], args: argparse.Namespace) -> Panel:
     """Return the models as a panel; weights that do not fit into memory stay in a temporary file."""
     # imported here to keep --help fast
     from seqkern.core.memory import available_memory, format_bytes

@@ -16,15 +16,15 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import check_number
+from seqkern.core.checks import check_number
 from seqkern.core.errors import FileError
 from seqkern.core.exclusive_files import (
     locked_temporary,
+    log_replaced,
     missing_parents,
     note_output,
     remove_empty,
     sign,
-    tell_replaced,
 )
 from seqkern.core.file_kinds import ANY, FileKind
 from seqkern.core.interruption import uninterrupted
@@ -193,7 +193,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
-            tell_replaced(path, before)
+            log_replaced(path, before)
             for note in _notes:
                 note(path)
             os.replace(temporary, path)

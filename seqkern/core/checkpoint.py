@@ -88,7 +88,7 @@ class Checkpoint:
         remove_tree(self.folder)
 
 
-class Unfinished:
+class CheckpointFolder:
     """The folder of a job's finished pieces: removed when the job is done, or fails in a way that would recur.
 
     A folder of None keeps nothing.

@@ -1,4 +1,4 @@
-"""Checks of single values, each a ParameterError with the remedy."""
+"""Checks of single values, each a ParameterError with the remedy; and numbers in texts."""
 
 import math
 import numbers
@@ -94,3 +94,46 @@ def check_name(kind: str, name: str) -> None:
             remedy="rename it with letters, digits, '_', '.' and '-', starting with a letter or digit, at most 80 "
             "characters",
         )
+
+
+# Numbers in texts, for options, tables and labels: in ASCII, and without the underscores that Python allows.
+
+MOST_DIGITS = 18
+"""Of an integer that fits into 64 bits."""
+
+
+def read_number(text: str) -> float:
+    """Return the finite number in a text, NaN if there is none; tables, labels and options all use it.
+
+    >>> [read_number(text) for text in ("-1e-3", " 5 ", "1_000", "١", "1e400", "inf")]
+    [-0.001, 5.0, nan, nan, nan, nan]
+    """
+    try:
+        value = float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def check_number(text: str) -> float:
+    """Return the finite number in a text like `read_number`, but raise ValueError if there is none."""
+    value = read_number(text)
+    if math.isnan(value):
+        raise ValueError(f"{text[:40]!r} is not a finite number")
+    return value
+
+
+def check_int(text: str) -> int:
+    """Return the integer in a text of ASCII digits with an optional sign; raise ValueError for anything else."""
+    if not re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
+        raise ValueError(f"{text[:40]!r} is not an integer")
+    return int(text)
+
+
+def whole_number(text: str) -> int | None:
+    """Return the non-negative integer in a text of digits; None if it is not one, or exceeds 64 bits.
+
+    >>> whole_number("301"), whole_number("٣"), whole_number("9" * 30)
+    (301, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None

@@ -68,11 +68,11 @@ def unconverged() -> Iterator[list[Warning]]:
         yield kept
 
 
-def telling(function: Callable[..., Any], told: list[Warning]) -> Callable[..., Any]:
+def collecting_unconverged(function: Callable[..., Any], told: list[Warning]) -> Callable[..., Any]:
     """Return a wrapped function whose convergence warnings go to a list.
 
     >>> told = []
-    >>> telling(warn_unconverged, told)("no convergence")
+    >>> collecting_unconverged(warn_unconverged, told)("no convergence")
     >>> len(told)
     1
     """

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Self, get_args, get_origin
 
-from seqkern.core.checks import check_choice, check_flag, check_integer, check_real
+from seqkern.core.checks import check_choice, check_flag, check_integer, check_real, read_number
 from seqkern.core.errors import ParameterError
 from seqkern.core.registry import HOMES, kind_of
 
@@ -19,8 +19,6 @@ DECIMAL = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 NUMBER = re.compile(rf"{DECIMAL}(?=\s*(?:[,+*)\]]|$))")
 _RANGE = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _LONGEST_RANGE = 1000
-MOST_DIGITS = 18
-"""Of an integer that fits into 64 bits."""
 _CONSTANTS = {"none": None, "true": True, "false": False}
 
 
@@ -39,43 +37,6 @@ def parse_value(text: str) -> Any:
     if math.isnan(read_number(word)):
         return word
     return float(word) if set(word) & set(".eE") else int(word)
-
-
-def read_number(text: str) -> float:
-    """Return the finite number in a text, NaN if there is none; tables, labels and options all use it.
-
-    >>> [read_number(text) for text in ("-1e-3", " 5 ", "1_000", "١", "1e400", "inf")]
-    [-0.001, 5.0, nan, nan, nan, nan]
-    """
-    try:
-        value = float(text) if text.isascii() and "_" not in text else math.nan
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) else math.nan
-
-
-def check_number(text: str) -> float:
-    """Return the finite number in a text like `read_number`, but raise ValueError if there is none."""
-    value = read_number(text)
-    if math.isnan(value):
-        raise ValueError(f"{text[:40]!r} is not a finite number")
-    return value
-
-
-def check_int(text: str) -> int:
-    """Return the integer in a text of ASCII digits with an optional sign; raise ValueError for anything else."""
-    if not re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
-        raise ValueError(f"{text[:40]!r} is not an integer")
-    return int(text)
-
-
-def whole_number(text: str) -> int | None:
-    """Return the non-negative integer in a text of digits; None if it is not one, or exceeds 64 bits.
-
-    >>> whole_number("301"), whole_number("٣"), whole_number("9" * 30)
-    (301, None, None)
-    """
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 # Alternatives in a spec, such as ``spectrum:k=3|4|6``, among which a search chooses.

@@ -121,7 +121,7 @@ def sign(path: PathLike) -> _Sign:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def tell_replaced(path: PathLike, before: _Sign) -> None:
+def log_replaced(path: PathLike, before: _Sign) -> None:
     """Print, before a file is replaced, that another process has written it since the work began."""
     now = sign(path)
     if now is not None and now != _found.pop(_key(path), before):
@@ -166,14 +166,14 @@ _ATTEMPTS = 1000
 
 
 @contextlib.contextmanager
-def alone_in(folder: str | os.PathLike[str], *, temporary: bool = False) -> Iterator[None]:
+def exclusive_folder(folder: str | os.PathLike[str], *, temporary: bool = False) -> Iterator[None]:
     """Hold a folder exclusively while its files are written, so that all are of one run.
 
     The folder is created if missing; if `temporary`, it is removed when empty, even if it existed before.
 
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, alone_in(folder):
-    ...     FolderLock(folder).try_alone()
+    >>> with tempfile.TemporaryDirectory() as folder, exclusive_folder(folder):
+    ...     FolderLock(folder).try_exclusive()
     False
     """
     lock, stays = FolderLock(folder), os.path.isdir(folder) and not temporary
@@ -187,7 +187,7 @@ def alone_in(folder: str | os.PathLike[str], *, temporary: bool = False) -> Iter
 
 
 @contextlib.contextmanager
-def alone_for(path: str | os.PathLike[str]) -> Iterator[None]:
+def exclusive_paths(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold a lock while files that belong together are written, such as a model and its table.
 
     `path` is one of the files, the same in each process. The lock is the folder ``.NAME.writing`` beside it; there is
@@ -197,7 +197,7 @@ def alone_for(path: str | os.PathLike[str]) -> Iterator[None]:
     if is_standard_output(path) or (path.exists() and not path.is_file() and not path.is_dir()):
         yield
         return
-    with alone_in(path.with_name(f".{path.name[:MOST_OF_NAME]}.writing"), temporary=True):
+    with exclusive_folder(path.with_name(f".{path.name[:MOST_OF_NAME]}.writing"), temporary=True):
         yield
 
 
@@ -214,7 +214,7 @@ class FolderLock:
         self._handle: int | None = None
         self._made: list[Path] = []
 
-    def try_alone(self) -> bool:
+    def try_exclusive(self) -> bool:
         """Hold an existing folder exclusively if possible, without waiting; return whether it is held."""
         with contextlib.suppress(OSError):
             return fcntl is not None and self._hold(fcntl.LOCK_EX | fcntl.LOCK_NB) and self._handle is not None
@@ -247,7 +247,7 @@ class FolderLock:
             self._close()
         self.acquire(shared=True)
 
-    def is_alone(self) -> bool | None:
+    def is_exclusive(self) -> bool | None:
         """Return whether no other process holds the folder, which is then held exclusively; None without locks.
 
         If another process holds it, this one no longer does, and acquires it again if needed.
@@ -263,7 +263,7 @@ class FolderLock:
 
     def release(self, *, keep: bool = False) -> None:
         """Release the folder; remove it if it is empty, no other process holds it, and `keep` is false."""
-        alone = self.is_alone()
+        alone = self.is_exclusive()
         with contextlib.suppress(OSError):
             if alone:
                 self._path.unlink()

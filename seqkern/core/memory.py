@@ -363,10 +363,10 @@ def available_memory() -> int:
     return memory_left().size
 
 
-def default_limit_words(limit: object = None) -> str:
+def default_limit_text(limit: object = None) -> str:
     """Return the origin of a limit of half of the available memory, for messages; empty if the user gave the limit.
 
-    >>> default_limit_words("2GB"), default_limit_words().startswith(" (half of the memory left ")
+    >>> default_limit_text("2GB"), default_limit_text().startswith(" (half of the memory left ")
     ('', True)
     """
     return "" if limit is not None else f" (half of the memory left {memory_left().place})"

@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple, TextIO
 
 from seqkern.core.archive import atomic_write, canonical_json, check_writable, unwritable
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 from seqkern.core.errors import FileError, ParameterError, SeqkernError
 from seqkern.core.file_kinds import ANY
 from seqkern.core.interruption import remove_tree

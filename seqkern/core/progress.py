@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seqkern.core.archive import save_json
-from seqkern.core.build import build_digest
 from seqkern.core.errors import ParameterError
 from seqkern.core.file_kinds import RESULT
 from seqkern.core.memory import format_bytes
+from seqkern.core.package_files import build_digest
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError, unknown_name
-from seqkern.core.resource_files import open_resource
+from seqkern.core.package_files import open_resource
 from seqkern.core.text_files import file_sha256
 
 if TYPE_CHECKING:

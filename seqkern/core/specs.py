@@ -20,16 +20,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from seqkern.core.declarations import (
-    DECIMAL,
-    NUMBER,
-    SEPARATOR,
-    Component,
-    Parameter,
-    check_number,
-    parse_value,
-    split_alternatives,
-)
+from seqkern.core.checks import check_number
+from seqkern.core.declarations import DECIMAL, NUMBER, SEPARATOR, Component, Parameter, parse_value, split_alternatives
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, kind_of

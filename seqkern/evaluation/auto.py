@@ -10,8 +10,7 @@ from seqkern.core.errors import ParameterError, SeqkernError
 from seqkern.core.threads import given_threads
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, gives, has_operator, kernel_text
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import sequence_views, vector_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_views
 from seqkern.solvers.costs import BOUNDS
 
 # The traits of sequences that matter for the choice of kernels.
@@ -132,10 +131,10 @@ COMBINED = "mean of"
 """The name of a combination begins with this."""
 
 
-def metric_words(metric: str) -> tuple[str, int]:
+def metric_text(metric: str) -> tuple[str, int]:
     """Return the name of a metric for sentences, and its sign: −1 for errors, whose negative is maximised.
 
-    >>> metric_words("auc"), metric_words("rmse")
+    >>> metric_text("auc"), metric_text("rmse")
     (('AUC', 1), ('RMSE', -1))
     """
     names = {"auc": "AUC", "macro_auc": "macro AUC", "rmse": "RMSE", "r2": "R²", "mcc": "MCC", "roc50": "ROC50"}
@@ -149,7 +148,7 @@ def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
     ['2 kernels on 90 samples; mean AUC of the inner folds', '0.9000 mismatch:k=5,m=1', '0.8000 spectrum:k=3']
     """
     sizes = ", then ".join(f"{len(rung['scores'])} kernels on {rung['n']} samples" for rung in rungs)
-    name, sign = metric_words(metric)
+    name, sign = metric_text(metric)
     last = rungs[-1]["scores"]
     best = sorted(last, key=lambda name: -last[name])
     more = [f"and {len(best) - SHOWN} more"] if len(best) > SHOWN else []
@@ -173,7 +172,7 @@ def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metri
     others = sorted((name for name in scores if name != kernel), key=lambda name: -scores[name])
     reason = REASONS[traits.kind].format(strands=STRANDS if traits.alphabet == "dna" else "")
     reason += VIEWS if traits.views else ""
-    name, sign = metric_words(metric)
+    name, sign = metric_text(metric)
     text = f"{traits.describe()}. {reason}"
     if others and round(scores[others[0]], 12) > round(scores[kernel], 12):
         reason = "depends less on which kernel happened to be best" if kernel.startswith(COMBINED) else "is simpler"

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError
-from seqkern.evaluation.distributions import normal_cdf, normal_quantile, student_sf
+from seqkern.core.statistics import normal_cdf, normal_quantile, student_sf
 from seqkern.evaluation.ranking import as_binary
 
 Counts = npt.NDArray[np.float64]

@@ -25,8 +25,7 @@ import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from seqkern.core.errors import LabelError
-from seqkern.core.statistics import both_classes, fit_sigmoid, sigmoid
-from seqkern.evaluation.distributions import wilson_interval
+from seqkern.core.statistics import both_classes, fit_sigmoid, sigmoid, wilson_interval
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.evaluation.distributions import average_ranks, normal_sf
+from seqkern.core.statistics import average_ranks, normal_sf
 from seqkern.sequences.labels import Labels
 
 SHARED_TRAINING = 2.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 from seqkern.core.errors import FoldError, unknown_name
 from seqkern.core.tsv import format_cell, read_tsv, write_tsv
 from seqkern.core.types import Ids, PathLike

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import scipy
 
 from seqkern.core.checks import check_integer, check_real
+from seqkern.core.statistics import NORMAL_975, average_ranks, student_quantile, wilson_interval
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.chance import SHARED_TRAINING, variance_of_mean
-from seqkern.evaluation.distributions import NORMAL_975, average_ranks, student_quantile, wilson_interval
 from seqkern.evaluation.metrics import confusion_matrix
 from seqkern.evaluation.ranking import as_binary, hanley_mcneil_variance
 from seqkern.evaluation.single_task_tests import (

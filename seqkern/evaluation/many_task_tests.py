@@ -286,7 +286,7 @@ def friedman(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True, correc
     f = (n - 1) * statistic / room if room > 1e-9 else math.inf
     p_chi2 = float(scipy.stats.chi2.sf(statistic, k - 1))
     p_f = float(scipy.stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
-    exact = _exact_p_friedman(ranks)
+    exact = _friedman_exact_p(ranks)
     p = max(p_f, least_friedman_p(n, k)) if exact is None else exact
     return FriedmanTest(tuple(scores), mean, n, left_out, statistic, f, p, p_chi2, p_f, exact is not None)
 
@@ -312,7 +312,7 @@ def _tie_share(ranks: npt.NDArray[np.float64]) -> float:
     return float(((ranks - (k + 1) / 2) ** 2).sum()) / (n * k * (k * k - 1) / 12)
 
 
-def _exact_p_friedman(ranks: npt.NDArray[np.float64]) -> float | None:
+def _friedman_exact_p(ranks: npt.NDArray[np.float64]) -> float | None:
     """Return the share of all orders within tasks whose rank sums are at least as uneven as observed.
 
     The orders of each task are added to the previous sums, merging equal sums. The first task keeps its order, since

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
-from seqkern.evaluation.distributions import wilson_interval
+from seqkern.core.statistics import wilson_interval
 from seqkern.evaluation.ranking import average_precision, median_rfp, roc_auc, roc_n, sensitivity, specificity
 
 

@@ -21,9 +21,8 @@ import scipy
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, ParameterError, unknown_name
-from seqkern.core.statistics import holm
+from seqkern.core.statistics import Z95, average_ranks, holm, normal_quantile, normal_sf
 from seqkern.evaluation.bootstrap import CELLS, Sample, ScoreComparison, bootstrap_test
-from seqkern.evaluation.distributions import Z95, average_ranks, normal_quantile, normal_sf
 from seqkern.evaluation.many_task_tests import pairs_of, signed_rank_test
 from seqkern.evaluation.ranking import as_binary
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from seqkern.core.declarations import check_int
+from seqkern.core.checks import check_int
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines
 from seqkern.core.tsv import escaped

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import whole_number
 from seqkern.core.errors import FileError, unreadable
 from seqkern.core.public_files import cache_dir
 from seqkern.core.types import PathLike

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.checks import check_integer
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import check_integer, read_number
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
 from seqkern.core.tsv import format_cell

@@ -14,8 +14,7 @@ from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.types import Arrays, Header, Rows
 from seqkern.sequences.alphabets import MASK
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import vector_views
+from seqkern.sequences.sequence_set import SequenceSet, vector_views
 
 STATES = "states"
 """Name of the track of states, ASCII letters; 0 for a residue with unknown state."""

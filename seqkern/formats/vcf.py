@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import check_number
+from seqkern.core.checks import check_number
 from seqkern.core.errors import FileError, SequenceError
 from seqkern.core.parts import Part, open_span
 from seqkern.core.text_files import open_text

@@ -596,7 +596,7 @@ def learn_genes(
     name = str(annotation if annotation is not None else genome)
     read = read_features(name) if has_features(name) else read_annotation(name)
     sequences = dict(chromosomes(genome))
-    rows = {kind: _sites_training(genome, read, kind, seed) for kind in SITES}
+    rows = {kind: _training_sites(genome, read, kind, seed) for kind in SITES}
     transcripts = by_chromosome(read)
     found = {
         chromosome: annotated_genes(transcripts.get(chromosome, ()), codes, LONGEST_INTRON)
@@ -636,7 +636,7 @@ def learn_genes(
     return GeneModel(classifiers, content, grammar, learned.weights, record)
 
 
-def _sites_training(genome: PathLike, annotation: Annotation, kind: str, seed: int) -> list[Row]:
+def _training_sites(genome: PathLike, annotation: Annotation, kind: str, seed: int) -> list[Row]:
     """Return true sites and decoys of the whole genome."""
     motifs = ("GT", "GC") if kind == "donor" else None
     feature = "exon" if any(transcript.exons for transcript in annotation.transcripts) else "CDS"

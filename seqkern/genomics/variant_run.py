@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, save_archive
-from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.core.interruption import remove_tree
+from seqkern.core.package_files import build_digest
 from seqkern.core.statistics import benjamini_hochberg
 from seqkern.core.text_files import file_sha256, open_lines
 from seqkern.core.threads import in_threads

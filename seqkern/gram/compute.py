@@ -19,19 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
-from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import note_kept, note_reused
 from seqkern.core.errors import FileError, GramError, TooLargeError
-from seqkern.core.exclusive_files import sign, tell_replaced
+from seqkern.core.exclusive_files import log_replaced, sign
 from seqkern.core.file_kinds import ANY, GRAM
 from seqkern.core.memory import (
     available_memory,
-    default_limit_words,
+    default_limit_text,
     format_bytes,
     free_addresses,
     more_memory,
     parse_bytes,
 )
+from seqkern.core.package_files import build_digest
 from seqkern.core.progress import peak_mb
 from seqkern.core.threads import available_threads
 from seqkern.core.types import PathLike
@@ -88,7 +88,7 @@ def check_matrix_fits(grid: TileGrid, work: int, limit: int | str | None) -> Non
     if need > allowed:
         raise TooLargeError(
             f"a matrix of {_shape(grid)} needs {format_bytes(need)} of memory, but the limit is "
-            f"{format_bytes(allowed)}{default_limit_words(limit)}",
+            f"{format_bytes(allowed)}{default_limit_text(limit)}",
             remedy=f"{more}, or write it to a file (path)",
             more=more,
         )
@@ -104,7 +104,7 @@ def check_tile_fits(grid: TileGrid, work: int, limit: int | str | None, path: Pa
         enough = limit is not None and need <= available_memory()
         raise GramError(
             f"one tile of a matrix of {_shape(grid)} needs {format_bytes(need)} of memory, but the limit is "
-            f"{format_bytes(allowed)}{default_limit_words(limit)}",
+            f"{format_bytes(allowed)}{default_limit_text(limit)}",
             file=path,
             remedy=f"set the limit (--memory, memory_limit in a study) to {format_bytes(need)} or more"
             if enough
@@ -358,7 +358,7 @@ class GramJob:
             meta["value_digests"] = join_tiles(self.grid, self.folder, whole, self.progress, self._buffer, threads)
             meta["digest"] = content_digest(meta)
             with replacing(self._file):
-                tell_replaced(self._file, sign(self._file))
+                log_replaced(self._file, sign(self._file))
                 side = side_path(self._file)
                 for old in (side, spectrum_path(self._file)):
                     old.unlink(missing_ok=True)  # must not be mistaken for that of the new matrix
@@ -483,7 +483,7 @@ def compute_gram(
     job.check_memory(memory_limit, job.share())
     job.check_place()
     with job.tiles.in_use():
-        job.tiles.clear_litter()
+        job.tiles.clear_stale_files()
         job.check_disk()
         job.compute(job.missing())
         if laps is not None:

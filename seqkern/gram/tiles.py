@@ -179,10 +179,10 @@ class TileFolder:
             with contextlib.suppress(OSError):
                 self.root.rmdir()
 
-    def clear_litter(self) -> None:
+    def clear_stale_files(self) -> None:
         """Remove incomplete files of killed runs, and unused tiles of other matrices for this path."""
         self._clear_others()
-        if self._use.is_alone():
+        if self._use.is_exclusive():
             for file in (*self.path.glob(".*.tmp"), *self.path.glob("matrix-*.npy")):
                 file.unlink(missing_ok=True)
         with writing(self.matrix):
@@ -196,11 +196,11 @@ class TileFolder:
         with contextlib.suppress(OSError):  # a folder that cannot be written
             if self.path.exists():
                 self._use.share()
-                if self._use.is_alone() is not False:
+                if self._use.is_exclusive() is not False:
                     self._use.remove()
                 self._use.release()
             whole = FolderLock(self.root)  # a run that was killed while it replaced the matrix has left its lock there
-            if whole.try_alone():
+            if whole.try_exclusive():
                 whole.release()
             elif not whole.folder.joinpath(LOCK).exists():
                 self.root.rmdir()
@@ -210,7 +210,7 @@ class TileFolder:
         with contextlib.suppress(OSError):
             for other in self.root.iterdir():
                 lock = FolderLock(other)
-                if other != self.path and other.is_dir() and lock.try_alone():
+                if other != self.path and other.is_dir() and lock.try_exclusive():
                     lock.remove()
                     lock.release()
 

@@ -11,11 +11,8 @@ from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import changed, component, numbers
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, add_counts, as_parts
 from seqkern.kernels.decisions import (
-    ScansWindows,
     SumOfValues,
-    Sums,
     TalliedParts,
-    Tally,
     WindowValues,
     attributions,
     fold,
@@ -28,7 +25,7 @@ from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import Kernel, feature_vectors, known_names
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, KernelOperator, SummedOperator
 from seqkern.kernels.kernel_specs import build_kernel
-from seqkern.kernels.occurrences import KmerWeights, merge
+from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Sums, Tally, merge
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet

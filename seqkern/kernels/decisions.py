@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator
-from seqkern.kernels.occurrences import KmerWeights, merge
+from seqkern.kernels.occurrences import Floats, KmerWeights, ScansWindows, Tallied, Tally, merge
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -140,30 +140,6 @@ def over_root(values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
 # `Kernel.tally` computes these sums, `Kernel.tallied` returns the object that applies them. A model of many
 # support sequences is smaller with the sums than with the sequences, and its decisions are look-ups.
 
-Floats = npt.NDArray[np.float64]
-Sums = npt.NDArray[np.float32 | np.float64]
-Tally = list[Sums]
-
-
-class Tallied:
-    """The sum Σ_j c_j·K(x, z_j), not normalised; a kernel family implements all methods."""
-
-    def values(self, X: SequenceSet) -> Floats:
-        """Return the sum for each record."""
-        raise NotImplementedError
-
-    def attributions(self, X: SequenceSet) -> Floats:
-        """Return the contribution of each residue, shape (residues,); see `Kernel._attribute`."""
-        raise NotImplementedError
-
-    def kmer_weights(self, X: SequenceSet) -> KmerWeights:
-        """Return the contribution of one occurrence of each k-mer of `X`."""
-        raise NotImplementedError
-
-    def tables(self) -> list[tuple[int, Floats]] | None:
-        """Return the weights of all k-mers; see `Kernel.kmer_tables`. None if a k-mer's weight is not one number."""
-        raise NotImplementedError
-
 
 class TalliedParts(Tallied):
     """The sum over several kernels, each with its own normalisation."""
@@ -230,15 +206,6 @@ def normalised_tally(kernel: Kernel, support: SequenceSet, coefficients: Floats)
 # of the window or a sum, both defined here.
 
 AT_ONCE = 1 << 14
-
-
-class ScansWindows(Protocol):
-    """Object that sums over windows of a long sequence; see `WindowValues.scan`."""
-
-    def scan(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
-    ) -> npt.NDArray[np.float64]:
-        """Return the values of the windows of a long sequence that begin at `starts` (ascending), float64 (n,)."""
 
 
 class WindowValues:

@@ -10,16 +10,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.kernel_table import KERNELS
-
-if TYPE_CHECKING:
-    from seqkern.kernels.kernel import Kernel
 
 Square: TypeAlias = npt.NDArray[np.float64]
 """A matrix (n, n) of all pairs of n samples."""
@@ -35,6 +32,10 @@ class Differentiable:
     differentiates_logarithm: bool = False
     """Whether `_derivative` returns ∂ ln K/∂θ, for a K that may overflow before normalisation."""
 
+    def _as_kernel(self) -> Any:
+        """Return this mixin as the Kernel that it is part of, whose module imports this one."""
+        return self
+
     def _own_tunable(self) -> dict[str, float]:
         """Return the kernel's own parameters that `_derivative` supports, with their values."""
         return {}
@@ -43,7 +44,7 @@ class Differentiable:
         """Return ∂K/∂θ (or ∂ ln K/∂θ) on ``at.X`` for one parameter of `_own_tunable`, not normalised."""
         raise NotImplementedError
 
-    def _nested(self) -> dict[str, Kernel]:
+    def _nested(self) -> Mapping[str, Differentiable]:
         """Return the part kernels that `_chained` supports, by their names in `set_params`."""
         return {}
 
@@ -70,7 +71,7 @@ class Differentiable:
 
     def tuning_bounds(self) -> dict[str, tuple[float, float]]:
         """Return the domain of each parameter of `tunable`, as (minimum, maximum)."""
-        declared = cast("Kernel", self).declarations()
+        declared = self._as_kernel().declarations()
         bounds = {}
         for name in self._own_tunable():
             item = declared[name.partition("__")[0]]
@@ -101,13 +102,13 @@ class Differentiable:
         if not self.tunable():
             able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_gradient())
             raise ParameterError(
-                f"kernel {cast('Kernel', self).name!r} has no parameter with a derivative",
+                f"kernel {self._as_kernel().name!r} has no parameter with a derivative",
                 remedy=f"choose from: {able}",
             )
 
     def gradient(self, X: Any) -> KernelGradient:
         """Return the KernelGradient of a set: its kernel matrix and derivatives."""
-        kernel = cast("Kernel", self)
+        kernel = self._as_kernel()
         kernel.check_parameters()
         kernel.check_fitted()
         return KernelGradient(kernel, kernel.coerce(X))
@@ -124,12 +125,12 @@ class Differentiable:
 class KernelGradient:
     """The kernel matrix of a set of samples, and its derivatives, each computed when asked for."""
 
-    def __init__(self, kernel: Kernel, X: Any, inner: list[KernelGradient] | None = None) -> None:
+    def __init__(self, kernel: Any, X: Any, inner: list[KernelGradient] | None = None) -> None:
         self.kernel, self.X = kernel, X
         parts = kernel._nested()
         self.prefixes = list(parts)
         if inner is None:
-            seen = kernel._seen(X) if parts else None  # type: ignore[attr-defined]  # kernels with parts have it
+            seen = kernel._seen(X) if parts else None  # kernels with parts have it
             inner = [part.gradient(seen) for part in parts.values()]
         self.inner = inner
 

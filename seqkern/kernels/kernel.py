@@ -41,16 +41,15 @@ from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.transformer import GramTransformer
 from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
+from seqkern.sequences.joining import check_views
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
 from seqkern.sequences.tracks import track_option
-from seqkern.sequences.views import check_views
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, csr_matrix
 
-    from seqkern.kernels.decisions import ScansWindows, Sums, Tallied, Tally
-    from seqkern.kernels.occurrences import KmerWeights
+    from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Sums, Tallied, Tally
     from seqkern.kernels.vector_form import VectorForm
 
 

@@ -6,7 +6,7 @@ one set apply to the other.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -196,3 +196,40 @@ def _totals(parts: list[KmerWeights], keys: Iterable[Iterable[Any]]) -> dict[Any
 def _as_weights(total: dict[Any, float]) -> npt.NDArray[np.float64]:
     """Return the values of a dict as float64."""
     return np.array(list(total.values()), dtype=np.float64)
+
+
+# Sums over k-mers that give decisions without the support sequences: what `Kernel.tally`, `Kernel.tallied` and
+# `Kernel.weights_at_positions` return.
+
+Floats = npt.NDArray[np.float64]
+Sums = npt.NDArray[np.float32 | np.float64]
+Tally = list[Sums]
+
+
+class Tallied:
+    """The sum Σ_j c_j·K(x, z_j), not normalised; a kernel family implements all methods."""
+
+    def values(self, X: SequenceSet) -> Floats:
+        """Return the sum for each record."""
+        raise NotImplementedError
+
+    def attributions(self, X: SequenceSet) -> Floats:
+        """Return the contribution of each residue, shape (residues,); see `Kernel._attribute`."""
+        raise NotImplementedError
+
+    def kmer_weights(self, X: SequenceSet) -> KmerWeights:
+        """Return the contribution of one occurrence of each k-mer of `X`."""
+        raise NotImplementedError
+
+    def tables(self) -> list[tuple[int, Floats]] | None:
+        """Return the weights of all k-mers; see `Kernel.kmer_tables`. None if a k-mer's weight is not one number."""
+        raise NotImplementedError
+
+
+class ScansWindows(Protocol):
+    """Object that sums over windows of a long sequence; see `WindowValues.scan`."""
+
+    def scan(
+        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return the values of the windows of a long sequence that begin at `starts` (ascending), float64 (n,)."""

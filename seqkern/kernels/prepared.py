@@ -78,15 +78,15 @@ class Plan:
         seconds, most = self.seconds * share, hours_allowed()
         if not seconds <= most * 3600:
             raise ParameterError(
-                f"this would take about {time_words(seconds)} of one processor core, more than the limit of {most:g} "
-                "hours",
+                f"this would take about {duration_text(seconds)} of one processor core, more than the limit of "
+                f"{most:g} hours",
                 remedy=f"choose parameters that need less work, or fewer or shorter sequences; or set {LIMIT}="
                 f"{np.ceil(seconds / 3600 * 1.01):.6g}"
                 if np.isfinite(seconds)
                 else "choose other parameters",
             )
         if seconds > TOLD:
-            tell(f"about {time_words(seconds)} of one processor core are predicted")
+            tell(f"about {duration_text(seconds)} of one processor core are predicted")
         return self
 
 
@@ -108,10 +108,10 @@ def hours_allowed() -> float:
     return hours
 
 
-def time_words(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return a time, given in seconds, as text in its largest unit.
 
-    >>> time_words(90.0), time_words(71_120.0), time_words(1e9)
+    >>> duration_text(90.0), duration_text(71_120.0), duration_text(1e9)
     ('1.5 minutes', '20 hours', '32 years')
     """
     units = ("years", 365 * 24 * 3600), ("days", 24 * 3600), ("hours", 3600), ("minutes", 60), ("seconds", 1)

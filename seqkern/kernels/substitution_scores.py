@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_lines

@@ -15,19 +15,18 @@ from seqkern.core.parameters import changed, choice, component, fixed, integer, 
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.algebra import ProductKernel, SumKernel
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.decisions import PartOfWindow, ScansWindows, WindowValues, attributions, fold, kmer_weights
+from seqkern.kernels.decisions import PartOfWindow, WindowValues, attributions, fold, kmer_weights
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import Kernel, StoredForm, feature_vectors, known_names
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator
 from seqkern.kernels.kernel_specs import build_kernel
-from seqkern.kernels.occurrences import KmerWeights, Piece, piece_of
+from seqkern.kernels.occurrences import KmerWeights, Piece, ScansWindows, piece_of
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.sequences.alphabets import Alphabet
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import sequence_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views
 
 # Kernels of one piece of each sample: a part of its sequence, or one of its sequences.
 

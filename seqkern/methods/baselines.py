@@ -489,7 +489,7 @@ def applicable(data: Any, labels: Labels | None = None) -> list[str]:
     labels = _labels(data) if labels is None else labels
     own = BaselineData.of(data)
     found = suitable(own, labels.kind)
-    return without_costly(found, too_costly(own, [(labels, np.flatnonzero(labels.used()))]))
+    return affordable(found, too_costly(own, [(labels, np.flatnonzero(labels.used()))]))
 
 
 def suitable(data: BaselineData, kind: str) -> list[str]:
@@ -518,7 +518,7 @@ def too_costly(data: BaselineData, parts: Iterable[tuple[Labels, Array]]) -> str
     return f"{pairs:.0e} pairs of residues to align, more than {MOST_PAIRS:.0e}" if pairs > MOST_PAIRS else None
 
 
-def without_costly(names: Sequence[str], reason: str | None) -> list[str]:
+def affordable(names: Sequence[str], reason: str | None) -> list[str]:
     """Return the names without alignment baselines if there is a reason; see `too_costly`."""
     return [name for name in names if reason is None or name not in ("nearest", "alignment")]
 
@@ -577,7 +577,7 @@ def left_out(dataset: Dataset, fold_sets: dict[str, FoldSet]) -> str | None:
 def run_baselines(dataset: Dataset, fold_sets: dict[str, FoldSet]) -> Iterator[tuple[str, FoldResult]]:
     """Fit and test every applicable baseline on every fold, and yield its name and FoldResult."""
     data, reason = BaselineData.of(dataset), left_out(dataset, fold_sets)
-    names = {task: without_costly(suitable(data, dataset.tasks[task].labels.kind), reason) for task in fold_sets}
+    names = {task: affordable(suitable(data, dataset.tasks[task].labels.kind), reason) for task in fold_sets}
     if any("nearest" in own for own in names.values()):
         tasks = [task for task, own in names.items() if "nearest" in own]
         parts = [(dataset.tasks[task].labels, split.train) for task in tasks for split in fold_sets[task].splits]

@@ -40,7 +40,7 @@ from seqkern.evaluation.folds import Split, make_folds
 from seqkern.evaluation.metrics import brier, codes_of, log_loss, predictive_scores, scores
 from seqkern.evaluation.residue_results import residue_scores
 from seqkern.evaluation.selection import Choice
-from seqkern.gram.spectrum import spectrum
+from seqkern.gram.stored_matrix import spectrum
 from seqkern.methods.feature_model import chosen_features, interval_rows, significance_record
 from seqkern.methods.fitted import FittedMethod
 from seqkern.methods.method import Method
@@ -371,7 +371,7 @@ def procedure_test(
     workers = available_threads(n_processes)
     held = next((source.held for source in data.sources.values() if isinstance(source, HeldGram)), None)
     workers = workers if held is None else held.divide(workers)
-    for i, score in _scores_permutations(task, [i for i in range(n) if i not in null], workers, progress):
+    for i, score in _permutation_scores(task, [i for i in range(n) if i not in null], workers, progress):
         null[i] = score
         if finished is not None:
             finished.put(f"{metric} {seed} {i}", score)
@@ -399,7 +399,7 @@ def _score(
         return math.nan
 
 
-def _scores_permutations(
+def _permutation_scores(
     task: Callable[[int], float],
     numbers: Sequence[int],
     n_processes: int | None,

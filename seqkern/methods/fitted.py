@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern import __version__
-from seqkern.core.build import build_digest
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
+from seqkern.core.package_files import build_digest
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
 from seqkern.evaluation.halving import Rung
 from seqkern.evaluation.held_out import check_afterwards, fit_afterwards, held_out_decisions, neighbours

@@ -17,10 +17,9 @@ from seqkern.core.archive import JSON_ENTRY, as_bytes, from_bytes, load_archive,
 from seqkern.core.errors import FileError, GramError, ModelError, SeqkernError, SequenceError
 from seqkern.core.file_kinds import MODEL, PACK
 from seqkern.core.progress import progress_bar
-from seqkern.core.text_files import ZIP
+from seqkern.core.text_files import ZIP, open_lines
 from seqkern.core.threads import given_threads
 from seqkern.core.types import Arrays, PathLike
-from seqkern.formats.lsgkm import is_lsgkm
 from seqkern.formats.residues import Residues
 from seqkern.gram.transforms.gram_transform import transform_from_state
 from seqkern.kernels.kernel_specs import kernel_from_state
@@ -31,6 +30,22 @@ from seqkern.solvers.solver_specs import solver_from_state
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
+
+
+# Recognition of LS-GKM model files by their first line, without the import of their reader.
+
+FIRST = "svm_type"
+
+
+def is_lsgkm(path: PathLike) -> bool:
+    """Return whether a file, plain or compressed, starts like an LS-GKM model."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with open_lines(path) as (lines, _):
+            return next(lines).split()[:1] == [FIRST]
+    except (SeqkernError, OSError, ValueError):
+        return False
 
 
 # Trial decisions of a model just loaded, so that damage shows before a user's samples are read.
@@ -101,10 +116,10 @@ class PackedModel:
     file: str  # Name of the file that it was read from
 
 
-def split_word(word: PathLike) -> tuple[PathLike, str | None]:
+def split_model_arg(word: PathLike) -> tuple[PathLike, str | None]:
     """Return the file named by ``FILE`` or ``FILE:NAME``, and the name of the model in it, or None.
 
-    >>> split_word("model.seqkern"), split_word("missing.seqkern:CTCF")
+    >>> split_model_arg("model.seqkern"), split_model_arg("missing.seqkern:CTCF")
     (('model.seqkern', None), ('missing.seqkern:CTCF', None))
     """
     file, _, name = str(word).rpartition(":")
@@ -188,7 +203,7 @@ def load_model(path: str | Path) -> Model | ResidueModel:
     FileError
         If there is no such file, or it is a pipe.
     """
-    packed, name = split_word(path)
+    packed, name = split_model_arg(path)
     if name is not None:
         return model_from_archive(path, *read_packed(packed, name))
     if Path(path).is_fifo():  # its bytes can be read once only
@@ -326,7 +341,7 @@ ENDINGS = (".gz", ".txt", ".seqkern", ".model", ".weights")
 
 
 @dataclass(frozen=True)
-class GivenModel:
+class ModelArg:
     """A model and its location, a file or ``FILE:NAME``, as read by `seqkern.methods.loading.load_model`."""
 
     name: str  # For columns and messages
@@ -335,36 +350,36 @@ class GivenModel:
     @property
     def file(self) -> str:
         """The file that contains the model."""
-        return str(split_word(self.word)[0])
+        return str(split_model_arg(self.word)[0])
 
 
-def given_models(words: Iterable[str]) -> "list[GivenModel]":
+def parse_model_args(words: Iterable[str]) -> "list[ModelArg]":
     """Return the models named by command-line arguments, each with a unique name.
 
     Models are in the order of the arguments, those of a folder by name. Files are named up to the first dot of
     the name; later models of the same name get a number.
 
-    >>> [one.name for one in given_models(["a/ctcf.seqkern", "b/ctcf.seqkern", "gata1.model.txt"])]
+    >>> [one.name for one in parse_model_args(["a/ctcf.seqkern", "b/ctcf.seqkern", "gata1.model.txt"])]
     ['ctcf', 'ctcf_2', 'gata1']
     """
-    out: dict[str, GivenModel] = {}
+    out: dict[str, ModelArg] = {}
     for word in words:
-        for stem, source in _named_given_models(word):
+        for stem, source in _models_of_arg(word):
             name, number = stem, 1
             while name in out:
                 number += 1
                 name = f"{stem}_{number}"
-            out[name] = GivenModel(name, source)
+            out[name] = ModelArg(name, source)
     return list(out.values())
 
 
-def _named_given_models(word: str) -> list[tuple[str, str]]:
+def _models_of_arg(word: str) -> list[tuple[str, str]]:
     """Return (name, word) for each model named by an argument."""
     if Path(word).is_dir():
         return [(model_name(path), str(path)) for path in models_in(word)[0]]
     if is_pack(word):
         return [(one.name, f"{word}:{one.name}") for one in read_pack(word)]
-    name = split_word(word)[1]
+    name = split_model_arg(word)[1]
     return [(name or Path(word).name.partition(".")[0] or "model", word)]
 
 

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.errors import ModelError, damaged
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike

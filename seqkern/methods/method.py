@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.build import build_digest
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.convergence import telling, unconverged
+from seqkern.core.convergence import collecting_unconverged, unconverged
 from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.package_files import build_digest
 from seqkern.evaluation.halving import Rung, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import (
@@ -610,11 +610,11 @@ class _Fitting:
         return solver
 
     def pair(self, source: Source, rows: npt.NDArray[np.int64]) -> Pair:
-        """Return the `pair` function of a source, with row numbers relative to `rows`; see `telling`."""
+        """Return the `pair` function of a source, with row numbers relative to `rows`; see `collecting_unconverged`."""
 
         def within(
             train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y_train: npt.NDArray[Any]
         ) -> tuple[Any, Any]:
             return source.pair(rows[train], rows[test], y_train)
 
-        return telling(within, self.failed_weights)
+        return collecting_unconverged(within, self.failed_weights)

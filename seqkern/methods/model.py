@@ -31,9 +31,10 @@ from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.prepared import Prepared
 from seqkern.sequences.alphabets import Alphabet
-from seqkern.sequences.sequence_set import SequenceSet, as_sequences
+from seqkern.sequences.joining import check_widths
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences, sequence_views
 from seqkern.sequences.tables import FeatureTable, as_features
-from seqkern.sequences.views import Segments, check_widths, sequence_views
+from seqkern.sequences.views import Segments
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.capabilities import Variances
 from seqkern.solvers.thresholds import Threshold

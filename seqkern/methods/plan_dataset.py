@@ -18,7 +18,7 @@ from seqkern.evaluation.folds import FoldSet, Split
 from seqkern.evaluation.halving import schedule
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import inner_folds, unequal
-from seqkern.gram.spectrum import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
+from seqkern.gram.stored_matrix import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
 from seqkern.gram.tiles import ASSEMBLY_BYTES, tile_grid
 from seqkern.gram.transforms.gram_transform import GramTransform, build_transform
 from seqkern.kernels.kernel import Kernel, StoredForm

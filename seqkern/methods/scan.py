@@ -240,7 +240,7 @@ def _staged(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[n
 #
 # For bigWig see `genome.tracks`.
 
-SCAN_FILES_AT_ONCE = 1 << 15
+ROWS_AT_ONCE = 1 << 15
 STRANDS = "+-"
 TOP = 1000
 """The greatest score of BED."""
@@ -276,8 +276,8 @@ def decision_columns(model: Model) -> list[str]:
 def lines(form: str, found: Candidates, model: Model, site: str) -> Iterator[str]:
     """Yield the lines of the candidates on one record, many lines at a time."""
     record = f"{found.record}\t".encode()
-    for first in range(0, len(found), SCAN_FILES_AT_ONCE):
-        columns = FORMS[form](found.take(slice(first, first + SCAN_FILES_AT_ONCE)), model, site)
+    for first in range(0, len(found), ROWS_AT_ONCE):
+        columns = FORMS[form](found.take(slice(first, first + ROWS_AT_ONCE)), model, site)
         yield make_lines(record, *columns).decode()
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from seqkern.core.errors import GramError, ParameterError, TooLargeError
 from seqkern.core.memory import (
     available_memory,
-    default_limit_words,
+    default_limit_text,
     format_bytes,
     memory_left,
     more_memory,
@@ -586,7 +586,7 @@ class ImplicitSource(Source):
         if need > limit:
             raise GramError(
                 f"training on {len(X)} samples without a Gram matrix needs {format_bytes(need)} of memory, but the "
-                f"limit is {format_bytes(limit)}{default_limit_words(memory_limit)}",
+                f"limit is {format_bytes(limit)}{default_limit_text(memory_limit)}",
                 remedy=f"{more_memory(memory_limit)}, use shorter k-mers, or use fewer samples",
             )
         self.kernel = kernel
@@ -898,7 +898,7 @@ class FeatureSource(Source):
         if need > self.limit:
             raise GramError(
                 f"{vectors.shape[1]} features of {vectors.shape[0]} samples need {format_bytes(need)} of memory, "
-                f"but the limit is {format_bytes(self.limit)}{default_limit_words(self.memory_limit)}",
+                f"but the limit is {format_bytes(self.limit)}{default_limit_text(self.memory_limit)}",
                 remedy="choose shorter k-mers, or a solver for sparse features such as linear_svc",
             )
         return vectors.toarray()

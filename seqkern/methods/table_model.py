@@ -21,16 +21,16 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.text_files import open_lines, open_text
 from seqkern.core.threads import given_threads
 from seqkern.core.types import PathLike
 from seqkern.gram.transforms.gram_transform import naming_rows
-from seqkern.kernels.decisions import Tallied, Tally, normalised_attributions, normalised_tally, normalised_values
+from seqkern.kernels.decisions import normalised_attributions, normalised_tally, normalised_values
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kmer.kmers import first_of_pairs, reverse_complements
-from seqkern.kernels.occurrences import KmerWeights
+from seqkern.kernels.occurrences import KmerWeights, Tallied, Tally
 from seqkern.methods.model import Model, remedy_after_training
 from seqkern.sequences.alphabets import DNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet

@@ -20,8 +20,7 @@ from seqkern.evaluation.leakage import codes_of
 from seqkern.formats.residues import Residues
 from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix
-from seqkern.gram.spectrum import spectrum
-from seqkern.gram.stored_matrix import npy_path, open_gram, side_path
+from seqkern.gram.stored_matrix import npy_path, open_gram, side_path, spectrum
 from seqkern.gram.tiles import TileFolder
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, SequenceError, TooLargeError
-from seqkern.core.memory import available_memory, default_limit_words, format_bytes, more_memory, parse_bytes
+from seqkern.core.memory import available_memory, default_limit_text, format_bytes, more_memory, parse_bytes
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.core.types import PathLike
@@ -497,7 +497,7 @@ def audit(
     if needed > allowed:
         raise TooLargeError(
             f"the audit needs {format_bytes(needed)} of memory, more than the limit of {format_bytes(allowed)}"
-            f"{default_limit_words(memory_limit)}",
+            f"{default_limit_text(memory_limit)}",
             remedy="audit a part of the training sequences",
             more=more_memory(memory_limit),
         )

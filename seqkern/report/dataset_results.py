@@ -18,7 +18,7 @@ from seqkern.core.errors import ConfigError, FileError, unreadable
 from seqkern.core.file_kinds import GRAM, RESULT, FileKind
 from seqkern.evaluation.fold_methods import DEV
 from seqkern.evaluation.leakage import SIMILAR
-from seqkern.gram.spectrum import Spectrum, read_spectrum
+from seqkern.gram.stored_matrix import Spectrum, read_spectrum
 from seqkern.report.audit_page import FINDINGS, PLACE
 from seqkern.solvers.costs import BOUNDS
 from seqkern.study.dataset_entries import DatasetEntry

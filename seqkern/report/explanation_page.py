@@ -27,8 +27,8 @@ from seqkern.report.learned_pages import positions_content, remove_positions, wr
 from seqkern.report.markup import Markup, as_file, clean, escape, tag
 from seqkern.report.page_frame import Column, fixed, number, plural, table, whole_page
 from seqkern.report.profile_pictures import MOST_LETTERS, bin_width, profile
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import Stretch, sequence_views, stretches
+from seqkern.sequences.joining import Stretch, stretches
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views
 
 if TYPE_CHECKING:
     from seqkern.formats.signals import Track
@@ -451,7 +451,7 @@ def write_explanation(
         summary.n_words, summary.dropped, summary.no_words = len(words), table.dropped, explainer.no_words
         summary.n_plots, positions = len(shown), means.positions()
         page = render_page(summary, shown, means.shown(), words, positions)
-    write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), _word_rows(words))
+    write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), _kmer_rows(words))
     pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
     for name, item in zip(pictures, shown, strict=True):
         with atomic_write(out_dir / name, "w") as file:
@@ -517,7 +517,7 @@ def _summary(explainer: Explainer, model: str, fasta: str) -> Summary:
     )
 
 
-def _word_rows(words: Iterable[tuple[str, float, int | None]]) -> Iterator[tuple[str, str, int | None]]:
+def _kmer_rows(words: Iterable[tuple[str, float, int | None]]) -> Iterator[tuple[str, str, int | None]]:
     """Yield the rows of ``words.tsv``."""
     for word, weight, count in words:
         yield word, repr(weight), count

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.colors import to_hex
 
-from seqkern.core.resource_files import open_resource
+from seqkern.core.package_files import open_resource
 from seqkern.report.figure_files import DIVERGING_MAP
 from seqkern.report.markup import DIVERGING, INK, SOFT, Markup, axis_scale, picture, pixels, tag
 from seqkern.sequences.alphabets import Alphabet
@@ -227,8 +227,8 @@ def axis(positions: Sequence[int], step: float, y: float) -> Markup:
 
 # Heat map of the importance of letters and k-mers at every position, aligned with the logos above it.
 
-TOP_WORDS = 12
-ROW, BARS, HEATMAP_GAP, HEATMAP_AXIS = 12.0, 54.0, 10.0, 40.0
+TOP_KMERS = 12
+ROW, BARS, BARS_GAP, HEATMAP_AXIS = 12.0, 54.0, 10.0, 40.0
 SCALE, HEATMAP_RIGHT = 8.0, 58.0
 """Width of a block's colour scale, and of the room for it and its numbers."""
 
@@ -251,10 +251,10 @@ class Importance(Protocol):
         """Return the importance of each position."""
 
 
-def top_words(matrix: npt.NDArray[np.float64], words: Sequence[str], most: int = TOP_WORDS) -> list[int]:
+def top_kmers(matrix: npt.NDArray[np.float64], words: Sequence[str], most: int = TOP_KMERS) -> list[int]:
     """Return the columns of a matrix (positions, k-mers) with the largest absolute values, the largest first.
 
-    >>> top_words(np.array([[0.1, -0.9, 0.3], [0.5, 0.2, 0.3]]), ["AC", "GT", "TT"], most=2)
+    >>> top_kmers(np.array([[0.1, -0.9, 0.3], [0.5, 0.2, 0.3]]), ["AC", "GT", "TT"], most=2)
     [1, 0]
     """
     strength = np.abs(matrix).max(axis=0, initial=0.0)
@@ -272,16 +272,16 @@ def heat_map(importance: "Importance", label: str, *, first: int = 1, section: t
     low, high = (first, last) if section is None else (max(first, section[0]), min(last, section[1]))
     cut, positions = slice(low - first, high - first + 1), range(low, high + 1)
     step = step_of(len(positions))
-    parts, y = [_bars(importance.position_weights()[cut], step)], TOP + BARS + HEATMAP_GAP
+    parts, y = [_bars(importance.position_weights()[cut], step)], TOP + BARS + BARS_GAP
     for order, matrix in importance.matrices.items():
         words, shown = importance.words(order), matrix[cut]
         if not len(shown):  # no k-mer begins so near to the end
             continue
-        columns = list(range(len(words))) if order == 1 else top_words(shown, words)
+        columns = list(range(len(words))) if order == 1 else top_kmers(shown, words)
         name = "letter" if order == 1 else f"{order} letters"
         parts.append(_block(shown[:, columns].T, [words[column] for column in columns], name, step, len(positions), y))
-        y += ROW * len(columns) + HEATMAP_GAP
-    bottom, end = y - HEATMAP_GAP, LEFT + step * len(positions)
+        y += ROW * len(columns) + BARS_GAP
+    bottom, end = y - BARS_GAP, LEFT + step * len(positions)
     if first <= 0 and low <= 0 <= high:
         x = short(LEFT - step * low)
         parts.append(tag("path", d=f"M{x} {TOP:g}V{short(bottom)}", stroke=INK, stroke_dasharray="3 2"))

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from seqkern import __version__
-from seqkern.core.resource_files import open_resource, resource_path
+from seqkern.core.package_files import open_resource, resource_path
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation.fold_tables import POOLED_COLUMNS
 from seqkern.methods.baselines import BASELINES

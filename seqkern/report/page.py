@@ -11,7 +11,7 @@ import numpy.typing as npt
 import yaml
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.exclusive_files import alone_in
+from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.ranking import precision_recall_curve, roc_curve
@@ -280,7 +280,7 @@ def build_report(
         "methods.txt": text.text(),
         "references.bib": bibliography(text.keys),
     }
-    with alone_in(out_dir):
+    with exclusive_folder(out_dir):
         write_tables(summaries, keys, out_dir / "summary.tsv")
         write_tables(
             [families_table(v.dataset) for v in views], ["dataset", "task", *keys[2:4]], out_dir / "families.tsv"

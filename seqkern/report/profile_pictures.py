@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.report.markup import INK, NEGATIVE, POSITIVE, SOFT, Markup, axis_scale, picture, tag
-from seqkern.sequences.views import Stretch
+from seqkern.sequences.joining import Stretch
 
 # Prediction profiles as SVG: the contribution of each residue of a sequence to the decision value, as a curve.
 #
@@ -307,7 +307,7 @@ def track_svg(track: Track, width: int = 60) -> Markup:
     lanes.append(("predicted", track.predicted))
     for start in range(0, len(track.letters), width):
         part = slice(start, min(start + width, len(track.letters)))
-        rows.append(_letters_track_picture(track.letters[part], start, y))
+        rows.append(_letter_track(track.letters[part], start, y))
         top = y + 32
         if track.true is not None:
             rows.append(_mistakes(track.true[part], track.predicted[part], top, LINE * len(lanes)))
@@ -344,7 +344,7 @@ def _label(name: str, y: float) -> Markup:
     return _text(TRACK_LEFT - 10, y, name, 11, "end", "#5a5a5a")
 
 
-def _letters_track_picture(letters: str, start: int, y: float) -> list[Markup]:
+def _letter_track(letters: str, start: int, y: float) -> list[Markup]:
     """Return the letters of a row, with the number of every tenth residue above."""
     places = range(start + 1, start + len(letters) + 1)
     centres = " ".join(f"{LEFT + CELL * (i + 0.5):g}" for i in range(len(letters)))

@@ -1,9 +1,10 @@
-"""Samples with several sequences, joined into one record each; see `seqkern.sequences.views`."""
+"""Samples with several sequences or vectors: sequences joined into one record each, and the views of a set."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,8 @@ from seqkern.core.checks import check_name
 from seqkern.core.errors import SequenceError, unknown_name
 from seqkern.core.types import Ids
 from seqkern.sequences.alphabets import MASK, Alphabet, recoding, union_alphabet
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import Segments, sequence_views
+from seqkern.sequences.sequence_set import SequenceSet, no_sequence_view, sequence_views
+from seqkern.sequences.views import Segments, Vectors
 
 
 def join_views(
@@ -104,3 +105,86 @@ def _ids(given: Mapping[str, SequenceSet | Sequence[str]], views: Mapping[str, S
                 remedy="give the same ids in the same order",
             )
     return ids
+
+
+# The views of a set: the sequences that its records join, and their vectors.
+
+
+class Stretch(NamedTuple):
+    """One of the sequences that a record joins."""
+
+    name: str  # Of the view
+    start: int  # Its first residue, counted from 0 in the record, and the residue after its last
+    stop: int  # Its first residue, counted from 0 in the record, and the residue after its last
+
+
+def stretches(X: SequenceSet, i: int) -> list[Stretch]:
+    """Return the non-empty sequences that record `i` joins; an empty list if it is a single sequence."""
+    found = [Stretch(name, *map(int, view.bounds[i])) for name, view in sequence_views(X).items()]
+    return [one for one in found if one.stop > one.start]
+
+
+def vectors_of(X: SequenceSet, name: str) -> npt.NDArray[np.float64]:
+    """Return the vectors of a view, shape (n, width).
+
+    The name may also be of a track with a vector for each residue; windows then take the vector of their middle
+    residue.
+
+    >>> from seqkern import SequenceSet
+    >>> X = SequenceSet.from_strings(["MKV", "GKV"]).replace(views={"esm": [[0.5, 1], [2, 0]]})
+    >>> vectors_of(X, "esm").tolist()
+    [[0.5, 1.0], [2.0, 0.0]]
+    """
+    view = X.views.get(name)
+    if isinstance(view, Vectors):
+        values = view.rows().astype(np.float64)
+    else:
+        values = X.tracks[name][X.starts + X.lengths // 2].astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(bad):
+        raise SequenceError(
+            f"has a number that is not finite (NaN or inf) in the view {name!r}",
+            record=X.ids[bad[0]],
+            remedy="compute its vector again, or remove the record",
+        )
+    return np.ascontiguousarray(values)
+
+
+def view_width(X: SequenceSet, name: str) -> int | None:
+    """Return the length of the vectors of a view; None if there is no such view."""
+    view = X.views.get(name)
+    if view is not None:
+        return view.width if isinstance(view, Vectors) else None
+    track = X.tracks.get(name)
+    # an annotation, with one letter for each residue, is not a view
+    return int(track.shape[1]) if track is not None and track.ndim == 2 else None
+
+
+def check_widths(X: SequenceSet, like: SequenceSet, names: Iterable[str]) -> None:
+    """Raise SequenceError unless the vectors of some views have the same length in both sets of records."""
+    for name in names:
+        own, other = view_width(X, name), view_width(like, name)
+        if own is not None and other is not None and own != other:
+            raise SequenceError(
+                f"the vectors of the view {name!r} have {own} numbers, those of the training sequences {other}",
+                remedy="compute them with the program and the model that made those of the training sequences",
+            )
+
+
+def check_views(X: SequenceSet, kernel: str | None, names: Iterable[str], sequences: Collection[str]) -> None:
+    """Raise SequenceError unless a set has the views that a kernel needs, each of the right type."""
+    for name in names:
+        if name in sequences:
+            if not isinstance(X.views.get(name), Segments):
+                raise no_sequence_view(X, name)
+        elif name in sequence_views(X):
+            raise SequenceError(
+                f"kernel {kernel!r} compares vectors, and the view {name!r} holds sequences",
+                remedy=f"choose a kernel of sequences, such as spectrum:k=2,view={name}",
+            )
+        elif view_width(X, name) is None:
+            raise SequenceError(
+                f"kernel {kernel!r} needs the view {name!r}",
+                remedy=f"give it with the sequences, by SequenceSet.replace or --view {name}=FILE; in a study by "
+                "the data set's views",
+            )

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.errors import LabelError
 from seqkern.core.progress import tell
 from seqkern.core.types import Ids, PathLike, Rows

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
-from seqkern.core.errors import SequenceError, check_counts, check_texts
+from seqkern.core.errors import SequenceError, check_counts, check_texts, unknown_name
 from seqkern.core.types import Arrays, Header, Ids, Rows
 from seqkern.sequences.alphabets import (
     MASK,
@@ -33,7 +33,7 @@ from seqkern.sequences.alphabets import (
     recoding,
     to_bytes,
 )
-from seqkern.sequences.views import Segments, Vectors, View, no_sequence_view, vector_views
+from seqkern.sequences.views import Segments, Vectors, View
 
 # Mixin for data sets that are sliced like NumPy arrays, so that scikit-learn can split them.
 
@@ -627,3 +627,28 @@ def as_sequences(
             remedy="use the kernel's alphabet",
         )
     return X
+
+
+def sequence_views(X: SequenceSet) -> dict[str, Segments]:
+    """Return the sequence views of a set, by name and in order; empty if its records are single sequences."""
+    return {name: view for name, view in X.views.items() if isinstance(view, Segments)}
+
+
+def vector_views(X: SequenceSet) -> dict[str, Vectors]:
+    """Return the vector views of a set by name, in order."""
+    return {name: view for name, view in X.views.items() if isinstance(view, Vectors)}
+
+
+def no_sequence_view(X: SequenceSet, name: str) -> SequenceError:
+    """Return the error for a missing sequence view; it names the most similar name, if any."""
+    known = sequence_views(X)
+    if name in X.views:
+        what = f"name one of the sequences: {', '.join(known)}" if known else "choose a kernel of vectors, such as rbf"
+        return SequenceError(f"the view {name!r} holds vectors, and the kernel compares sequences", remedy=what)
+    if not known:
+        return SequenceError(
+            f"the view {name!r} is missing: the samples are single sequences",
+            remedy="give a table with several columns of sequences, or a FASTA file for each view; or remove view",
+        )
+    error = unknown_name("sequence view", name, known)
+    return SequenceError(error.problem, remedy=error.remedy)

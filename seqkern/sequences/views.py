@@ -6,19 +6,15 @@ the other, separated by a masked residue, which no k-mer crosses. `Segments` mar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import SequenceError, unknown_name
+from seqkern.core.errors import SequenceError
 from seqkern.core.types import Rows
 from seqkern.sequences.alphabets import Alphabet
-
-if TYPE_CHECKING:
-    from seqkern.sequences.sequence_set import SequenceSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,108 +131,3 @@ class Segments:
 
 
 View: TypeAlias = Vectors | Segments
-
-
-def sequence_views(X: SequenceSet) -> dict[str, Segments]:
-    """Return the sequence views of a set, by name and in order; empty if its records are single sequences."""
-    return {name: view for name, view in X.views.items() if isinstance(view, Segments)}
-
-
-class Stretch(NamedTuple):
-    """One of the sequences that a record joins."""
-
-    name: str  # Of the view
-    start: int  # Its first residue, counted from 0 in the record, and the residue after its last
-    stop: int  # Its first residue, counted from 0 in the record, and the residue after its last
-
-
-def stretches(X: SequenceSet, i: int) -> list[Stretch]:
-    """Return the non-empty sequences that record `i` joins; an empty list if it is a single sequence."""
-    found = [Stretch(name, *map(int, view.bounds[i])) for name, view in sequence_views(X).items()]
-    return [one for one in found if one.stop > one.start]
-
-
-def vector_views(X: SequenceSet) -> dict[str, Vectors]:
-    """Return the vector views of a set by name, in order."""
-    return {name: view for name, view in X.views.items() if isinstance(view, Vectors)}
-
-
-def no_sequence_view(X: SequenceSet, name: str) -> SequenceError:
-    """Return the error for a missing sequence view; it names the most similar name, if any."""
-    known = sequence_views(X)
-    if name in X.views:
-        what = f"name one of the sequences: {', '.join(known)}" if known else "choose a kernel of vectors, such as rbf"
-        return SequenceError(f"the view {name!r} holds vectors, and the kernel compares sequences", remedy=what)
-    if not known:
-        return SequenceError(
-            f"the view {name!r} is missing: the samples are single sequences",
-            remedy="give a table with several columns of sequences, or a FASTA file for each view; or remove view",
-        )
-    error = unknown_name("sequence view", name, known)
-    return SequenceError(error.problem, remedy=error.remedy)
-
-
-def vectors_of(X: SequenceSet, name: str) -> npt.NDArray[np.float64]:
-    """Return the vectors of a view, shape (n, width).
-
-    The name may also be of a track with a vector for each residue; windows then take the vector of their middle
-    residue.
-
-    >>> from seqkern import SequenceSet
-    >>> X = SequenceSet.from_strings(["MKV", "GKV"]).replace(views={"esm": [[0.5, 1], [2, 0]]})
-    >>> vectors_of(X, "esm").tolist()
-    [[0.5, 1.0], [2.0, 0.0]]
-    """
-    view = X.views.get(name)
-    if isinstance(view, Vectors):
-        values = view.rows().astype(np.float64)
-    else:
-        values = X.tracks[name][X.starts + X.lengths // 2].astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if len(bad):
-        raise SequenceError(
-            f"has a number that is not finite (NaN or inf) in the view {name!r}",
-            record=X.ids[bad[0]],
-            remedy="compute its vector again, or remove the record",
-        )
-    return np.ascontiguousarray(values)
-
-
-def view_width(X: SequenceSet, name: str) -> int | None:
-    """Return the length of the vectors of a view; None if there is no such view."""
-    view = X.views.get(name)
-    if view is not None:
-        return view.width if isinstance(view, Vectors) else None
-    track = X.tracks.get(name)
-    # an annotation, with one letter for each residue, is not a view
-    return int(track.shape[1]) if track is not None and track.ndim == 2 else None
-
-
-def check_widths(X: SequenceSet, like: SequenceSet, names: Iterable[str]) -> None:
-    """Raise SequenceError unless the vectors of some views have the same length in both sets of records."""
-    for name in names:
-        own, other = view_width(X, name), view_width(like, name)
-        if own is not None and other is not None and own != other:
-            raise SequenceError(
-                f"the vectors of the view {name!r} have {own} numbers, those of the training sequences {other}",
-                remedy="compute them with the program and the model that made those of the training sequences",
-            )
-
-
-def check_views(X: SequenceSet, kernel: str | None, names: Iterable[str], sequences: Collection[str]) -> None:
-    """Raise SequenceError unless a set has the views that a kernel needs, each of the right type."""
-    for name in names:
-        if name in sequences:
-            if not isinstance(X.views.get(name), Segments):
-                raise no_sequence_view(X, name)
-        elif name in sequence_views(X):
-            raise SequenceError(
-                f"kernel {kernel!r} compares vectors, and the view {name!r} holds sequences",
-                remedy=f"choose a kernel of sequences, such as spectrum:k=2,view={name}",
-            )
-        elif view_width(X, name) is None:
-            raise SequenceError(
-                f"kernel {kernel!r} needs the view {name!r}",
-                remedy=f"give it with the sequences, by SequenceSet.replace or --view {name}=FILE; in a study by "
-                "the data set's views",
-            )

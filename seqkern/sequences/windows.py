@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.checks import check_choice, check_integer
-from seqkern.core.declarations import whole_number
+from seqkern.core.checks import check_choice, check_integer, whole_number
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.text_files import source_name
 from seqkern.core.tsv import check_columns, read_cells

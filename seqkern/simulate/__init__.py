@@ -16,12 +16,11 @@ import numpy as np
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.core.exclusive_files import alone_for
+from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.types import PathLike
 from seqkern.formats.annotation import gtf_line
 from seqkern.formats.residues import STATES
-from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import sequence_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views
 from seqkern.simulate.peaks import Planted
 
 KINDS = {
@@ -190,7 +189,7 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
     paths = [path.with_name(path.name + ending) for ending in endings]
     for path in paths:
         check_writable(path)
-    with alone_for(path):
+    with exclusive_paths(path):
         with atomic_write(paths[0], "w") as fasta:
             for name, string, fields in zip(data.sequences.ids, data.sequences.strings(), _rows(data), strict=True):
                 print(f">{name}", *(f"{column}={value}" for column, value in fields), file=fasta)
@@ -217,7 +216,7 @@ def _write_several(data: Simulated, path: Path) -> list[Path]:
     paths = [path.with_name(f"{path.name}.tsv"), *(path.with_name(f"{path.name}.{name}.fasta") for name in sequences)]
     for one in paths:
         check_writable(one)
-    with alone_for(path):
+    with exclusive_paths(path):
         with atomic_write(paths[0], "w") as tsv:
             print(*columns, sep="\t", file=tsv)
             for values in zip(*columns.values(), strict=True):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer, check_real
-from seqkern.core.exclusive_files import alone_in
+from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.formats.meme import meme_lines
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
@@ -254,7 +254,7 @@ def write_peak_genome(genome: SequenceSet, planted: Planted, folder: Path) -> li
     paths = [folder / name for name in contents]
     for path in paths:
         check_writable(path)
-    with alone_in(folder):
+    with exclusive_folder(folder):
         for path, lines in zip(paths, contents.values(), strict=True):
             with atomic_write(path, "w") as file:
                 file.writelines(f"{line}\n" for line in lines)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.special import gammaincinv, ndtr
 
 from seqkern.core.checks import check_integer, check_real
-from seqkern.core.resource_files import open_resource
+from seqkern.core.package_files import open_resource
 from seqkern.formats.profiles import BACKGROUND
 from seqkern.formats.residues import STATES
 from seqkern.sequences.alphabets import PROTEIN

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
-from seqkern.core.resource_files import open_resource
+from seqkern.core.package_files import open_resource
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import check_number
+from seqkern.core.checks import check_number
 from seqkern.core.errors import LabelError, ParameterError
 
 _RULE = re.compile(r"(sensitivity|specificity)=([0-9.eE+-]+)|cost=([0-9.eE+-]+):([0-9.eE+-]+)")

@@ -11,6 +11,7 @@ from .dataset_entries import FoldSettings as FoldSettings
 from .dataset_entries import Importance as Importance
 from .feasible import check_training_part as check_training_part
 from .kernel_entries import AutoKernel as AutoKernel
+from .kernel_entries import GramHome as GramHome
 from .kernel_entries import KernelChoice as KernelChoice
 from .kernel_entries import KernelEntry as KernelEntry
 from .kernel_entries import read_kernel as read_kernel
@@ -19,7 +20,6 @@ from .solver_entries import InnerSettings as InnerSettings
 from .solver_entries import LeakageSettings as LeakageSettings
 from .solver_entries import MethodEntry as MethodEntry
 from .solver_entries import SolverEntry as SolverEntry
-from .stored_grams import GramHome as GramHome
 from .study import Study as Study
 from .study import check_dataset_entry as check_dataset_entry
 from .tables import check_options as check_options

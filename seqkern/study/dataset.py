@@ -18,7 +18,7 @@ import numpy.typing as npt
 from seqkern.core.archive import load_archive, nest, save_archive, save_json, unnest
 from seqkern.core.checks import check_name
 from seqkern.core.errors import ConfigError, FileError, LabelError, check_texts, unknown_name
-from seqkern.core.exclusive_files import alone_in
+from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.file_kinds import DATASET, RESULT
 from seqkern.core.progress import tell
 from seqkern.core.text_files import file_sha256
@@ -26,10 +26,11 @@ from seqkern.core.tsv import write_tsv
 from seqkern.core.types import Arrays, PathLike
 from seqkern.formats.residues import STATES, Residues, residue_samples
 from seqkern.formats.states import reduce_states, state_classes
+from seqkern.sequences.joining import vectors_of
 from seqkern.sequences.labels import SAMPLE_COLUMNS, UNLABELLED, Labels, check_labels
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_views
 from seqkern.sequences.tables import Data, FeatureTable, SimilarityTable
-from seqkern.sequences.views import Segments, sequence_views, vector_views, vectors_of
+from seqkern.sequences.views import Segments
 from seqkern.study.data_entry import DataEntry, ResidueOptions
 from seqkern.study.readers import Material, material_of
 from seqkern.study.tables import PROTOCOL, Columns, TaskTable, labels_of_columns, liao_noble, unit_columns
@@ -186,7 +187,7 @@ def save_dataset(dataset: Dataset, folder: PathLike) -> None:
             arrays[f"tasks/{i}/split"] = task.split
     whole = {**DATASET.stamp(), "name": dataset.name, "kind": dataset.kind, "X": header}
     whole |= {"tasks": tasks, "notes": dataset.notes}
-    with alone_in(folder):
+    with exclusive_folder(folder):
         _write_samples(dataset, folder / "units.tsv")
         save_json(folder / "summary.json", RESULT, summary(dataset))
         save_archive(folder / "data.npz", whole | ({"residues": residues} if residues else {}), arrays)

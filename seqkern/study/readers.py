@@ -16,11 +16,11 @@ from seqkern.core.types import PathLike, Source
 from seqkern.formats.regions import RegionSequences
 from seqkern.formats.states import add_states, read_letters_and_states
 from seqkern.sequences.fasta import AnySource, Reading, read_records
-from seqkern.sequences.joining import similar_by
+from seqkern.sequences.joining import similar_by, view_width
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
-from seqkern.sequences.views import view_width
 from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
 from seqkern.study.data_entry import (
+    NEGATIVE,
     DataEntry,
     FastaSource,
     Policies,
@@ -29,9 +29,6 @@ from seqkern.study.data_entry import (
     Simulation,
     SiteWindow,
     TableSource,
-)
-from seqkern.study.region_files import (
-    NEGATIVE,
     note_of_regions,
     overlaps,
     places_of_regions,

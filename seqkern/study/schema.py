@@ -14,9 +14,9 @@ from typing import Any
 import jsonschema
 import yaml
 
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.errors import ConfigError, SeqkernError, unreadable
-from seqkern.core.resource_files import open_resource
+from seqkern.core.package_files import open_resource
 
 # A YAML reader that keeps the lines of configuration keys for messages.
 

@@ -18,7 +18,7 @@ from seqkern.solvers.costs import BOUNDS
 from seqkern.solvers.solver_specs import check_solver
 from seqkern.study.data_entry import check_file_name
 from seqkern.study.dataset_entries import DatasetEntry
-from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelChoice, KernelEntry, is_auto
+from seqkern.study.kernel_entries import AnyKernel, AutoKernel, GramHome, KernelChoice, KernelEntry, gram_homes, is_auto
 from seqkern.study.schema import (
     File,
     Files,
@@ -39,7 +39,6 @@ from seqkern.study.solver_entries import (
     SolverEntry,
     checked_solvers,
 )
-from seqkern.study.stored_grams import GramHome, gram_homes
 
 # Consistency checks between the entries of a study, before any work.
 

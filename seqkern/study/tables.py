@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.checks import check_choice, check_flag, check_integer, check_name
-from seqkern.core.declarations import check_int, read_number
+from seqkern.core.checks import check_choice, check_flag, check_int, check_integer, check_name, read_number
 from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError, unknown_name
 from seqkern.core.text_files import open_lines, source_name
 from seqkern.core.tsv import check_columns, read_cells

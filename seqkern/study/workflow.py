@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError, unknown_name
-from seqkern.core.resource_files import PACKAGE, resource_folder
+from seqkern.core.package_files import PACKAGE, resource_folder
 from seqkern.core.types import PathLike
 
 # Export of the workflow to a separate folder: Snakemake's rules, profiles, and a configuration.

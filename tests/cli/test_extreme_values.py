@@ -9,7 +9,7 @@ from seqkern.cli.main import main
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError, FoldError
 from seqkern.evaluation import read_folds
-from seqkern.gram.spectrum import read_spectrum
+from seqkern.gram.stored_matrix import read_spectrum
 from seqkern.kernels import GenericStringKernel
 from seqkern.sequences.labels import natural_key
 from seqkern.study.plan import DatasetPlan

@@ -10,7 +10,7 @@ import tomllib
 import pytest
 from conftest import ROOT
 
-from seqkern.core import build, resource_files
+from seqkern.core import package_files
 
 
 @pytest.fixture(params=["checkout", "installed"])
@@ -24,19 +24,19 @@ def package(request, tmp_path, monkeypatch):
     (code / "build.py").write_text("1")
     (folders["resources"] / "frequencies.tsv").write_text("2")
     (folders["schemas"] / "config.yaml").write_text("3")
-    monkeypatch.setattr(build, "PACKAGE", code)
-    monkeypatch.setattr(resource_files, "PACKAGE", code)
+    monkeypatch.setattr(package_files, "PACKAGE", code)
+    monkeypatch.setattr(package_files, "PACKAGE", code)
     checkout = folders if request.param == "checkout" else dict.fromkeys(folders, tmp_path / "none")
-    monkeypatch.setattr(resource_files, "CHECKOUT", checkout)
+    monkeypatch.setattr(package_files, "CHECKOUT", checkout)
     return {"code": code, **folders}
 
 
 def digest():
-    build.build_digest.cache_clear()
+    package_files.build_digest.cache_clear()
     try:
-        return build.build_digest()
+        return package_files.build_digest()
     finally:
-        build.build_digest.cache_clear()
+        package_files.build_digest.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_the_place_and_other_files_do_not_count(package, tmp_path, monkeypatch):
     (package["code"] / "notes.txt").write_text("of no consequence")
     assert digest() == before
     copy = shutil.copytree(package["code"].parent, tmp_path / "copy")
-    monkeypatch.setattr(build, "PACKAGE", copy / "seqkern")
+    monkeypatch.setattr(package_files, "PACKAGE", copy / "seqkern")
     assert digest() == before
 
 
 def test_the_files_are_read_once(package, monkeypatch):
     (package["code"] / "__pycache__").mkdir()
-    monkeypatch.setattr(build.sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(package_files.sys, "dont_write_bytecode", False)
     first = digest()
     with monkeypatch.context() as patched:
-        patched.setattr(build, "_digest", lambda files: pytest.fail("read again"))
+        patched.setattr(package_files, "_digest", lambda files: pytest.fail("read again"))
         assert digest() == first
     (package["code"] / "__pycache__" / "build_digest").write_text("damaged")
     assert digest() == first
@@ -76,8 +76,8 @@ def test_a_module_beside_the_resource_files_counts_in_no_installation(tmp_path, 
     code = tmp_path / "seqkern"
     (code / "resources").mkdir(parents=True)
     (code / "build.py").write_text("1")
-    monkeypatch.setattr(build, "PACKAGE", code)
-    monkeypatch.setattr(resource_files, "PACKAGE", code)
+    monkeypatch.setattr(package_files, "PACKAGE", code)
+    monkeypatch.setattr(package_files, "PACKAGE", code)
     before = digest()
     (code / "resources" / "__init__.py").write_text("")
     assert digest() == before
@@ -118,8 +118,8 @@ def test_two_folders_and_two_places_of_python_give_the_same_modules(tmp_path):
 
 
 def test_the_resource_files_are_found_here():
-    assert "donor_frequencies.tsv" in {path.name for path in resource_files.resource_files()}
-    assert [path.name for path in resource_files.resource_files("schemas")] == [
+    assert "donor_frequencies.tsv" in {path.name for path in package_files.resource_files()}
+    assert [path.name for path in package_files.resource_files("schemas")] == [
         "apply.schema.yaml",
         "config.schema.yaml",
     ]

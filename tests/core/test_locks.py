@@ -12,19 +12,19 @@ import pytest
 from seqkern.core.archive import atomic_write
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import FileError
-from seqkern.core.exclusive_files import LOCK, FolderLock, alone_in
+from seqkern.core.exclusive_files import LOCK, FolderLock, exclusive_folder
 
 
 def test_a_folder_in_use_is_not_alone(tmp_path):
     one, other = FolderLock(tmp_path / "new" / "tiles"), FolderLock(tmp_path / "new" / "tiles")
     one.acquire(shared=True)
-    assert not other.try_alone()
+    assert not other.try_exclusive()
     other.acquire(shared=True)
-    assert one.is_alone() is False
+    assert one.is_exclusive() is False
     one.share()
     other.release()
-    assert one.is_alone() is True
-    assert not other.try_alone()
+    assert one.is_exclusive() is True
+    assert not other.try_exclusive()
     one.release()
     assert not list(tmp_path.iterdir())
 
@@ -47,7 +47,7 @@ def test_a_lock_that_was_removed_meanwhile_is_taken_anew(tmp_path):
     second = FolderLock(tmp_path).acquire()
     second.release()
     first.share()
-    assert not FolderLock(tmp_path).try_alone()
+    assert not FolderLock(tmp_path).try_exclusive()
     first.release()
 
 
@@ -58,8 +58,8 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch, code):
 
     monkeypatch.setattr(fcntl, "flock", fail)
     lock = FolderLock(tmp_path / "tiles").acquire(shared=True)
-    assert lock.is_alone() is None
-    assert not FolderLock(tmp_path / "tiles").try_alone()
+    assert lock.is_exclusive() is None
+    assert not FolderLock(tmp_path / "tiles").try_exclusive()
     lock.release()
     assert not list(tmp_path.iterdir())
 
@@ -68,7 +68,7 @@ def test_files_written_alone_are_those_of_one_writer(tmp_path):
     seen = []
 
     def write(name):
-        with alone_in(tmp_path / "tables"):
+        with exclusive_folder(tmp_path / "tables"):
             for file in ("a.tsv", "b.tsv"):
                 seen.append(name)
                 (tmp_path / "tables" / file).write_text(name)
@@ -86,7 +86,7 @@ def test_files_written_alone_are_those_of_one_writer(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_left_to_the_writer(tmp_path):
     (tmp_path / "file").write_text("")
-    with alone_in(tmp_path / "file" / "tables"):
+    with exclusive_folder(tmp_path / "file" / "tables"):
         pass
 
 
@@ -119,10 +119,10 @@ def test_a_folder_that_vanishes_is_not_a_full_disk(tmp_path):
 def test_who_waits_for_another_process_says_so(tmp_path, capsys):
     other = FolderLock(tmp_path).acquire()
     threading.Timer(0.2, other.release).start()
-    with alone_in(tmp_path):
+    with exclusive_folder(tmp_path):
         pass
     assert capsys.readouterr().err == f"seqkern: waiting for another process that writes into {tmp_path}\n"
-    with alone_in(tmp_path):
+    with exclusive_folder(tmp_path):
         pass
     assert capsys.readouterr().err == ""
 
@@ -131,7 +131,7 @@ def test_a_folder_that_was_there_stays(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new" / "inner"
     old.mkdir()
     for folder in (old, new):
-        with alone_in(folder):
+        with exclusive_folder(folder):
             pass
     assert list(tmp_path.iterdir()) == [old]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import SeqkernError
-from seqkern.sequences.views import sequence_views
+from seqkern.sequences.sequence_set import sequence_views
 from seqkern.study import load_dataset, make_dataset, save_dataset
 from seqkern.study.dataset import summary
 from seqkern.study.vectors import holds_sequences

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seqkern.evaluation.distributions import (
+from seqkern.core.statistics import (
     NORMAL_975,
     average_ranks,
     normal_cdf,

@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn import metrics
 
 from seqkern.core.errors import ParameterError
-from seqkern.evaluation.distributions import wilson_interval
+from seqkern.core.statistics import wilson_interval
 from seqkern.evaluation.halving import _divisible, _error
 from seqkern.evaluation.intervals import accuracy_ends, quantile, share_ends
 from seqkern.evaluation.many_task_tests import friedman

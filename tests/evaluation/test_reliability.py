@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from seqkern.core.statistics import wilson_interval
 from seqkern.evaluation.calibration import reliability
-from seqkern.evaluation.distributions import wilson_interval
 from seqkern.evaluation.metrics import brier
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seqkern.evaluation.distributions import wilson_interval
+from seqkern.core.statistics import wilson_interval
 from seqkern.evaluation.intervals import accuracy_ends, auc_variance, error_ends, share_ends, task_ends
 from seqkern.evaluation.metrics import macro_auc
 from seqkern.evaluation.single_task_tests import delong_interval

@@ -128,7 +128,7 @@ class Bench:
         for module in modules:
             with contextlib.suppress(Exception):
                 importlib.import_module(module)
-        from seqkern.core.build import build_digest
+        from seqkern.core.package_files import build_digest
 
         build_digest()
         gc.collect()

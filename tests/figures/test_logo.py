@@ -26,7 +26,7 @@ from seqkern.report.logo import (
     letter_colour,
     logo_figure,
     outline,
-    top_words,
+    top_kmers,
 )
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -141,8 +141,8 @@ def test_pictures_are_svg_and_the_same_every_time(alphabet):
 
 def test_the_words_of_a_heat_map_are_those_that_matter_most():
     matrix = np.array([[0.0, 3, -1, 2], [1, 0, -5, 2]])
-    assert top_words(matrix, ["a", "b", "d", "c"], 3) == [2, 1, 3]
-    assert top_words(np.zeros((2, 4)), ["d", "c", "b", "a"], 2) == [3, 2]
+    assert top_kmers(matrix, ["a", "b", "d", "c"], 3) == [2, 1, 3]
+    assert top_kmers(np.zeros((2, 4)), ["d", "c", "b", "a"], 2) == [3, 2]
     svg = heat_map(example(), "label", first=-10)
     assert all(f">{word}<" in svg for word in "ACGT")
     assert ">offset from the site<" in svg

@@ -9,7 +9,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError
 from seqkern.gram import compute_gram, open_gram
-from seqkern.gram.spectrum import read_spectrum
+from seqkern.gram.stored_matrix import read_spectrum
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.methods.loading import load_model

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import GramError
-from seqkern.gram.spectrum import Spectrum, read_spectrum, spectrum, write_spectrum
+from seqkern.gram.stored_matrix import Spectrum, read_spectrum, spectrum, write_spectrum
 
 
 def symmetric(n, seed=0):

@@ -11,8 +11,7 @@ from conftest import ROOT
 from seqkern.core.exclusive_files import LOCK, FolderLock
 from seqkern.gram import compute, compute_gram, compute_tile, open_gram, stored_matrix, tiles
 from seqkern.gram.compute import GramJob
-from seqkern.gram.spectrum import spectrum
-from seqkern.gram.stored_matrix import store_spectrum, tiles_root
+from seqkern.gram.stored_matrix import spectrum, store_spectrum, tiles_root
 from seqkern.kernels import SpectrumKernel
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -98,12 +97,12 @@ def test_tiles_that_another_process_uses_are_no_litter(tmp_path):
         assert other.missing() == [*range(2, 9)]
         mine = GramJob(SpectrumKernel(k=3), X, None, path, "float64", 1, None)
         with mine.tiles.in_use():
-            mine.tiles.clear_litter()
+            mine.tiles.clear_stale_files()
             mine.tiles.clear()
         assert unfinished.exists()
         assert other.missing() == [*range(2, 9)]
     with mine.tiles.in_use():
-        mine.tiles.clear_litter()
+        mine.tiles.clear_stale_files()
     assert not unfinished.exists()
     compute_gram(SpectrumKernel(k=2), X.take(np.arange(9)), path=path)
     assert not tiles_root(path).exists()  # nobody uses them any more
@@ -115,7 +114,7 @@ def test_the_matrix_changes_while_nobody_else_changes_it(tmp_path, monkeypatch):
 
     def look(target, content):
         if target.parent == tmp_path:
-            alone.append(FolderLock(tiles_root(path)).try_alone())
+            alone.append(FolderLock(tiles_root(path)).try_exclusive())
         write(target, content)
 
     monkeypatch.setattr(compute, "write_meta", look)

@@ -9,10 +9,9 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError, ModelError
-from seqkern.formats.lsgkm import is_lsgkm
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import GappedKmerKernel, RBFKernel, SpectrumKernel, build_kernel
-from seqkern.methods.loading import load_model
+from seqkern.methods.loading import is_lsgkm, load_model
 from seqkern.methods.lsgkm import read_lsgkm, write_lsgkm
 from seqkern.methods.model import affine_form
 from seqkern.methods.training import train_model

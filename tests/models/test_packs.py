@@ -12,7 +12,7 @@ from seqkern.cli.main import main
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ModelError, SeqkernError
 from seqkern.kernels import build_kernel
-from seqkern.methods.loading import given_models, load_model, pack_folder, read_pack
+from seqkern.methods.loading import load_model, pack_folder, parse_model_args, read_pack
 from seqkern.methods.lsgkm import write_lsgkm
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
@@ -112,7 +112,7 @@ def test_a_model_of_several_is_named(home, capsys, tmp_path):
         load_model(f"{zoo}:GATA")
     with pytest.raises(ModelError, match=r"is a file of several models, .*; choose one, such as .*zoo.seqkern:NAME"):
         load_model(zoo)
-    assert [one.name for one in given_models([str(zoo), f"{zoo}:GATA1"])][2:] == ["spectrum", "GATA1_2"]
+    assert [one.name for one in parse_model_args([str(zoo), f"{zoo}:GATA1"])][2:] == ["spectrum", "GATA1_2"]
 
 
 def test_records_are_decided_by_all_as_by_each(home, tmp_path, capsys):
@@ -147,7 +147,7 @@ def test_several_models_give_all_that_each_gives(home, tmp_path, capsys):
     assert main(["models", "pack", str(zoo), "-o", str(tmp_path / "pack")]) == 0
     options = [str(fasta), "--interval", "0.5"]
     expected = {}
-    for one in given_models([str(tmp_path / "pack")]):
+    for one in parse_model_args([str(tmp_path / "pack")]):
         assert main(["predict", one.word, *(options if one.name == "numbers" else options[:1])]) == 0
         (head, *rows) = csv.reader(capsys.readouterr().out.splitlines(), delimiter="\t")
         expected |= {f"{name}_{one.name}": column for name, *column in list(zip(head, *rows, strict=True))[1:]}

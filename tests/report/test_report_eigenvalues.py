@@ -7,7 +7,7 @@ from report_sample import Shape, write_study
 from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.gram.spectrum import Spectrum, write_spectrum
+from seqkern.gram.stored_matrix import Spectrum, write_spectrum
 from seqkern.report import build_report
 from seqkern.report.dataset_results import StudyResults
 from seqkern.report.sections.data_sections import eigenvalues_section, gram_section

@@ -5,7 +5,7 @@ import re
 import pytest
 from report_sample import Shape, demo, write_study
 
-from seqkern.core.resource_files import open_resource
+from seqkern.core.package_files import open_resource
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report import build_report

@@ -9,8 +9,9 @@ from seqkern.evaluation.leakage import find_links
 from seqkern.gram.tiles import record_digests
 from seqkern.sequences import find_similar
 from seqkern.sequences.alphabets import DNA, PROTEIN, recoding, union_alphabet
-from seqkern.sequences.joining import compared, join_views, similar_by
-from seqkern.sequences.views import Segments, sequence_views, stretches, vector_views
+from seqkern.sequences.joining import compared, join_views, similar_by, stretches
+from seqkern.sequences.sequence_set import sequence_views, vector_views
+from seqkern.sequences.views import Segments
 
 HEAVY, LIGHT = ["QVQL", "", "EVQ", "WWW"], ["DIQ", "SYVL", "", "DI"]
 

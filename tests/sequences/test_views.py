@@ -5,8 +5,9 @@ import pytest
 
 from seqkern.core.errors import SequenceError
 from seqkern.formats import residue_samples
+from seqkern.sequences.joining import check_widths, vectors_of, view_width
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.views import Vectors, check_widths, vectors_of, view_width
+from seqkern.sequences.views import Vectors
 from seqkern.sequences.windows import Window, cut_windows, make_sites
 
 VALUES = np.arange(12, dtype=np.float32).reshape(4, 3)

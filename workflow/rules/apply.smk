@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from seqkern.core.build import build_digest
+from seqkern.core.package_files import build_digest
 from seqkern.core.errors import SeqkernError
 from seqkern.core.parts import JOINED
 from seqkern.study.apply_entries import Applications

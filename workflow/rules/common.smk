@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from seqkern.core.build import build_digest
+from seqkern.core.package_files import build_digest
 from seqkern.core.errors import SeqkernError
 from seqkern.study.plan import count_shares
 from seqkern.study.schema import check_written, read_config

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
-from seqkern.kernels.decisions import Sums, Tallied, Tally
 from seqkern.kernels.kernel_operator import KernelOperator, ScaledOperator, Table, check_length
 from seqkern.kernels.kmer import _hamming, _hamming_additive, _hamming_own, _kmers, _lmer_lists, _lmer_transform
 from seqkern.kernels.kmer import _hamming_additive as loops
@@ -37,7 +36,7 @@ from seqkern.kernels.kmer.hamming import (
 )
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_TABLE, sum_kmers, whole_table
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows, first_of_pairs, reverse_complements
-from seqkern.kernels.occurrences import KmerWeights
+from seqkern.kernels.occurrences import KmerWeights, Sums, Tallied, Tally
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import TermBlocks
 from seqkern.sequences.alphabets import Alphabet
@@ -122,7 +121,7 @@ def _squares_of_group(
     )
     at = 0
     for classes in walks.passes[:, 1].tolist():
-        _tell_apart(totals[at : at + classes])
+        _separate_classes(totals[at : at + classes])
         at += classes
     order = walks.order.tolist()
     totals[order[0]] += windows  # each window and itself, at distance 0
@@ -133,7 +132,7 @@ def _squares_of_group(
     return out.astype(np.float64)
 
 
-def _tell_apart(totals: Counts) -> None:
+def _separate_classes(totals: Counts) -> None:
     """Convert the counts of each class m, which include all codes with m's bits, into counts of the code m alone."""
     for bit in (1, 2, 4):
         for code in range(min(CLASSES, len(totals))):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, numbers
-from seqkern.kernels.decisions import Floats, Sums, Tallied, Tally
+from seqkern.kernels.decisions import Floats
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, SparseImplicit
 from seqkern.kernels.kmer.kmers import (
@@ -26,7 +26,7 @@ from seqkern.kernels.kmer.kmers import (
     first_of_pairs,
     unfold,
 )
-from seqkern.kernels.occurrences import KmerWeights, Labelled, merge, spell, spread
+from seqkern.kernels.occurrences import KmerWeights, Labelled, Sums, Tallied, Tally, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload, cheapest, make_plan
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products.product import WIDEST, Block, FeatureKernel, SparseBlock, Term, TermBlocks, dense_block

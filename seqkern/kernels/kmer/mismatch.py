@@ -19,7 +19,6 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
-from seqkern.kernels.decisions import Tally
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kmer import _kmers, _smoothing
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, LARGEST_TABLE
@@ -38,7 +37,7 @@ from seqkern.kernels.kmer.kmers import (
     find_windows,
     mismatch_rule,
 )
-from seqkern.kernels.occurrences import KmerWeights, merge, spell
+from seqkern.kernels.occurrences import KmerWeights, Tally, merge, spell
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import (

@@ -111,7 +111,7 @@ class MarkovChain:
     @classmethod
     def learn(cls, X: SequenceSet, order: int, pseudocount: float) -> Self:
         """Return the chain estimated from the k-mers of order + 1 residues, with `pseudocount` added to each count."""
-        counts = sum(part.sum(axis=0) for _, part in word_counts(X, order)) + np.zeros(X.alphabet.size ** (order + 1))
+        counts = sum(part.sum(axis=0) for _, part in kmer_counts(X, order)) + np.zeros(X.alphabet.size ** (order + 1))
         counts = counts.reshape(-1, X.alphabet.size) + pseudocount
         totals = counts.sum(axis=1)
         return cls(counts / totals[:, None], totals / max(1, len(X)), order)
@@ -130,7 +130,7 @@ class MarkovChain:
         Runs in one thread; the other parameters have no effect and match `ProfileHMM.score`.
         """
         scores, logs = np.empty((len(X), self.chances.size)), np.empty(len(X))
-        for rows, counts in word_counts(X, self.order):
+        for rows, counts in kmer_counts(X, self.order):
             logs[rows] = counts @ np.log(self.chances).reshape(-1)
             words = counts.reshape(-1, *self.chances.shape)
             scores[rows] = (words / self.chances - words.sum(axis=2, keepdims=True)).reshape(len(counts), -1)
@@ -176,7 +176,7 @@ def words_of(X: SequenceSet, order: int) -> npt.NDArray[np.int64]:
     return np.where(good, words, -1)
 
 
-def word_counts(X: SequenceSet, order: int) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+def kmer_counts(X: SequenceSet, order: int) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
     """Yield (slice of records, counts of each k-mer of order + 1 residues, shape (records, k-mers)), block by block."""
     width = X.alphabet.size ** (order + 1)
     step = max(1, CHUNK_ENTRIES // width)

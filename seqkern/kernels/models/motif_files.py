@@ -7,7 +7,7 @@ from typing import NoReturn, Self, TypeAlias
 
 import numpy as np
 
-from seqkern.core.declarations import check_number
+from seqkern.core.checks import check_number
 from seqkern.core.errors import ParameterError
 from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_lines

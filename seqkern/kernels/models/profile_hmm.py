@@ -275,13 +275,13 @@ def alignment_plan(X: SequenceSet) -> Plan:
     """
     if len(X) < 2:
         return Plan("tree")
-    pairs = _scores_kernel(X).plan(X.take(_in_tree(len(X))))
+    pairs = _tree_kernel(X).plan(X.take(_in_tree(len(X))))
     first, second = (float(length) for length in np.sort(X.lengths)[:-3:-1])
     cells = (len(X) - 1) * float(X.lengths.mean()) ** 2 if len(X) > 2 else first * second
     return Plan("tree", pairs.seconds + CELL_NS * 1e-9 * cells, max(pairs.bytes, int((first + 1) * (second + 1))))
 
 
-def _scores_kernel(X: SequenceSet) -> SmithWatermanKernel:
+def _tree_kernel(X: SequenceSet) -> SmithWatermanKernel:
     """Return the Smith-Waterman kernel whose values determine the tree."""
     return SmithWatermanKernel(MATRICES[X.alphabet.name], GAP_OPEN, GAP_EXTEND, normalize=True, zero_diagonal="zero")
 
@@ -318,7 +318,7 @@ def _merges(X: SequenceSet) -> Iterator[tuple[int, int]]:
     if n < 2:
         return
     chosen = _in_tree(n)
-    distances = 1 - _scores_kernel(X).kernel(X.take(chosen))[np.triu_indices(len(chosen), 1)]
+    distances = 1 - _tree_kernel(X).kernel(X.take(chosen))[np.triu_indices(len(chosen), 1)]
     node = n - 1
     for first, second in linkage(distances, "average")[:, :2].astype(np.int64).tolist():
         node += 1

@@ -97,7 +97,7 @@ class DegreeExplanations(_Base):
                 tables[-1][i] = places
         names, means = [], []
         for k, weight in enumerate(self.length_weights()[:longest], 1):
-            found = [_at_words(Z, k, table) for Z, table in zip((X, support), tables, strict=True)]
+            found = [_at_kmers(Z, k, table) for Z, table in zip((X, support), tables, strict=True)]
             words, values = (np.concatenate(part) for part in zip(*found, strict=True))
             distinct, number = np.unique(words, return_inverse=True)
             sums = np.bincount(number, weights=values, minlength=len(distinct))
@@ -117,7 +117,7 @@ class DegreeExplanations(_Base):
             yield mine.places(i, theirs, coefficients, lengths)
 
 
-def _at_words(
+def _at_kmers(
     X: SequenceSet, k: int, table: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
     """Return the k-mers of `X`, codes or texts, and the entries of `table` (n, lengths, residues) at their

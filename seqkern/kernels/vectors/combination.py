@@ -402,7 +402,7 @@ def learn_weights(
     else:
         signs = class_signs(y, len(grams[0]))
         weights, report = learn_mkl(chosen, scales[usable], signs, cost=cost, p=p, tol=tol, max_iter=max_iter)
-        _tell_convergence(report)
+        _warn_of_convergence(report)
     if not weights.any():
         warnings.warn("no kernel is aligned with the labels; all get equal weights", stacklevel=2)
         weights = np.ones(len(chosen))
@@ -422,7 +422,7 @@ def variance(gram: npt.NDArray[np.float64]) -> float:
     return found if found > FLAT * abs(size) else 0.0
 
 
-def _tell_convergence(report: dict[str, Any]) -> None:
+def _warn_of_convergence(report: dict[str, Any]) -> None:
     """Warn if the gap exceeds the tolerance."""
     if not report["converged"]:
         warn_unconverged(

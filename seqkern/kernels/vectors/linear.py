@@ -15,8 +15,8 @@ from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel
 from seqkern.kernels.kernel_operator import SparseImplicit
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
+from seqkern.sequences.joining import vectors_of
 from seqkern.sequences.tables import FeatureTable, SimilarityTable, as_features
-from seqkern.sequences.views import vectors_of
 
 SMALL = 1e38  # a number of single precision
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import read_number
+from seqkern.core.checks import read_number
 from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.core.package_files import resource_path
 from seqkern.core.parameters import changed, choice, flag, integer, text
-from seqkern.core.resource_files import resource_path
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import Arrays, Header, PathLike
 from seqkern.kernels.planner import Workload

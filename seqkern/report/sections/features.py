@@ -136,7 +136,7 @@ def features_section(view: View) -> Markup | None:
     )
     tested = "p_corrected" in found and found["p_corrected"].notna().any()
     return view.section(
-        "features", "Selected features", paragraph(intro), paragraph(_test_words(view)) if tested else None, parts
+        "features", "Selected features", paragraph(intro), paragraph(_test_text(view)) if tested else None, parts
     )
 
 
@@ -224,7 +224,7 @@ def _p_values(part: pd.DataFrame, n_splits: int) -> dict[str, float] | None:
     return found
 
 
-def _test_words(view: View) -> str:
+def _test_text(view: View) -> str:
     """Return an explanation of the p-values."""
     test = view.dataset.entry.significance or SignificanceTest()
     value = "correlation with the labels" if test.statistic == "correlation" else "coefficient"
@@ -292,11 +292,11 @@ INTRO = (
 def epsilon_path_section(view: View) -> Markup | None:
     """Return the ε-paths of all P-SVMs on matrices of few columns; None if there are none."""
     found = rows_by(view.dataset.paths, ["kernel", "solver"])
-    parts = [_of_method_epsilon_path(view, kernel, solver, rows) for (kernel, solver), rows in found]
+    parts = [_epsilon_path_parts(view, kernel, solver, rows) for (kernel, solver), rows in found]
     return view.section("path", "Path of ε", paragraph(INTRO), parts) if parts else None
 
 
-def _of_method_epsilon_path(view: View, kernel: str, solver: str, rows: pd.DataFrame) -> list[Markup]:
+def _epsilon_path_parts(view: View, kernel: str, solver: str, rows: pd.DataFrame) -> list[Markup]:
     """Return figure and table of one method."""
     epsilons = sorted(set(rows["epsilon"]), reverse=True)
     used = float(rows["used"].iloc[0])
@@ -354,7 +354,7 @@ def prototypes_section(view: View) -> Markup | None:
     sequences = stored_sequences(view.dataset, dict.fromkeys(found["id"]))
     parts: list[object] = []
     for (kernel, solver), rows in rows_by(found, ["kernel", "solver"]):
-        parts += _of_method_prototypes(view, kernel, solver, rows, sequences)
+        parts += _exemplar_tables(view, kernel, solver, rows, sequences)
         if has_relevances(view.dataset, solver):
             parts += _relevances(view, kernel, solver)
     intro = view.sample_text(
@@ -364,7 +364,7 @@ def prototypes_section(view: View) -> Markup | None:
     return view.section("prototypes", view.sample_text("Typical sequences"), paragraph(intro), parts)
 
 
-def _of_method_prototypes(
+def _exemplar_tables(
     view: View, kernel: str, solver: str, rows: pd.DataFrame, sequences: dict[str, str]
 ) -> list[Markup | None]:
     """Return the tables of one method: for each class its exemplars, the most frequent first."""
@@ -481,7 +481,7 @@ def motifs_section(view: View) -> Markup | None:
         return view.section("motifs", "Motifs", paragraph(text, class_="missing"))
     motifs, classes, matches = read_motifs(meme, listed)
     training = read_json(folder / "motifs.json")
-    told = [] if entry is None or training is None else [_trained_motifs(entry, training)]
+    told = [] if entry is None or training is None else [_motif_training_text(entry, training)]
     told.append(paragraph(SEQLETS))
     if not motifs:
         none = paragraph("No group of similar seqlets was large enough to make a motif.")
@@ -493,7 +493,7 @@ def motifs_section(view: View) -> Markup | None:
     )
 
 
-def _trained_motifs(entry: MotifSearch, training: Mapping[str, Any]) -> Markup:
+def _motif_training_text(entry: MotifSearch, training: Mapping[str, Any]) -> Markup:
     """Return a text saying what was trained on what, and where motifs were sought."""
     return paragraph(
         "A model of ",
@@ -551,7 +551,7 @@ def effects_section(view: View) -> Markup | None:
     if summary is None or rows is None:
         text = "No results on effects of variants were found."
         return view.section("effects", "Variant effects", paragraph(text, class_="missing"))
-    content: list[object] = [_trained_effects(entry, summary, rows)]
+    content: list[object] = [_effect_training_text(entry, summary, rows)]
     scores = summary["scores"]
     if scores is not None and scores["rankings"]:
         content += [_truth(view, summary), _ranked(scores), _curves(view, rows, scores), _signs(scores)]
@@ -560,7 +560,7 @@ def effects_section(view: View) -> Markup | None:
     return view.section("effects", "Variant effects", *content, _first(rows))
 
 
-def _trained_effects(entry: VariantEffects, summary: Mapping[str, Any], rows: pd.DataFrame) -> Markup:
+def _effect_training_text(entry: VariantEffects, summary: Mapping[str, Any], rows: pd.DataFrame) -> Markup:
     """Return a text saying which models scored how many variants."""
     scored = int(rows["delta"].notna().sum())
     return paragraph(

@@ -262,7 +262,7 @@ def caveats(view: View) -> list[Markup]:
         *_before_the_fit(view),
     ]
     found += [
-        _baseline_caveats(view),
+        _baseline_caveat(view),
         *_few(view),
         *few_chains(view),
         _one_class(view),
@@ -275,7 +275,7 @@ def caveats(view: View) -> list[Markup]:
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
 
 
-def _baseline_caveats(view: View) -> Markup | None:
+def _baseline_caveat(view: View) -> Markup | None:
     """Return the caveat that a trivial baseline does as well as the best method."""
     found = view.headline.against_baseline
     sign = baseline_sign(view)

@@ -405,7 +405,7 @@ def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) 
     return [
         paragraph(intro),
         paragraph(found),
-        *pair_tables(compared, name, columns, partial(_cells_verdicts, compared), transductive=transductive),
+        *pair_tables(compared, name, columns, partial(_verdict_cells, compared), transductive=transductive),
         *rank_parts(compared, name, transductive),
         paragraph(EVERY, class_="note"),
     ]
@@ -425,7 +425,7 @@ def _count(compared: Compared | SingleTaskTests) -> str:
     return f"{count or 'none'} {differ} significantly (corrected p of at most {LEVEL})"
 
 
-def _cells_verdicts(compared: Compared, one: Comparison) -> list[object]:
+def _verdict_cells(compared: Compared, one: Comparison) -> list[object]:
     """Return the cells of one pair: result in words, median difference, both p-values."""
     test = one.test
     p, corrected = exponent(test.p), exponent(one.p_holm)

@@ -8,9 +8,8 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.checks import check_choice, check_integer, check_real
+from seqkern.core.checks import check_choice, check_integer, check_real, whole_number
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.declarations import whole_number
 from seqkern.core.errors import LabelError, ParameterError, unknown_name
 from seqkern.core.statistics import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread

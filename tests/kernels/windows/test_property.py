@@ -10,7 +10,7 @@ from Bio.SeqUtils.ProtParamData import kd
 from naive import encode, random_strings
 
 from seqkern.core.errors import FileError, ParameterError, SequenceError
-from seqkern.core.resource_files import open_resource
+from seqkern.core.package_files import open_resource
 from seqkern.kernels import PropertyKernel, build_kernel, kernel_from_state
 from seqkern.kernels.decisions import attributions
 from seqkern.kernels.kernel import name_features

@@ -1,11 +1,4 @@
-"""The digest of this build, which changes with the code, so that a workflow recomputes results of older code.
-
-Compiled modules count by their bytes: another compiler, or other flags, may round differently. ``setup.py`` builds
-the same bytes in any folder, so that installations and checkouts of one commit, built by the same tools, agree.
-
-Reading all files takes longer than a small job. The digest is therefore cached beside Python's bytecode; like the
-bytecode, it is valid until the size or modification time of a file changes.
-"""
+"""The files of the package: its resources, and the digest of its code."""
 
 import contextlib
 import hashlib
@@ -14,9 +7,59 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 from seqkern import __version__
-from seqkern.core.resource_files import CHECKOUT, PACKAGE, resource_files
+from seqkern.core.errors import FileError
+
+# The small files that come with the package: ``resources/`` and ``workflow/schemas/`` of the repository.
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CHECKOUT = {"resources": PACKAGE.parent / "resources", "schemas": PACKAGE.parent / "workflow" / "schemas"}
+
+SUFFIXES = {".bib", ".tsv", ".yaml"}
+
+
+def resource_path(name: str, folder: str = "resources") -> Path:
+    """Return the path of a resource file, installed or in a source checkout.
+
+    >>> resource_path("public.tsv").name
+    'public.tsv'
+    """
+    for path in (PACKAGE / folder / name, CHECKOUT[folder] / name):
+        if path.is_file():
+            return path
+    raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="reinstall seqkern")
+
+
+def resource_folder(name: str, checkout: Path) -> Path:
+    """Return a folder of files that come with the package, installed or in a source checkout.
+
+    >>> resource_folder("resources", CHECKOUT["resources"]).name
+    'resources'
+    """
+    installed = PACKAGE / name
+    return installed if installed.is_dir() else checkout
+
+
+def resource_files(folder: str = "resources") -> list[Path]:
+    """Return the paths of all files of a folder, installed or in a source checkout, sorted by name."""
+    home = resource_folder(folder, CHECKOUT[folder])
+    return sorted(path for path in home.glob("*") if path.suffix in SUFFIXES)
+
+
+def open_resource(name: str, folder: str = "resources") -> TextIO:
+    """Open a resource file for reading as UTF-8 text."""
+    return resource_path(name, folder).open(encoding="utf-8")
+
+
+# The digest of this build, which changes with the code, so that a workflow recomputes results of older code.
+#
+# Compiled modules count by their bytes: another compiler, or other flags, may round differently. ``setup.py`` builds
+# the same bytes in any folder, so that installations and checkouts of one commit, built by the same tools, agree.
+#
+# Reading all files takes longer than a small job. The digest is therefore cached beside Python's bytecode; like the
+# bytecode, it is valid until the size or modification time of a file changes.
 
 CODE = {".py", ".pyi", ".so", ".pyd", ".css", ".html", ".js"}
 
