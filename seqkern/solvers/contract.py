@@ -56,11 +56,11 @@ class Stored(Estimator):
     name: ClassVar[str | None]
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
+        """Return (JSON dict, dict of arrays) of the values learned by `_fit` besides support, classes and report."""
         raise NotImplementedError
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned; `arrays` may contain others."""
+        """Restore the state returned by `fitted_state`; `arrays` may contain others."""
         raise NotImplementedError
 
     def state(self) -> tuple[Header, Arrays]:
@@ -76,7 +76,7 @@ class Stored(Estimator):
         return header, {"support": self.support_, **arrays}
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `state` returned."""
+        """Restore the state returned by `state`."""
         # typed here, because annotations in the class body would become constructor parameters
         self.n_features_in_: int = header["columns"]
         self.report_: dict[str, Any] = header["report"]
@@ -295,7 +295,7 @@ class Solver(Stored, Estimator):
 
     @property
     def without_matrix(self) -> str:
-        """What to train instead where a Gram matrix does not fit into memory, as a remedy; empty if nothing.
+        """Advice on what to train instead where a Gram matrix does not fit into memory; empty if there is none.
 
         By default a linear machine for solvers of classes.
         """
@@ -338,7 +338,7 @@ class Solver(Stored, Estimator):
         return cls.linear is not Solver.linear
 
     def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> LeaveOneOut | None:
-        """Return bounds of the leave-one-out error of the fit, or None: by default, and for other input than an array.
+        """Return bounds of the leave-one-out error of the fit; None by default, and for input other than an array.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class Solver(Stored, Estimator):
         return None
 
     def stages(self) -> "tuple[Solver, Solver] | None":
-        """Return two fitted solvers of which the second decides only what passes the first, or None: by default.
+        """Return two fitted solvers, the second only for samples that pass the first; None by default.
 
         Returns
         -------
@@ -393,7 +393,7 @@ class Solver(Stored, Estimator):
     def probabilities(
         self, decisions: npt.NDArray[np.float64], variances: Variances | None = None
     ) -> npt.NDArray[np.float64] | None:
-        """Return the probabilities of the classes that the solver itself gives, (m, classes), or None: by default.
+        """Return the solver's own probabilities of the classes, shape (m, classes); None by default.
 
         Parameters
         ----------
@@ -405,7 +405,7 @@ class Solver(Stored, Estimator):
         return None
 
     def intervals(self) -> npt.NDArray[np.float64] | None:
-        """Return the coefficients of all features with confidence intervals, or None: by default.
+        """Return the coefficients of all features with confidence intervals; None by default.
 
         Returns
         -------
@@ -416,7 +416,7 @@ class Solver(Stored, Estimator):
         return None
 
     def exemplars(self) -> list[Exemplar]:
-        """Return the training samples that are typical of each class, list of Exemplar: by default none.
+        """Return the training samples that are typical of each class, list of Exemplar; empty by default.
 
         For solvers whose classifier can be read from a few samples, such as those nearest to prototypes. Rows are those
         of the training set, also after `restrict`.
@@ -454,7 +454,7 @@ class Solver(Stored, Estimator):
         return "tol" in self.parameter_names()
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: products with the matrix, and dense linear algebra.
+        """Return the predicted cost of a fit: products with the matrix, and dense linear algebra.
 
         Parameters
         ----------
@@ -469,7 +469,7 @@ class Solver(Stored, Estimator):
         return FitCost(products * work.product + dense_algebra(work.width, self.fit_cubes))
 
     def complexity(self) -> tuple[float, ...]:
-        """Return a tuple that orders solvers of one class; among equally good ones, the smallest is chosen."""
+        """Return a tuple that orders solvers of one class; a search prefers the smallest of equally good ones."""
         return ()
 
     @classmethod
@@ -484,7 +484,7 @@ class Solver(Stored, Estimator):
 
     @classmethod
     def list_parameters(cls) -> tuple[str, ...]:
-        """Return the parameters whose lists are not grids, because the solver chooses itself."""
+        """Return the parameters for which a list is not a grid, because the solver itself chooses from it."""
         return cls.parameters_with("list_parameter")
 
     @classmethod

@@ -189,7 +189,7 @@ def ends_domain(spec: Mapping[str, Any], path: Sequence[str], value: float) -> b
 
 
 def _limits(spec: Mapping[str, Any]) -> list[Limits]:
-    """Return the limits of the parameters that a spec omits, followed by those of nested solvers."""
+    """Return the limits of the parameters that a spec omits, then the limits for nested solvers."""
     solver = SOLVERS.get(spec["solver"])
     spec = normal_values(solver, {name: value for name, value in spec.items() if name != "solver"}, grid=True)
     own = [Limits((name,), *ends) for name, ends in solver.search_limits().items() if name not in spec]

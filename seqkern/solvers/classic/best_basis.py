@@ -573,6 +573,6 @@ class BestBasis(AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_, **table}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
         self.table_ = np.where(arrays["known"], arrays["table"], np.nan)
