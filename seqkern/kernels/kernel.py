@@ -392,11 +392,11 @@ class KernelContract(Parameters):
         """Learn from training data; only for ``data_dependent`` kernels. Sets attributes ending in ``_``."""
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of what `_fit` learned."""
+        """Return (JSON dict, dict of arrays) of the values learned by `_fit`."""
         return {}, {}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
+        """Restore the state returned by `fitted_state`.
 
         Parameters
         ----------

@@ -531,7 +531,7 @@ class EachViewKernel(CompositeKernel):
         return {"views": list(self.names_), "joined": header}, nest("joined", arrays)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         if "views" not in header:
             super().restore_fitted(header, arrays)
             return

@@ -461,7 +461,7 @@ class PairHMMKernel(MatrixKernel):
         )
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "gaps" in header:
             gamma, delta, epsilon = (float(value) for value in header["gaps"])

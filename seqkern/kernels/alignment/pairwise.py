@@ -157,7 +157,7 @@ class PairwiseKernel(CompositeKernel):
         return header, {**arrays, **nest("references", own)}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "references" not in header:
             return

@@ -208,7 +208,7 @@ class TransformedKernel(CompositeKernel):
         return {**header, "transforms": [own for own, _ in states]}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "transforms" not in header:
             return

@@ -116,7 +116,7 @@ class SalzbergKernel(FeatureKernel):
         return {"alphabet": asdict(self.alphabet_)}, {"ratios": self.ratios_}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.alphabet_ = alphabet_from_state(header["alphabet"])
         self.ratios_ = arrays["ratios"]
 

@@ -709,7 +709,7 @@ class NystroemKernel(ApproximateKernel):
         return header | {"landmarks": samples}, arrays | nest("landmarks", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "map" not in arrays:
             return

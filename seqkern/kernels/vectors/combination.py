@@ -819,7 +819,7 @@ class CombinationKernel(SumKernel):
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         if "weights" in header:
             self.weights_ = np.array(header["weights"])
             self.scales_ = np.array(header["scales"])

@@ -188,7 +188,7 @@ class LikelihoodKernel(CompositeKernel):
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "values" in header:
             self.values_, self.report_ = dict(header["values"]), header["report"]

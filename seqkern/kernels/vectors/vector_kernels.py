@@ -320,7 +320,7 @@ class RBFKernel(KernelOfKernel):
         return ({**header, "gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "gamma" in header:
             self.gamma_ = header["gamma"]
