@@ -265,7 +265,7 @@ class StoredForm:
 # The contract of a kernel family: its parameters, ``_prepare``, ``_block`` and optional methods.
 
 IMPLICIT_BYTE_NS = 0.2
-"""Of a product, for each byte of an Implicit."""
+"""CPU nanoseconds of a product for each byte of an Implicit."""
 LAST_PARAMETERS: tuple[str, ...] = (
     *("search", "iterations", "inclusion", "normalize", "presence", "reverse_complement"),
     *("alphabet", "short", "zero_diagonal", "n_threads", "algorithm"),
@@ -423,7 +423,7 @@ class KernelContract(Parameters):
         return cast("Kernel", self)
 
     def stored_form(self) -> StoredForm | None:
-        """Return how this kernel follows from matrices over all samples; None if it does not.
+        """Return the derivation of this kernel from matrices over all samples; None if there is none.
 
         By default the kernel itself if it learns nothing: one Gram matrix serves every training set.
 
@@ -434,7 +434,7 @@ class KernelContract(Parameters):
         return None if self.data_dependent else StoredForm((cast("Kernel", self),))
 
     def learned(self) -> dict[str, float]:
-        """Return what `fit` learned that is worth reporting, a dict of text to number, possibly empty.
+        """Return the learned values worth reporting, a dict of text to number, possibly empty.
 
         A study stores it for each training set, with the chosen parameters.
         """
@@ -485,8 +485,8 @@ class KernelContract(Parameters):
         return None
 
     def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> "Tally | None":
-        """Return sums over the k-mers of z_j from which Σ_j coefficients[j]·K(x, z_j), not normalised, follows for any
-        x; None if the z_j are needed.
+        """Return sums over the k-mers of z_j that determine Σ_j coefficients[j]·K(x, z_j), not normalised, for any x;
+        None if the z_j are needed.
 
         Parameters
         ----------
@@ -503,7 +503,7 @@ class KernelContract(Parameters):
         return None
 
     def tallied(self, tally: "Iterator[Sums]", alphabet: Alphabet) -> "Tallied":
-        """Return what applies a `tally` to new sequences.
+        """Return the object that applies a `tally` to new sequences.
 
         Parameters
         ----------
@@ -653,11 +653,11 @@ class KernelContract(Parameters):
         )
 
     def min_length(self) -> int:
-        """Return how many residues a sequence needs for a non-empty comparison."""
+        """Return the minimum number of residues that a sequence needs for a non-empty comparison."""
         return 0
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the algorithm that will run, and its predicted cost.
+        """Return the algorithm that will run and its predicted cost.
 
         Parameters
         ----------
@@ -1013,7 +1013,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         )
 
     def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the explicit features of a table that may have missing values, NaN, which are those of a feature.
+        """Return the explicit features of a table that may have missing values; NaN, if a feature's value is missing.
 
         Parameters
         ----------
@@ -1272,7 +1272,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         return canonical_json([self.spec(execution=False), learned.hexdigest()])
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return (JSON dict, dict of arrays) from which `kernel_from_state` restores this kernel."""
+        """Return (JSON dict, dict of arrays); `kernel_from_state` restores this kernel from it."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "fitted": header}, arrays
 

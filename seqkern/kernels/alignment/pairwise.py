@@ -98,7 +98,7 @@ class PairwiseKernel(CompositeKernel):
         return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
 
     def stored_form(self) -> StoredForm | None:
-        """Return the StoredForm: that of the base, and then the empirical map of its matrix."""
+        """Return the base's StoredForm, followed by the empirical map of its matrix."""
         form = self._given()[0].stored_form()
         names = ("vector_kernel", "gamma", "normalize", "zero_diagonal")
         step = {"transform": "empirical_map", **{name: getattr(self, name) for name in names}}
@@ -130,7 +130,7 @@ class PairwiseKernel(CompositeKernel):
         return list(self.references_.ids)
 
     def feature_bytes(self, X: Any) -> int:
-        """Return the bytes that ``features(X)`` takes."""
+        """Return the memory in bytes that ``features(X)`` takes."""
         X = self.coerce(X)
         return 8 * len(X) * len(self.references_ if self.fitted else X)
 

@@ -659,7 +659,7 @@ class MotifKernel(FeatureKernel):
         return self._set().names
 
     def features(self, X: Any) -> "csr_matrix":
-        """Return how often each motif occurs."""
+        """Return the number of occurrences of each motif."""
         from scipy.sparse import csr_matrix  # 0.1 s to import
 
         self.check_parameters()

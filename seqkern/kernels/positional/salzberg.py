@@ -76,7 +76,7 @@ class SalzbergKernel(FeatureKernel):
         return [cls(), cls(pseudocount=0.1, normalize=False), cls(alphabet="protein")]
 
     def min_length(self) -> int:
-        """Return 1."""
+        """Return 1, the minimum length of a sequence."""
         return 1
 
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:

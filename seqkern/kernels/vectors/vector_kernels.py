@@ -315,7 +315,7 @@ class RBFKernel(KernelOfKernel):
             self.gamma_ = 1.0 / (2.0 * square) if square > 0 else 1.0
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): gamma, and the base's."""
+        """Return (JSON dict, dict of arrays): gamma, and the base's state."""
         header, arrays = super().fitted_state()
         return ({**header, "gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
 
