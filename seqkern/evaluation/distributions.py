@@ -11,7 +11,7 @@ import numpy.typing as npt
 # training of a small model, so the latter is imported only where it is needed.
 
 NORMAL_975 = 1.9599639845400545
-"""`normal_quantile` of 0.975, for intervals of 95 % without `scipy.special`."""
+"""Value of `normal_quantile` at 0.975, for 95% intervals without `scipy.special`."""
 
 
 def normal_cdf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -88,7 +88,7 @@ def average_ranks(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 # Wilson 1927, J. Am. Stat. Assoc. 22:209-212.
 
 Z95 = 1.959963984540054
-"""Quantile of the normal distribution: 95 % lie within."""
+"""Quantile of the normal distribution for a central interval of 95%."""
 
 
 def wilson_interval(hits: float, n: float, z: float = Z95) -> tuple[float, float]:

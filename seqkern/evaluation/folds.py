@@ -103,7 +103,7 @@ def groups_of_chains(
 # Similarity groups, relaxed where folds require it: a class with too few groups is split by single samples.
 
 LEAST = 3
-"""Groups of a class that inner folds need: two are left in each training set, for solvers with folds of their own."""
+"""Number of a class's groups that inner folds need: two in each training set, for solvers with their own folds."""
 
 
 def relaxed_groups(
@@ -521,7 +521,7 @@ def read_folds(
 
 
 def _development(columns: Sequence[npt.NDArray[np.str_]], ids: Ids, file: Path) -> npt.NDArray[np.bool_] | None:
-    """Return which samples are marked dev.
+    """Return a mask of the samples marked dev, None if there are none.
 
     Raise FoldError if a sample is marked dev in some splits and as a training sample in others.
     """

@@ -28,7 +28,7 @@ from seqkern.evaluation.bootstrap import CELLS, Sample
 MOST_EXACT = 300
 """Maximum number of tasks with a difference for an exact p; beyond, the normal approximation is accurate enough."""
 DIGITS = 12
-"""Scores are shares of counted pairs: smaller differences are rounding errors and count as ties."""
+"""Digits to which differences of scores are rounded; smaller ones are rounding errors and count as ties."""
 
 
 class SignedRank(NamedTuple):
@@ -204,7 +204,7 @@ def least_p(tasks: int) -> float:
 # Demšar 2006, J. Mach. Learn. Res. 7:1-30: on their use for classifiers.
 
 MOST_STEPS = 300_000
-"""Maximum of sums of ranks times orders of one task for an exact p."""
+"""Maximum number of rank sums times orders of one task for an exact p."""
 
 
 class FriedmanTest(NamedTuple):
@@ -385,7 +385,7 @@ def critical_difference(methods: int, tasks: int, level: float = 0.05, test: str
 
 
 def compare_to_control(test: FriedmanTest, control: Hashable, correction: str = "holm") -> list[ControlComparison]:
-    """Compare each method's mean rank with that of a control.
+    """Compare each method's mean rank with a control's.
 
     Parameters
     ----------
@@ -454,10 +454,10 @@ def cliques(ranks: npt.ArrayLike, difference: float) -> list[list[int]]:
 # 107:1895-1922.
 
 DRAWS = 500
-"""Bootstrap samples, as many as its authors found to be enough."""
+"""Number of bootstrap samples, which the method's authors found to be enough."""
 
 Scorer = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
-"""Takes weights (draws, n), returns the scores (draws, methods); larger is better."""
+"""A function from weights (draws, n) to scores (draws, methods); larger is better."""
 
 
 def corrected_choice(scores: npt.ArrayLike) -> float:

@@ -387,7 +387,7 @@ LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 """Probabilities of the intervals of a calibration curve."""
 
 LEAST = 1e-15
-"""Probabilities below count as this, so that a single error does not make the log loss infinite."""
+"""Least probability in the log loss, so that a single error does not make it infinite."""
 
 
 def log_loss(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
