@@ -18,7 +18,7 @@ from seqkern.report.page_frame import Column, number, plural, table, whole_page
 from seqkern.report.plots import Row, dot_intervals
 
 MOST_ROWS = 24
-"""Of a table on the page; the files have all."""
+"""Maximum number of rows of a table on the page; the files list all."""
 NAMES = {
     "identical": ("identical", "The same residues."),
     "reverse_complement": ("reverse complement", "The same residues on the other strand."),

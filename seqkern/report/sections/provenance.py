@@ -157,7 +157,7 @@ TABLES = {
     "methods.txt": "the methods section of this page",
     "references.bib": "its references",
 }
-"""Of the report."""
+"""Files of the report, each with a description."""
 
 
 def files_section(views: Sequence[View], results: str | None) -> Markup:
