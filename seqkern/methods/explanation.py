@@ -356,7 +356,7 @@ class Explainer:
         return sums if single else decision, shares
 
     def collect_words(self, X: SequenceSet, table: KmerTable, n_threads: int | None = None) -> None:
-        """Add the k-mers of some sequences, and those of the model, to a table.
+        """Add the k-mers of some sequences, and of the model, to a table.
 
         Parameters
         ----------

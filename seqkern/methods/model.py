@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # Decisions of a model about samples, and the predictions and probabilities derived from decision values.
 
 BY_PROBABILITY = "probability"
-"""In the record of a model whose predictions follow its probabilities."""
+"""Rule in the record of a model whose predictions follow its probabilities."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def find_probabilities(
     decisions: npt.NDArray[np.float64],
     variances: "Variances | None",
 ) -> npt.NDArray[np.float64] | None:
-    """Return the probabilities of a calibration; without one, those of a solver with variances, else None."""
+    """Return the probabilities of a calibration, else of a solver with variances, else None."""
     if calibration is not None:
         return calibration.probabilities(decisions)
     if variances is None:
@@ -627,7 +627,7 @@ class Model:
 
     @property
     def cut(self) -> Cut:
-        """What makes a decision about two classes positive."""
+        """The rule that makes a decision about two classes positive."""
         return cut_of_record(self.record, self.threshold, self.calibration)
 
     @property

@@ -54,12 +54,12 @@ class ResidueModel:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Tuple of str: the states."""
+        """The states, tuple of str."""
         return self.windows.classes
 
     @property
     def kind(self) -> str:
-        """``"binary"`` or ``"multiclass"``."""
+        """The kind of labels, ``"binary"`` or ``"multiclass"``."""
         return self.windows.kind
 
     @property
@@ -79,7 +79,7 @@ class ResidueModel:
 
     @property
     def record(self) -> dict[str, Any]:
-        """How the model was trained."""
+        """The record of the training."""
         return self.windows.record
 
     def decide(self, chains: SequenceSet, *, n_threads: int | None = None) -> tuple[Residues, Decided]:

@@ -174,7 +174,7 @@ def training_data(
 
 
 def followed_by(labels: Labels, unlabelled: Labels) -> Labels:
-    """Return labels followed by the labels of unlabelled samples, each of which is its own group.
+    """Return labels followed by the labels of unlabelled samples, each its own group.
 
     >>> from seqkern.sequences.labels import make_labels
     >>> labels = make_labels(list("abc"), ["donor", "decoy", ""])
