@@ -20,7 +20,7 @@ NUMBER = re.compile(rf"{DECIMAL}(?=\s*(?:[,+*)\]]|$))")
 _RANGE = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _LONGEST_RANGE = 1000
 MOST_DIGITS = 18
-"""Of an integer that fits into 64 bits."""
+"""Number of digits of an integer that fits into 64 bits."""
 _CONSTANTS = {"none": None, "true": True, "false": False}
 
 
@@ -353,7 +353,7 @@ def is_listed(value: Any) -> bool:
 # Declared parameters that are numbers: integers, floats, lists, numbers by name.
 
 FAR = 1e9
-"""The documentation omits larger bounds, which nobody will meet."""
+"""Size from which the documentation omits a bound."""
 
 
 class Number(Parameter):

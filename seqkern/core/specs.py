@@ -35,7 +35,7 @@ from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, kind_of
 
 MOST_NESTED = 1000
-"""Kernels, solvers, … in one another: a few lines of text can stand for millions."""
+"""Maximum number of nested kernels, solvers, …: a few lines of text can stand for millions."""
 _nested = threading.local()
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(rf"(?![-+])({DECIMAL})\s*\*")
