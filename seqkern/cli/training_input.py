@@ -152,7 +152,7 @@ def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False,
 
 
 def why_left_out(method: Method) -> str:
-    """Return a clause on why a method leaves out unlabelled records."""
+    """Return a clause with the reason why a method leaves out unlabelled records."""
     for solver in method.solvers:
         if not solver.accepts_unlabelled:
             return f"solver {solver.name!r} does not learn from them"
@@ -450,7 +450,7 @@ def _suiting(request: TrainingRequest, given: Input, n_choices: int) -> Method:
 
 
 def _search(args: argparse.Namespace, solver: str) -> Search:
-    """Return the rule by which one of several candidates is chosen."""
+    """Return the rule for choosing one of several candidates."""
     # imported here to keep --help fast
     from seqkern.methods.fitted import Search
     from seqkern.solvers.solver_specs import Free

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from seqkern.study.dataset import Dataset
 
 LONG, TIMES = 100_000, 100
-"""A class of one sequence of at least `LONG` letters, and `TIMES` as long as any other, looks like a genome."""
+"""Length of a class's only sequence, and multiple of all others' lengths, from which it looks like a genome."""
 
 MOST_COMPARED = 100_000
-"""Records that are compared with each other."""
+"""Maximum number of records compared with each other."""
 
 FEWEST, SHORTEST = 20, 30
-"""A class of at least `FEWEST` proteins, all of at least `SHORTEST` residues and all of bases, is DNA."""
+"""Number of proteins in a class, and least length of each, from which a class of only bases is DNA."""
 
 
 def check_twice(files: Sequence[str]) -> None:
