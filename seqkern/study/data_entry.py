@@ -27,9 +27,9 @@ from seqkern.study.vectors import ViewOptions, parse_sequence_views, parse_views
 SOURCES = ("simulate", "public", "fasta", "table", "features", "similarities", "dissimilarities")
 HEADER = "header"
 UNLABELLED_FILE = "unlabelled"
+"""Key of the file of records without a label, beside the classes."""
 _WILDCARD = re.compile(r"\{\s*[.\w]+\s*(,([^{}]|\{\d+(,\d+)?\})*)?\}|<[a-z][a-z0-9_]*>")
-"""What Snakemake replaces in the name of a file."""
-"""The key, beside those of the classes, of a file of records without a label."""
+"""Pattern of the parts of a file name that Snakemake replaces."""
 WINDOW_KEYS = ("window", "sites", "site", "other_sites", "past_end")
 RESIDUE_KEYS = ("window", "reduction")
 NOT_WITH_RESIDUES = ("window", "sites", "tasks", "table", "features", "similarities", "dissimilarities")
@@ -430,7 +430,7 @@ class DataEntry:
 
     @classmethod
     def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
-        """Return what is known from the entry of a finished study, perhaps of another version.
+        """Return the known parts of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
@@ -576,7 +576,7 @@ def _views(entry: Mapping[str, Any], source: Source) -> tuple[ViewOptions, ...]:
 
 
 def _similar_by(entry: Mapping[str, Any], source: Source) -> tuple[str, ...]:
-    """Return the sequence views by which samples count as similar, checked."""
+    """Return the sequence views that determine similarity of samples, checked."""
     given = entry.get("similar_by", ())
     names = (given,) if isinstance(given, str) else tuple(map(str, given))
     known = getattr(source, "view_names", ())

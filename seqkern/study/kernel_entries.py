@@ -214,7 +214,7 @@ class KernelEntry:
 
     @property
     def sequence_views(self) -> tuple[str, ...]:
-        """Those among them that are sequences."""
+        """The views among them that are sequences."""
         return () if self.built is None else self.built.sequence_views
 
     @property
@@ -223,7 +223,7 @@ class KernelEntry:
         return self.built is not None and self.built.of_several
 
     def has_views(self, data: "DataEntry") -> bool:
-        """Return whether a data set has what the kernel reads: its views, and several sequences if it needs them.
+        """Return whether a data set has the views that the kernel reads, and several sequences if it needs them.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class KernelEntry:
 
 @dataclass(frozen=True, eq=False)
 class KernelChoice:
-    """Kernels of which the inner loop chooses one.
+    """A choice of one kernel among several, made by the inner loop.
 
     Attributes
     ----------
@@ -361,11 +361,11 @@ class KernelChoice:
 
     @property
     def sequence_views(self) -> tuple[str, ...]:
-        """Those among them that are sequences."""
+        """The views among them that are sequences."""
         return tuple(dict.fromkeys(view for entry in self.candidates for view in entry.sequence_views))
 
     def has_views(self, data: "DataEntry") -> bool:
-        """Return whether a data set has what all candidates read.
+        """Return whether a data set has the views that all candidates read.
 
         Parameters
         ----------
@@ -412,7 +412,7 @@ def own_solvers(given: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 AUTO = "auto"
 TIME = "10m"
-"""Default of the predicted CPU time of all choices: those of the outer folds, and that of the final model."""
+"""Default of the predicted CPU time of all choices, for the outer folds and for the final model."""
 KEYS = ("kernel", "time", "solvers")
 
 
@@ -444,7 +444,7 @@ class AutoKernel:
     solvers: tuple[str, ...] | None = None
 
     candidates = ()
-    """None known before the data are."""
+    """Empty, as the candidates depend on the data."""
     views = ()
     sequence_views = ()
     learns = True

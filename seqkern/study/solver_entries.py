@@ -131,7 +131,7 @@ class SolverEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "SolverEntry":
-        """Return what is known from the entry of a finished study, perhaps of another version.
+        """Return the known parts of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
@@ -317,13 +317,13 @@ class InnerSettings:
 
     @property
     def afterwards(self) -> dict[str, str]:
-        """What is given of calibration and threshold, by name."""
+        """The given settings of calibration and threshold, by name."""
         both = {"calibration": self.calibration, "threshold": self.threshold}
         return {name: value for name, value in both.items() if value is not None}
 
     @property
     def held_out(self) -> list[str]:
-        """The names of what is to be fitted to held-out decision values."""
+        """The names of the models to be fitted to held-out decision values."""
         return [name for name, value in self.afterwards.items() if value != PLAIN]
 
 

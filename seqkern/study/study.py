@@ -348,7 +348,7 @@ class Study:
 
     @classmethod
     def of_results(cls, config: Mapping[str, Any], name: str = "") -> "Study":
-        """Return what is known of a finished study, perhaps of another version, for its report.
+        """Return the known parts of a finished study, perhaps of another version, for its report.
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class Study:
         return [MethodEntry(*pair, self.inner, self.seed) for pair in self._pairs(dataset, kind)[0]]
 
     def unsuitable(self, dataset: str, kind: str | None = None) -> list[tuple[str, str]]:
-        """Return the combinations that do not run because the kernel does not give what the solver takes.
+        """Return the combinations that do not run because the kernel does not give the solver's input.
 
         Parameters
         ----------
@@ -503,7 +503,7 @@ class Study:
         return checked_solvers(self.methods(dataset))
 
     def planned(self, dataset: str) -> dict[str, Any]:
-        """Return the part of the configuration that the costs of a data set's jobs depend on.
+        """Return the part of the configuration that determines the costs of a data set's jobs.
 
         Parameters
         ----------
@@ -552,7 +552,7 @@ class Study:
 
 
 def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = None) -> DatasetEntry:
-    """Return a data set's entry, checked like those of a study, and typed.
+    """Return a data set's entry, typed, and checked like a study's entries.
 
     Parameters
     ----------
