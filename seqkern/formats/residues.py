@@ -22,7 +22,7 @@ STATES = "states"
 WINDOW = 15
 """Default number of residues of a window."""
 LARGEST_WINDOW = 99_999
-"""More residues than any known protein has."""
+"""Maximum number of residues of a window, more than any known protein has."""
 
 
 @dataclass(frozen=True, eq=False)
