@@ -1,4 +1,4 @@
-"""The eigenvalues of a Gram matrix, which tell whether, and how far from, it is positive semi-definite.
+"""The eigenvalues of a Gram matrix, which show whether, and how nearly, it is positive semi-definite.
 
 A matrix with negative eigenvalues is not a matrix of inner products of points. The share of negative mass,
 Σ|λ < 0| / Σ|λ|, measures its distance from one (Pękalska, Duin: The Dissimilarity Representation for
