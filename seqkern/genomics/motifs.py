@@ -482,7 +482,7 @@ class FoundMotif:
 def find_motifs(
     model: Model | Explainer, X: SequenceSet | None = None, *, pair: str | None = None, least: int = LEAST_MEMBERS
 ) -> list[FoundMotif]:
-    """Return the motifs that a model has learned, those of the positive class first.
+    """Return the motifs of a model, the positive class's first.
 
     Parameters
     ----------
