@@ -48,7 +48,7 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
     Parameters
     ----------
     text : str
-        As above, or JSON: the configuration form.
+        A text form as above, or JSON: the configuration form.
     key : str
         The key of the name: ``"kernel"``, ``"solver"``, …
 

@@ -163,7 +163,7 @@ class FoldSet:
     ids : tuple of str, length n
         The ids of the samples, in order.
     splits : tuple of Split
-        At least one.
+        At least one split.
     groups : ndarray of int64, shape (n,), optional
         Samples that an inner loop must keep together share a number; −1 for an unused sample.
     remarks : tuple of str
@@ -200,7 +200,7 @@ class FoldSet:
         Parameters
         ----------
         labels : Labels
-            Of the same samples.
+            Labels of the same samples.
 
         Returns
         -------
@@ -454,7 +454,7 @@ def read_folds(
     ids : sequence of str
         The ids of the samples; the file must contain the same ones, in any order.
     labels : Labels, optional
-        Of the samples: then the sets are checked for training and testing.
+        Labels of the samples; if given, the sets are checked for training and testing.
     chains : array_like of int, shape (n,), optional
         The chain of each sample, if samples are residues: no split may divide one, nor may the groups of the inner
         loop. In a file without groups, chains become the groups.
@@ -629,7 +629,7 @@ def write_composition(path: PathLike, rows: Iterable[Sequence[str | int]]) -> No
     path : path-like
         The file.
     rows : iterable of tuple
-        For all tasks of a data set.
+        Rows for all tasks of a data set.
 
     Raises
     ------

@@ -154,7 +154,7 @@ def compare_all(
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
-        In the same order of tasks; NaN for a missing score.
+        Scores in the same order of tasks; NaN for a missing score.
     higher : bool, default True
         Whether a higher score is better.
     control : hashable, optional
@@ -210,7 +210,7 @@ MOST_STEPS = 300_000
 class FriedmanTest(NamedTuple):
     """The result of Friedman's test: mean ranks, χ² and Iman and Davenport's F, and their p-values.
 
-    `p` is exact if the orders of the methods are few enough, else that of `f`; `left_out` counts tasks without all
+    `p` is exact if the orders of the methods are few enough, else the p of `f`; `left_out` counts tasks without all
     scores.
 
     >>> test = friedman({"spectrum": [0.8, 0.7, 0.9], "mismatch": [0.9, 0.8, 0.95]})
@@ -248,7 +248,7 @@ def friedman(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True, correc
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
-        In the same order of tasks; NaN if a method has no score, which excludes the task.
+        Scores in the same order of tasks; NaN if a method has no score, which excludes the task.
     higher : bool, default True
         Whether a higher score is better.
     correct_ties : bool, default True
@@ -390,7 +390,7 @@ def compare_to_control(test: FriedmanTest, control: Hashable, correction: str = 
     Parameters
     ----------
     test : FriedmanTest
-        From `friedman`.
+        The result of `friedman`.
     control : hashable
         One of its methods.
     correction : {"holm", "bonferroni-dunn"}

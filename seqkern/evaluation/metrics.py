@@ -277,7 +277,7 @@ def brier(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
     labels : array_like, shape (n,)
         Two classes: positive where greater than zero; several: codes from 0.
     probabilities : array_like of float, shape (n,) or (n, classes)
-        Of the positive class, or of each class.
+        Probabilities of the positive class, or of each class.
 
     Returns
     -------

@@ -341,7 +341,7 @@ def five_by_two_t(differences: npt.ArrayLike) -> FiveByTwo:
     Parameters
     ----------
     differences : array_like of float, shape (5, 2)
-        Of the scores of two methods, first − second: a row for each repeat, a column for each tested half.
+        Differences of two methods' scores, first − second: a row for each repeat, a column for each tested half.
 
     Returns
     -------

@@ -277,16 +277,16 @@ def residue_samples(chains: SequenceSet, window: int) -> tuple[SequenceSet, Resi
     Parameters
     ----------
     chains : SequenceSet
-        With the track ``states`` if states are known, and with profiles if there are any.
+        The chains, with the track ``states`` if states are known, and with profiles if there are any.
     window : int
         Residues of a window, an odd number; the sample itself is in the middle.
 
     Returns
     -------
     windows : SequenceSet
-        As from `residue_windows`; without the states, which kernels must not see.
+        Windows as from `residue_windows`, without the states, which kernels must not see.
     residues : Residues
-        With whole chains and their states, without profiles.
+        The residues, with whole chains and their states, without profiles.
 
     Raises
     ------

@@ -250,7 +250,7 @@ class GramMatrix:
         Parameters
         ----------
         rows, cols : array_like of int64, boolean mask, or slice
-            Which of the samples.
+            The selected samples.
 
         Returns
         -------

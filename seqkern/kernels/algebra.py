@@ -94,7 +94,7 @@ class SumKernel(PartParameters, CompositeKernel):
 
     .. math:: K(x, y) = \sum_i w_i K_i(x, y)
 
-    Complexity: that of all parts.
+    Complexity: the sum over all parts.
 
     Definiteness: positive semi-definite if all parts are.
 
@@ -325,7 +325,7 @@ class ProductKernel(PartParameters, CompositeKernel):
     -----
     .. math:: K(x, y) = \prod_i K_i(x, y)
 
-    Complexity: that of all parts.
+    Complexity: the sum over all parts.
 
     Definiteness: positive semi-definite if all parts are.
 

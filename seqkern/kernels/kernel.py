@@ -290,7 +290,7 @@ class KernelContract(Parameters):
     views : tuple of str
         Names of the views that the sequences must carry.
     sequence_views : tuple of str
-        Those among them that are sequences; the others are vectors.
+        The views among them that are sequences; the others are vectors.
     of_several : bool
         Whether samples must have several sequences, as sequence views.
     data_dependent : bool
@@ -409,12 +409,12 @@ class KernelContract(Parameters):
     def restrict(self, rows: npt.NDArray[Any]) -> "Kernel":
         """Return an equivalent fitted kernel for comparisons with some of the training samples only.
 
-        By default the kernel itself: what it learned is needed for any columns.
+        By default the kernel itself: its learned values are needed for any columns.
 
         Parameters
         ----------
         rows : ndarray of int or bool
-            Which training samples.
+            The training samples to keep.
 
         Returns
         -------
@@ -508,9 +508,9 @@ class KernelContract(Parameters):
         Parameters
         ----------
         tally : iterator of ndarray of float
-            Over what `tally` gave, in any precision; the kernel takes as many as it gave.
+            Iterator over the arrays of `tally`, in any precision; the kernel takes as many as `tally` gave.
         alphabet : Alphabet
-            Of the sequences.
+            Alphabet of the sequences.
 
         Returns
         -------
@@ -527,7 +527,7 @@ class KernelContract(Parameters):
         Parameters
         ----------
         support : SequenceSet, m sequences of one length
-            z_j; their length is that of the windows.
+            z_j, as long as the windows.
         coefficients : ndarray of float64, shape (m,)
             One for each.
 
@@ -545,7 +545,7 @@ class KernelContract(Parameters):
         Parameters
         ----------
         length : int
-            In residues.
+            Length of the sequences in residues.
 
         Returns
         -------
@@ -762,9 +762,9 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Y : the same, m records, optional
             The columns. By default `X`; then the matrix is exactly symmetric.
         dtype : {float64, float32}
-            Of the result.
+            Data type of the result.
         n_threads : int, optional
-            By default the kernel's own `n_threads`, or all cores. Does not change the result.
+            Number of threads, by default the kernel's own or all cores. It does not change the result.
 
         Returns
         -------
@@ -935,7 +935,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
-            The samples; for K(Y, X)·v, those of both, see `KernelOperator.take`.
+            The samples; for K(Y, X)·v, the samples of both, see `KernelOperator.take`.
         dtype : {numpy.float64, numpy.float32}
             Precision of tables; see `KernelOperator.with_tables`.
 
@@ -1061,7 +1061,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
     def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> "FeatureBlocks":
         """Return the explicit features, normalised like the kernel, in blocks for solvers that take blocks.
 
-        By default those of `features`, computed at once, in their own precision.
+        By default the output of `features`, computed at once, in its own precision.
 
         Parameters
         ----------
@@ -1132,9 +1132,9 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Parameters
         ----------
         rows, cols : Prepared
-            From `prepare`, or row ranges of one; `rows` prepared ``like`` the whole that `cols` is cut from.
+            Results of `prepare`, or row ranges of one; `rows` prepared ``like`` the whole that `cols` is cut from.
         out : ndarray of float64, shape (n, m), optional
-            Where to write; rows contiguous.
+            Array for the result; rows contiguous.
 
         Returns
         -------
@@ -1157,9 +1157,9 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Parameters
         ----------
         rows, cols : Prepared
-            As for `block`.
+            Prepared sets as for `block`.
         out : ndarray of float64, shape (n, m)
-            Where to write; rows contiguous.
+            Array for the result; rows contiguous.
 
         Returns
         -------

@@ -196,7 +196,7 @@ class PartKernel(PieceKernel):
 
     .. math:: K(x, y) = B(x[start:stop], y[start:stop])
 
-    Complexity: that of the base kernel on the part.
+    Complexity: as the base kernel's on the part.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -287,7 +287,7 @@ class ViewKernel(PieceKernel):
 
     .. math:: K(x, y) = B(x_v, y_v)
 
-    Complexity: that of the base kernel on the view.
+    Complexity: as the base kernel's on the view.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -385,7 +385,7 @@ class EachViewKernel(CompositeKernel):
     and for combination the sum with the weights that the kernel `combination` learns from the training set. With the
     views named in `only`, the matrices of all training sets then follow from one matrix of each view.
 
-    Complexity: that of the base kernel on all views.
+    Complexity: as the base kernel's on all views.
 
     Definiteness: positive semi-definite if the base kernel is.
 

@@ -33,7 +33,7 @@ Values = dict[str, npt.NDArray[np.float64]]
 class Piece:
     """The candidates of one chunk of a pool, with their places in it and their values.
 
-    Among the values are ``key``, of which the smallest are best, and ``tie``, which decides between equal keys.
+    Among the values are ``key``, the smaller the better, and ``tie``, which decides between equal keys.
     """
 
     X: Any

@@ -326,7 +326,7 @@ class Explainer:
         Returns
         -------
         decisions : ndarray of float64, shape (n,)
-            Of the records.
+            Decision values of the records.
         contributions : ndarray of float64, shape (residues,)
             Record by record.
 

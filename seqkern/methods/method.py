@@ -111,7 +111,7 @@ class Method:
         A solver's spec, in which a list of values is a grid; or candidate specs, each with every kernel, or with
         the kernel named beside it.
     transforms : sequence of GramTransform, or mapping of str to such sequences, optional
-        Of the Gram matrix, by kernel name.
+        Transforms of the Gram matrix, by kernel name.
     layers : sequence, optional
         Specs of the layers after the solver (`seqkern.solvers.layers`), most of which need residues. They are fitted to
         held-out decision values, and replace calibration and threshold.

@@ -327,7 +327,7 @@ class Model:
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the same kind as in training.
+            New samples of the same kind as in training.
         n_threads : int, optional
             Default: the number of cores.
 
@@ -385,14 +385,14 @@ class Model:
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the same kind as in training.
+            New samples of the same kind as in training.
         n_threads : int, optional
             Default: the number of cores.
 
         Returns
         -------
         decisions : ndarray of float64
-            As from `decision`.
+            Decision values as from `decision`.
         variances : Variances or None
             None unless the solver `gives_variances`.
 
@@ -532,7 +532,7 @@ class Model:
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the same kind as in training.
+            New samples of the same kind as in training.
         n_threads : int, optional
             Default: the number of cores.
 
@@ -556,7 +556,7 @@ class Model:
         Parameters
         ----------
         decisions : ndarray of float64, shape (n,) or (n, classes)
-            As from `decision`.
+            Decision values as from `decision`.
 
         Returns
         -------

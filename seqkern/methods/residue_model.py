@@ -166,11 +166,11 @@ class ResidueModel:
         Parameters
         ----------
         windows : Model
-            From the same file.
+            The model of windows from the same file.
         header : dict
             The JSON part.
         arrays : dict of str to ndarray
-            By name in the file.
+            The arrays by name in the file.
 
         Returns
         -------

@@ -95,7 +95,7 @@ def make_parts(
     train_labels, test_labels : sequence, optional
         The class of each sequence; empty text or None where it is not known.
     alphabet : str, optional
-        Of texts; default: detected.
+        Alphabet of texts; default: detected.
 
     Returns
     -------
@@ -202,11 +202,11 @@ class Relations:
     stretch : ndarray of int64, shape (n_test,)
         Residues of the longest stretch shared with any training sequence; 0 below k.
     k : int
-        The length from which a shared stretch counts.
+        Minimum length of a shared stretch that counts.
     both_strands : bool
         Whether sequences were also compared with reverse complements.
     limit : float or None
-        The identity from which sequences are similar; None for the default, which depends on their lengths.
+        Identity above which sequences are similar; None for the default, which depends on their lengths.
     aligned : bool
         False if the parts were too large for alignments.
 
@@ -254,9 +254,9 @@ def find_relations(
     parts : Parts
         The sequences.
     k : int, optional
-        The length from which a shared stretch counts. Default: `K`.
+        Minimum length of a shared stretch that counts. Default: `K`.
     identity : float, optional
-        The identity from which sequences are similar. Default: as for `seqkern.sequences.find_similar`.
+        Identity above which sequences are similar. Default: as for `seqkern.sequences.find_similar`.
     both_strands : bool, optional
         Whether to compare also with reverse complements. Default: for DNA.
     n_threads : int, optional

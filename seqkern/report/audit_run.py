@@ -426,11 +426,11 @@ class Audit:
     parts : Parts
         The sequences.
     relations : Relations
-        What each test sequence has in common with training.
+        Overlaps of each test sequence with the training sequences.
     within : Within
         Relatives within each part, and clusters over both.
     scores : Scores
-        Of the portfolio.
+        Scores of the portfolio.
 
     Examples
     --------

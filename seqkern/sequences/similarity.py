@@ -146,7 +146,7 @@ class SimilarPairs:
     shared : ndarray of bool, shape (m,)
         Whether the pair is similar only in a stretch that it shares.
     length : int or None
-        The length from which a shared stretch counts; None if none was looked for.
+        Minimum length of a shared stretch that counts; None if none was sought.
     aligned : bool
         False if the set is too large for alignments, and only shared stretches were looked for.
 
@@ -518,9 +518,9 @@ class SimilarGroups:
         Parameters
         ----------
         samples : str
-            What the samples are called.
+            The noun for the samples.
         ending : str
-            What is done with the groups.
+            The treatment of the groups, as text.
 
         Returns
         -------

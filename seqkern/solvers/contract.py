@@ -144,7 +144,7 @@ class Solver(Stored, Estimator):
     summary : str
         One sentence for report readers without knowledge of solvers.
     input : {"gram", "features", "implicit"}
-        What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns together. An
+        Input of `fit`. A Gram matrix is square, and cross-validation slices its rows and its columns together. An
         `Implicit` (kernels/kernel_operator.py) stands for feature vectors that are never stored; such solvers also take
         features, dense or sparse. After it the columns are the training samples.
     needs_semidefinite : bool
@@ -249,9 +249,9 @@ class Solver(Stored, Estimator):
         Parameters
         ----------
         y : ndarray, shape (n,)
-            As in `fit`, with two classes or more.
+            Labels as in `fit`, with two classes or more.
         groups : array_like, shape (n,), optional
-            As in `fit`.
+            Groups as in `fit`.
 
         Raises
         ------
@@ -398,9 +398,9 @@ class Solver(Stored, Estimator):
         Parameters
         ----------
         decisions : ndarray of float64, shape (m,), or (m, classes)
-            As `decision_function` returns them.
+            Decision values as from `decision_function`.
         variances : Variances, optional
-            Of the same samples, as `variances` returns them; for solvers that give these.
+            Variances of the same samples, as from `variances`; for solvers that give these.
         """
         return None
 
@@ -650,7 +650,7 @@ class Solver(Stored, Estimator):
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
-            As for `decision_function`.
+            Input as for `decision_function`.
         diagonal : array_like of float64, shape (m,)
             K(x, x) of the new samples.
 

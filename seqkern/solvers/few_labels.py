@@ -38,7 +38,7 @@ LEAST = 1e-12
 class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     r"""Binary solver for positives against unlabelled rows, with the decision corrected for hidden positives.
 
-    The negative class holds the unlabelled rows: some of them are positives that nobody has labelled.
+    The negative class holds the unlabelled rows, which include positives without a label.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     slope_, intercept_ : float
         A and B of P(s = 1 | f) = 1 / (1 + exp(A f + B)), f the decision of `machine_`.
     report_ : dict
-        That of the binary solver, plus ``c``, the estimated share of the positives that are labelled; ``n_unlabelled``;
+        The binary solver's, plus ``c``, the estimated share of the positives that are labelled; ``n_unlabelled``;
         and ``positive_share``, the estimated share of positives among the unlabelled rows.
 
     Notes

@@ -425,7 +425,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     several classes, wrap it in `OneAgainstRest`: each class then has its own threshold. `report_` is that of the binary
     solver, plus ``threshold`` and ``cost``, the mean over training rows.
 
-    Complexity: that of the binary solver, plus O(n log n) for n training rows.
+    Complexity: as the binary solver's, plus O(n log n) for n training rows.
 
     References
     ----------

@@ -366,7 +366,7 @@ class DataEntry:
     genome : GenomeOptions, optional
         The genome of the regions in BED files.
     similar_by : tuple of str
-        The sequences by which samples count as similar; empty: all.
+        The sequences that determine similarity of samples; empty: all.
 
     Examples
     --------
@@ -394,7 +394,7 @@ class DataEntry:
         Parameters
         ----------
         entry : mapping
-            Of a study; keys that do not describe data are ignored. A DataEntry is returned as it is.
+            Entry of a study; keys that do not describe data are ignored. A DataEntry is returned as it is.
         within : callable, optional
             Given keys of the entry, returns a context that adds them to errors.
 
@@ -435,7 +435,7 @@ class DataEntry:
         Parameters
         ----------
         entry : mapping
-            Of a study.
+            Entry of a study.
 
         Returns
         -------

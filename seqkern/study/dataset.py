@@ -92,7 +92,7 @@ class Dataset:
     X : SequenceSet, FeatureTable or SimilarityTable
         The n samples.
     tasks : dict of str to Task
-        By name; at least one.
+        At least one task, by name.
     notes : dict
         JSON: ``sources`` (list of file name, sha256 and url) and ``description``.
     residues : Residues, optional
@@ -148,7 +148,7 @@ def save_dataset(dataset: Dataset, folder: PathLike) -> None:
     Parameters
     ----------
     dataset : Dataset
-        Of any kind.
+        A data set of any kind.
     folder : path-like
         Created if missing.
 
@@ -259,7 +259,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     Parameters
     ----------
     dataset : Dataset
-        Of any kind.
+        A data set of any kind.
 
     Returns
     -------

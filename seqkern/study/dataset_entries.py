@@ -278,7 +278,7 @@ class DatasetEntry:
         name : str
             Its name in the study.
         places : Places
-            Of the study, for messages.
+            Places of the study, for messages.
 
         Returns
         -------

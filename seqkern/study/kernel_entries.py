@@ -83,11 +83,11 @@ class KernelEntry:
         given : str or mapping
             ``spectrum:k=3`` or ``{"kernel": "spectrum", "k": 3}``, with ``transforms`` and ``repair``.
         name : str, optional
-            Default: that of the kernel's class.
+            Name; default: the kernel class's.
         transforms : sequence, optional
             Further transforms, after the entry's.
         repair : str or mapping, optional
-            Replaces that of the entry.
+            Repair, in place of the entry's.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class KernelEntry:
         Parameters
         ----------
         data : DataEntry
-            Of a study.
+            Data entry of a study.
 
         Returns
         -------
@@ -270,7 +270,7 @@ class KernelChoice:
     candidates : tuple of KernelEntry
         The candidates.
     solvers : tuple of str, optional
-        The only solvers to run with it; those of the candidates also apply.
+        The only solvers to run with it; the candidates' restrictions also apply.
 
     Examples
     --------
@@ -296,7 +296,7 @@ class KernelChoice:
         name : str
             Its name in the study.
         kernels : mapping of str to KernelEntry
-            Those of the study, including all candidates.
+            The kernels of the study, including all candidates.
 
         Returns
         -------
@@ -370,7 +370,7 @@ class KernelChoice:
         Parameters
         ----------
         data : DataEntry
-            Of a study.
+            Data entry of a study.
 
         Returns
         -------
@@ -513,7 +513,7 @@ class AutoKernel:
         Parameters
         ----------
         data : DataEntry
-            Of a study.
+            Data entry of a study.
 
         Returns
         -------

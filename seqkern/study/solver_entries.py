@@ -34,7 +34,7 @@ class SolverEntry:
     spec : mapping or str
         Spec without the layers; lists and ranges of values stand for a grid.
     specs : tuple of dict
-        Those of the grid, with the ends of each range.
+        Specs of the grid, with the ends of each range.
     grid : tuple of Solver
         The solvers of these specs, not fitted.
     layers : Layers
@@ -478,9 +478,9 @@ class CheckedSolver:
     inner_folds : int
         Folds of the training set; zero without inner folds.
     seed : int
-        Of the inner folds.
+        Seed of the inner folds.
     metric : str
-        Of the inner loop: a bound of the leave-one-out error suits some solvers and labels only.
+        Metric of the inner loop: a bound of the leave-one-out error suits some solvers and labels only.
 
     Examples
     --------

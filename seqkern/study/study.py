@@ -226,11 +226,11 @@ class Study:
     name, description : str
         For folders, and for reports.
     datasets : dict of str to DatasetEntry
-        By name, in the order of the configuration.
+        Data sets by name, in the order of the configuration.
     kernels : dict of str to KernelEntry or KernelChoice
-        By name, in the order of the configuration.
+        Kernels by name, in the order of the configuration.
     solvers : dict of str to SolverEntry
-        By name, in the order of the configuration.
+        Solvers by name, in the order of the configuration.
     inner : InnerSettings
         Settings of the inner loop.
     leakage : LeakageSettings
@@ -353,7 +353,7 @@ class Study:
         Parameters
         ----------
         config : mapping
-            As stored with the results; empty if nothing was.
+            The configuration stored with the results; empty if there is none.
         name : str
             Default name of the study.
 
@@ -395,7 +395,7 @@ class Study:
         dataset : str
             Its name in the study.
         kind : str, optional
-            Its kind of data; default: that of its entry. With ``""`` (unknown) every kernel runs.
+            Its kind of data; default: the entry's. With ``""`` (unknown) every kernel runs.
 
         Returns
         -------
@@ -559,7 +559,7 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
     name : str
         Its name in the study.
     entry : mapping
-        As configured.
+        The entry as configured.
     file : path-like, optional
         Used in messages.
 

@@ -171,7 +171,7 @@ class ImputeTransform(FeatureTransform):
     Attributes
     ----------
     means_, deviations_ : ndarray of float64, shape (d,)
-        Of the known training values of each feature.
+        Means and deviations of the known training values of each feature.
     train_ : ndarray of float64, shape (n, d), or (0, d) for means
         The training vectors, standardised, with their gaps.
 

@@ -133,7 +133,7 @@ class PolynomialKernel(KernelOfKernel):
 
     .. math:: K(x, y) = (γ B(x, y) + coef0)^{degree}
 
-    Complexity: that of the base kernel, plus O(1) per pair.
+    Complexity: as the base kernel's, plus O(1) per pair.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -452,7 +452,7 @@ class SigmoidKernel(KernelOfKernel):
 
     .. math:: K(x, y) = \tanh(γ B(x, y) + coef0)
 
-    Complexity: that of the base kernel, plus O(1) per pair.
+    Complexity: as the base kernel's, plus O(1) per pair.
 
     Definiteness: not positive semi-definite.
 

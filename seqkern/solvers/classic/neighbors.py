@@ -282,7 +282,7 @@ class WhitenedNeighbors(AnyClassSolver):
     Attributes
     ----------
     mean_ : ndarray of float64, shape (d,)
-        Of the training rows.
+        Mean of the training rows.
     whitening_ : ndarray of float64, shape (d, components)
         The principal components, each over the standard deviation along it.
     points_ : ndarray of float64, shape (m, components)

@@ -152,7 +152,7 @@ class Decided(NamedTuple):
     Attributes
     ----------
     scores : ndarray of float64, shape (n, classes)
-        Of the last layer.
+        Scores of the last layer.
     predicted : ndarray of int64, shape (n,)
         Class columns: the path of the last layer with one, if only probability layers follow; else the largest scores.
     probabilities : ndarray of float64, shape (n, classes), or None
@@ -178,7 +178,7 @@ class Layers:
     Parameters
     ----------
     layers : list of Layer, dict or str
-        As in `build_layers`; copied before fitting.
+        Layers as in `build_layers`; copied before fitting.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ class Layers:
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
             Decisions on each residue.
         chains : Residues or None
-            Which residue of which chain each row is; None if samples are not residues and no layer needs chains.
+            The residue and chain of each row; None if samples are not residues and no layer needs chains.
 
         Returns
         -------

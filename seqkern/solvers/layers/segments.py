@@ -427,7 +427,7 @@ class SegmentLayer(Layer):
     model_ : SegmentModel
     weight_ : float
     weights_, intercepts_, context_weights_, context_intercepts_, shares_ : ndarray of float64
-        Of the regressions, and the logarithms of the classes' shares.
+        Weights and intercepts of the regressions, and the logarithms of the classes' shares.
 
     Notes
     -----

@@ -261,7 +261,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
         Coefficients of K(x, x_i), not of S: all training rows have one.
     intercept_ : float
     report_ : dict
-        That of `CSVC` on S; ``n_margin``, the number of its support vectors; ``margin``, the distance of the margin
+        The report of `CSVC` on S; ``n_margin``, the number of support vectors; ``margin``, the distance of the margin
         from the separating plane, 1/‖w‖ in the metric M.
 
     Notes

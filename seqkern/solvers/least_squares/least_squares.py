@@ -345,7 +345,7 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
     intercept_ : float
         b.
     report_ : dict
-        As that of `LSSVC` in the equality form, whose notes hold too.
+        As for `LSSVC` in the equality form, whose notes also apply.
 
     Notes
     -----

@@ -132,7 +132,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
     Newton steps of all variables inside their bounds. With two classes it is the C-SVM with the same C (and a penalised
     bias).
 
-    `report_` has ``residual``, the largest violation; ``objective``, that of the dual (negative); and the duality
+    `report_` has ``residual``, the largest violation; ``objective``, the dual's (negative); and the duality
     ``gap`` as a share of the primal objective. The gap is a bound only if K is positive semi-definite.
 
     Complexity: O(n·c) per move of one row, for n rows and c classes, and O(f³ + f·n·c) per Newton step of f variables,

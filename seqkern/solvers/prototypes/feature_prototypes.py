@@ -139,7 +139,7 @@ class GLVQ(FeaturePrototypes):
         In the units of the features.
     report_ : dict
         ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
-        ``restart_objectives`` (list of float) that of each start.
+        ``restart_objectives`` (list of float) the objective of each start.
 
     Notes
     -----
@@ -208,7 +208,7 @@ class GMLVQ(FeaturePrototypes):
         Ω, for scaled features.
     report_ : dict
         ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
-        ``restart_objectives`` (list of float) that of each start.
+        ``restart_objectives`` (list of float) the objective of each start.
 
     Notes
     -----

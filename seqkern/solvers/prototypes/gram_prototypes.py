@@ -277,7 +277,7 @@ class RelationalGLVQ(LearnedGramPrototypes):
         ‖w_p‖².
     report_ : dict
         ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
-        ``restart_objectives`` (list of float) that of each start.
+        ``restart_objectives`` (list of float) the objective of each start.
 
     Notes
     -----

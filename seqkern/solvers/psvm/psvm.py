@@ -276,7 +276,7 @@ class PSVC(PotentialSVM, BinarySolver):
 class PSVR(PotentialSVM, RealSolver):
     r"""P-SVM regression: the potential support vector machine for real y.
 
-    Parameters and attributes are those of `PSVC`.
+    Parameters and attributes are as for `PSVC`.
 
     Notes
     -----

@@ -185,7 +185,7 @@ class SelectedClassifier(ClassSolver):
     rows_ : ndarray of float64, shape (s, F)
         The scaled features of the rows that it needs, if it takes a Gram matrix.
     report_ : dict
-        That of the predictor, and ``n_features``, ``predictor`` (its spec), ``error``: the mean inner error, None if
+        The predictor's, and ``n_features``, ``predictor`` (its spec), ``error``: the mean inner error, None if
         there was no choice; and ``inner_not_converged``: of the fits that gave it, how many did not converge. What
         stops early in the selector counts as it does in the predictor: then ``converged`` is False, and
         ``selector_not_converged`` says how many of its classifiers did.

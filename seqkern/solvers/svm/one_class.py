@@ -183,7 +183,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
     def _optimality(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], unit: float) -> dict[str, Any]:
         """Return the residual, dual objective and gap, the equivalent C, and the distance of the hulls.
 
-        The equivalent C is that of the C-SVM with the same solution.
+        The equivalent C gives a C-SVM with the same solution.
         """
         total = self.nu * len(y)
         rho = float(total / np.abs(self.dual_coef_).sum())

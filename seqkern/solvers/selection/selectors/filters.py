@@ -28,7 +28,7 @@ class PearsonSelector(Selector):
 
     Notes
     -----
-    Pearson 1895. For two classes its order is that of the t statistic with pooled variance.
+    Pearson 1895. For two classes its order is the same as the t statistic's with pooled variance.
 
     Examples
     --------
@@ -568,7 +568,7 @@ class FocusSelector(Selector):
 
     Examples
     --------
-    Labels are the exclusive or of the first and the third feature, of which neither tells anything alone:
+    Labels are the exclusive or of the first and the third feature; neither alone is informative:
 
     >>> from seqkern.solvers import FocusSelector
     >>> X = [[0, 0, 0, 1], [0, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 0]]

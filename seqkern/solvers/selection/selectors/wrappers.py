@@ -243,7 +243,7 @@ class BeamSelector(LeastSquaresSearch):
     Attributes
     ----------
     errors_ : ndarray of float64, shape (searched,)
-        Of the best subset of the final size, after each of its features: the mean error of a sample.
+        The mean error of a sample after each feature of the best subset of the final size.
 
     Notes
     -----
