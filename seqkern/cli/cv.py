@@ -110,7 +110,7 @@ def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
 
 
 def kept_together(args: argparse.Namespace, given: Input) -> Together:
-    """Return the labelled samples with the groups that no fold divides, and print what was found."""
+    """Return the labelled samples with the groups that no fold divides, and print the number of such groups."""
     # imported here to keep --help fast
     import numpy as np
 

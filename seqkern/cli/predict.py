@@ -35,7 +35,7 @@ FOR_ONE = ("scan", "sites", "states", "track", "view", "profiles", "search_profi
 SHARE = 0.5
 """Share of the available memory for the models."""
 LEAST = 1 << 26
-"""Bytes taken by the first models from which the memory of all is predicted."""
+"""Minimum bytes taken by the first models before the memory of all is predicted."""
 
 
 def means_several(word: str) -> bool:

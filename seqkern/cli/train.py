@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # The output of ``seqkern train`` about a new model: a summary, and warnings.
 
 LEAST_BASES = 30
-"""Number of residues from which a protein of only A, C, G, T and N looks like DNA."""
+"""Minimum number of residues of a protein of only A, C, G, T and N that looks like DNA."""
 
 
 def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:

@@ -130,7 +130,7 @@ def states_entry(args: argparse.Namespace, alphabet: Any) -> dict[str, Any]:
 
 
 def tell_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
-    """Print the number of unlabelled records, what happens to them, and the first one.
+    """Print the number and treatment of unlabelled records, and the first one.
 
     `learned` says whether the solver learns from them too, None if unknown. Nothing is printed for several tasks,
     each of

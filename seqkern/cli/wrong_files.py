@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from seqkern.study.dataset import Dataset
 
 LONG, TIMES = 100_000, 100
-"""Length of a class's only sequence, and multiple of all others' lengths, from which it looks like a genome."""
+"""Minimum length of a class's only sequence, and of its ratio to all others, that indicates a genome."""
 
 MOST_COMPARED = 100_000
 """Maximum number of records compared with each other."""
 
 FEWEST, SHORTEST = 20, 30
-"""Number of proteins in a class, and least length of each, from which a class of only bases is DNA."""
+"""Minimum number of proteins in a class, and minimum length of each, for a class of only bases to be DNA."""
 
 
 def check_twice(files: Sequence[str]) -> None:

@@ -353,7 +353,7 @@ def is_listed(value: Any) -> bool:
 # Declared parameters that are numbers: integers, floats, lists, numbers by name.
 
 FAR = 1e9
-"""Size from which the documentation omits a bound."""
+"""Size above which the documentation omits a bound."""
 
 
 class Number(Parameter):

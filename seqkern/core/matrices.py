@@ -88,7 +88,7 @@ def is_operator(value: Any) -> bool:
 Array = npt.NDArray[np.float64]
 
 FEW = 40
-"""Number of rows for each eigenpair from which Lanczos's method is tried."""
+"""Minimum number of rows for each eigenpair for trying Lanczos's method."""
 SPARED = 0.08
 """Products with a vector allowed for Lanczos's method, for each row: a quarter of LAPACK's time."""
 RESIDUAL = 1e-13

@@ -199,7 +199,7 @@ MEMINFO = Path("/proc/meminfo")
 ASSUMED = 4 << 30
 """Bytes assumed for a computer that does not report its memory."""
 UNLIMITED = 1 << 60
-"""Size from which the limit of a version 1 control group means none: it is about 2⁶³."""
+"""Size above which a version 1 control group has no limit: it reports about 2⁶³."""
 SLURM = "to the SLURM job", "ask SLURM for more memory (--mem)"
 
 
@@ -216,7 +216,7 @@ class MemoryLeft(NamedTuple):
 
 
 def memory_left() -> MemoryLeft:
-    """Return the memory left under the tightest limit: `available_memory`, with what limits it.
+    """Return the memory left under the tightest limit (`available_memory`), and the name of the limit.
 
     >>> memory_left().size <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     True

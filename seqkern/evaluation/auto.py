@@ -103,9 +103,9 @@ def traits_of(X: SequenceSet) -> "Traits":
 # The portfolio's policies for sequences that a kernel could not compare.
 
 LENIENT = {"short": "zero", "zero_diagonal": "zero"}
-"""Policies by which a sequence without a k-mer counts as zero instead of an error."""
+"""Policies that compare a sequence without a k-mer as zero, where it would otherwise be an error."""
 MASKED = {"zero_diagonal": "zero"}
-"""Policy by which a sequence whose letters are all masked counts as zero instead of an error."""
+"""Policy that compares a sequence of only masked letters as zero, where it would otherwise be an error."""
 
 
 # The messages of ``--kernel auto`` about its choice.

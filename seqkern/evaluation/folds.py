@@ -195,7 +195,7 @@ class FoldSet:
         return iter(self.splits)
 
     def inner_labels(self, labels: Labels) -> Labels:
-        """Return labels with what an inner loop needs to know: groups and the development part, if any.
+        """Return labels with the data for an inner loop: groups and the development part, if any.
 
         Parameters
         ----------

@@ -248,7 +248,7 @@ def _correlations(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 # Hanley & McNeil 1982, Radiology 143:29-36. Newcombe 2006, Stat. Med. 25:559-573.
 
 WIDEST = 0.5
-"""Width from which the interval of a useless method covers at least half of the possible values."""
+"""Width above which the interval of a useless method covers at least half of the possible values."""
 STEPS = 60
 """Number of halvings in the bisection, beyond the resolution of a float64."""
 

@@ -318,7 +318,7 @@ def cluster(distances: npt.NDArray[np.float64], n: int, groups: npt.ArrayLike | 
 def cluster_groups(
     K: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_], n: int, groups: npt.ArrayLike | None = None
 ) -> npt.NDArray[np.int64]:
-    """Return groups for the inner folds: clusters of the positive samples, and each negative sample by itself.
+    """Return groups for the inner folds: clusters of the positive samples, and a group for each negative sample.
 
     K (m, m) holds the kernel values of the m positive samples only.
 

@@ -522,7 +522,7 @@ def overlap_of_two(first: Regions, second: Regions) -> Regions:
 # Loci: regions that no fold divides, because they share a chromosome or overlap.
 
 LEAST_CHROMOSOMES = 3
-"""Number of chromosomes with every class from which whole ones are held out."""
+"""Minimum number of chromosomes with every class for holding out whole ones."""
 
 
 def loci(chromosomes: npt.ArrayLike, starts: npt.ArrayLike, lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -166,7 +166,7 @@ def names_of(chromosomes: Iterable[str]) -> Iterator[tuple[str, str]]:
 ANY = "any"
 COLUMNS = ("record", "position", "strand", "label", "gene", "chromosome", "motif")
 FEWEST = 20
-"""Number of sites on a strand from which its motif is checked separately."""
+"""Minimum number of sites on a strand for checking its motif separately."""
 NORMAL = ("GT–AG", "GC–AG", "AT–AC")
 
 Codes = npt.NDArray[np.uint8]

@@ -348,7 +348,7 @@ SHARES = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 FEWEST = 5
 """Number of exons of a type below which the lengths of all exons are used."""
 BEYOND = 2.0
-"""Factor by which parts may be longer than the longest annotated one, or shorter than the shortest."""
+"""Largest ratio of an allowed length to the longest annotated one, or of the shortest one to an allowed length."""
 NARROWEST = 1e-3
 
 

@@ -1,4 +1,4 @@
-"""Base classes with everything that a kernel does for its callers; `contract` has what a family implements.
+"""Base classes with everything that a kernel does for its callers; `contract` has the methods of a family.
 
 A kernel family subclasses `Kernel` or `SequenceKernel` and implements its parameters, ``_prepare`` and ``_block``.
 Call structure::

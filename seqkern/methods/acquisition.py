@@ -524,7 +524,7 @@ class _Search:
         self.candidates.add(X, rows, {"mean": means, "key": keys, "tie": self.candidates.ties(len(X))})
 
     def _bound(self, means: Floats, deviations: Floats) -> Floats:
-        """Return the acquisition of each candidate by itself, or an upper bound for Thompson sampling."""
+        """Return the acquisition of each candidate alone, or an upper bound for Thompson sampling."""
         if self.acquisition == "ei":
             return expected_improvement(means, deviations, self.best)
         kappa = max(self.kappa, WIDEST_BOUND) if self.acquisition == "thompson" else self.kappa

@@ -170,7 +170,7 @@ class Method:
 
     @functools.cached_property
     def solvers(self) -> list[Solver]:
-        """The solvers of the specs, not fitted: what they accept and need."""
+        """The solvers of the specs, not fitted, with the input that they accept."""
         return [build_solver(spec) for spec in self.specs]
 
     @functools.cached_property

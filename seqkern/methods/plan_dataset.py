@@ -458,7 +458,7 @@ STORED_RECORD_BYTES = 400
 
 @dataclass(eq=False)
 class DatasetPlanner:
-    """The costs of the jobs of one data set; what its methods share is computed once."""
+    """The costs of the jobs of one data set; costs that its methods share are computed once."""
 
     study: Study  # With the methods
     dataset: Dataset  # One of the study

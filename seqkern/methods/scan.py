@@ -222,7 +222,7 @@ def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.N
 
 
 def _staged(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
-    """Return the scorer of a two-stage model, whose second stage sees what passes the first, or None."""
+    """Return the scorer of a two-stage model, or None; the second stage sees the windows that pass the first."""
     assert model.stages is not None
     scorers = [position_scorer(stage) for stage in model.stages]
     first_scorer, second_scorer = scorers
@@ -395,7 +395,7 @@ def _ranges(
 # next. Memory is bounded: only the best few of any number of candidates are kept.
 
 SHARED = 16
-"""Number of consecutive bases shared with a positive from which a window without a site may be the same locus."""
+"""Minimum number of consecutive bases shared with a positive that suggest the same locus."""
 
 WINDOWS_AT_ONCE = 1 << 13
 """Windows decided at a time."""

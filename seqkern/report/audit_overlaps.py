@@ -181,7 +181,7 @@ KINDS = ("identical", "reverse_complement", "contained", "similar", "shared_kmer
 """Ways in which two sequences overlap, the strongest first."""
 K = {"dna": 30, "rna": 30, "protein": 12}
 OTHER_K = 12
-"""Length from which a shared stretch counts, for other alphabets than those of `K`."""
+"""Minimum length of a shared stretch that counts, for alphabets other than those in `K`."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -376,7 +376,7 @@ def choose_rows(parts: Parts, relations: Relations) -> Chosen:
 # The overlap among the sequences of each part, and clusters over both parts.
 
 WITHIN = KINDS[:4]
-"""The kinds that are looked for within a part; any two sequences of one locus may share a k-mer."""
+"""The kinds sought within a part; any two sequences of one locus may share a k-mer."""
 
 
 @dataclass(frozen=True, eq=False)

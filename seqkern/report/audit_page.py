@@ -186,7 +186,7 @@ def _clusters(found: Audit) -> Markup:
 
 
 def _limits(found: Audit) -> Markup:
-    """Return the section on what the search finds and what it can miss."""
+    """Return the section on the overlaps that the search finds, and those that it can miss."""
     texts = list(_limit_texts(found))
     return tag("section", tag("h2", "What is found, and what can be missed"), tag("ul", [tag("li", t) for t in texts]))
 

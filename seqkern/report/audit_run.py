@@ -297,7 +297,7 @@ class _Trained:
         self.test, self.train = np.arange(n_test), np.arange(n_test, len(X))
 
     def jobs(self, remarks: list[str]) -> Iterator[Callable[[], Iterator[Decided]]]:
-        """Yield the jobs; what is left out is added to the remarks."""
+        """Yield the jobs; samples and classifiers left out are added to the remarks."""
         traits = traits_of(self.X)
         for place, one in enumerate(classifiers(traits)):
             pairs = traits.total**2 / 2

@@ -1,4 +1,4 @@
-"""Results of one data set in a study's results folder: its tables, and what is missing from its grid."""
+"""Results of one data set in a study's results folder: its tables, and the missing parts of its grid."""
 
 import csv
 import itertools

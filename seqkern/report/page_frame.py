@@ -128,7 +128,7 @@ def turned(
 EXACT_DIGITS = 8
 """Number of digits that agree between sums in different orders."""
 LARGE = 1e15
-"""Size from which a float has no decimals worth rounding."""
+"""Size above which a float has no decimals worth rounding."""
 
 
 def rounded(value: float, digits: int = 3) -> float:

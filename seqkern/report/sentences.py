@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its short name, one sentence, whether higher is better, and what differs with several classes."""
+    """A metric: its short name, one sentence, whether higher is better, and the difference with several classes."""
 
     name: str
     sentence: str
@@ -26,7 +26,7 @@ class Metric:
     classes: str = ""
 
     def explained(self, multiclass: bool) -> str:
-        """Return the metric's sentence, including what differs for several classes."""
+        """Return the metric's sentence, with the difference for several classes."""
         return f"{self.sentence} {self.classes}" if multiclass and self.classes else self.sentence
 
 

@@ -64,7 +64,7 @@ class Stored(Estimator):
         raise NotImplementedError
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) from which `solver_from_state` restores this solver."""
+        """Return (JSON dict, dict of arrays); `solver_from_state` restores this solver from it."""
         check_is_fitted(self)
         header, arrays = self.fitted_state()
         header = {

@@ -430,7 +430,7 @@ def _check_not_negative(K: npt.NDArray[np.float64]) -> None:
 # The transductive SVM: unlabelled samples get the labels that give the widest margin.
 
 ROUNDING = 1e-6
-"""Amount by which the sum of two slacks must exceed 2 before their labels are switched."""
+"""Least excess over 2 of the sum of two slacks for switching their labels."""
 
 
 class TransductiveSVC(CSVC):

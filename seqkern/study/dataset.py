@@ -466,7 +466,7 @@ def make_dataset(
 
 
 LABEL_WORDS = frozenset(["label", "labels", "class", "y", "target", "group", "outcome", "response"])
-"""Column names of probable labels; such a column is suspected if it predicts the label well beyond chance."""
+"""Column names of probable labels; such a column is suspected if it predicts the label better than chance."""
 EXPLAINED = 0.95
 """Share of a feature's variance between classes above which it is suspected; genes reach at most 0.82."""
 EQUAL = 0.998

@@ -147,7 +147,7 @@ class PairwiseKernel(CompositeKernel):
             self.between_.fit(self._vectors(self.references_))
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): the references, and what base and vector kernel learned or read."""
+        """Return (JSON dict, dict of arrays): the references, and the state of base and vector kernel."""
         header, arrays = super().fitted_state()
         if not self.fitted:
             return header, arrays

@@ -721,7 +721,7 @@ class NystroemKernel(ApproximateKernel):
             self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
 
     def learned(self) -> dict[str, float]:
-        """Return the numbers of landmarks and features, and what the base learned."""
+        """Return the numbers of landmarks and features, and the base's learned values."""
         return super().learned() | {"landmarks": len(self.landmarks_), "components": self.map_.shape[1]}
 
     # ---- values ---------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ MOST_STEPS = 200
 """Maximum number of Newton steps; a fit takes about ten."""
 
 CLOSE = 1e-11
-"""Share of the largest |f|, at least 1, by which no f changes once the mode is found."""
+"""Largest change of any f at the mode, as a share of the largest |f|, at least 1."""
 
 NEGATIVE = 1e-8
 """Share up to which a negative square of a step may be a rounding error."""
@@ -473,7 +473,7 @@ def choose_scale_and_noise(
 # The search for the kernel parameters of greatest log marginal likelihood, by L-BFGS-B over their logarithms.
 
 REACH = 1000.0
-"""Largest factor by which a parameter may differ from its value at the start."""
+"""Largest ratio of a parameter to its value at the start, or of this value to it."""
 LATENT_BOUNDS = 1e-3, 1e4
 """Bounds of the variance of the latent function of classes."""
 MOST_JITTER = 1e-6

@@ -90,7 +90,7 @@ def _p(p: float) -> Markup:
 
 
 def _comparisons(view: View, entry: Entry) -> str:
-    """Return a clause on what the best method is significantly better than, and what not; empty without tests."""
+    """Return a clause on the methods that the best one significantly beats, or not; empty without tests."""
     better: list[str] = []
     not_better: list[str] = []
     if entry.beats_chance:

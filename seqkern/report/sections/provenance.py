@@ -1,4 +1,4 @@
-"""Foot of the page: what the numbers mean, kernels and solvers, versions, how to reproduce the study."""
+"""Foot of the page: the meaning of the numbers, kernels and solvers, versions, how to reproduce the study."""
 
 import importlib.metadata
 import os

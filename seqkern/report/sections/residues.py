@@ -23,7 +23,7 @@ from seqkern.report.view import View, method_name, paragraph
 MOST_LINES = 3
 """Maximum number of methods drawn beside the true segments."""
 WIDE_STATES = 4
-"""Number of states from which each score of single states has a folded table of its own."""
+"""Number of states above which each score of single states has a folded table."""
 OVERALL = {
     "sov94": ("SOV'94", "segment overlap as defined in 1994; above 1 where helices are predicted in pieces"),
     "sov99": ("SOV'99", "segment overlap as corrected in 1999"),

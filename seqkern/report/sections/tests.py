@@ -294,7 +294,7 @@ def pair_test_values(one: PairTest) -> str:
 
 
 def test_notes(task_tests: SingleTaskTests, one: PairTest) -> str:
-    """Return further findings of a test, as plain text: counts, what was left out, why there is no p; may be empty."""
+    """Return further findings of a test, as plain text: counts, omissions, the reason for a missing p; may be empty."""
     notes = {
         "mcnemar": f"{one.wins} of {one.units} correct only by the first, {one.losses} only by the second",
         "signed_rank": f"smaller error on {one.wins} of {one.units} samples, larger on {one.losses}",

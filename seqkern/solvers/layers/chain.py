@@ -305,7 +305,7 @@ class Layers:
         return sum(layer.not_converged_ for layer in self.layers_)
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) from which `from_state` makes these layers again, fitted."""
+        """Return (JSON dict, dict of arrays); `from_state` restores the fitted layers from it."""
         headers: list[dict[str, Any]] = []
         arrays: dict[str, npt.NDArray[Any]] = {}
         for place, layer in enumerate(self.layers_):

@@ -340,7 +340,7 @@ def _product(rows: npt.NDArray[np.float64], A: npt.NDArray[np.float64]) -> npt.N
 # Segments of known classes: their lengths and transitions.
 
 RARE = 100
-"""Number of a class's segments of which fewer than one is shorter than the minimum length."""
+"""Inverse of the share of a class's segments that may be shorter than the minimum length."""
 
 
 class TrueSegments(NamedTuple):

@@ -45,7 +45,7 @@ NEGATIVE = 1e-6
 
 
 class ProductSpace:
-    """The directions d_j and their products K·d_j; `indefinite` tells whether K was found indefinite."""
+    """The directions d_j and their products K·d_j; `indefinite` is true if K was found indefinite."""
 
     def __init__(self, operator: KernelOperator) -> None:
         self.operator = operator
@@ -135,7 +135,7 @@ class ProductSpace:
 # The best lower bound of a minimum from all dual points visited so far.
 
 ENOUGH = 0.02
-"""Share of the gap by which a good enough combination can still be improved."""
+"""Largest possible improvement of a good enough combination, as a share of the gap."""
 
 MOST_MOVES = 5000
 """Maximum number of moves of weight from one point to another."""
@@ -223,7 +223,7 @@ SMOOTHING = 5.0
 make directions depend on few records."""
 
 NARROWING = 0.1, 0.7
-"""Least and largest factor by which the width is multiplied at once."""
+"""Least and largest factor of the width in one reduction."""
 
 SHARPER = 4
 """Maximum number of times that the parabolas are narrowed to see whether the space is good enough."""

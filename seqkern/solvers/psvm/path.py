@@ -294,7 +294,7 @@ def _fold_numbers(
 # 57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
 
 SAME = 1e-6
-"""Share by which a smaller statistic still counts as equal, in favour of the null: solutions are approximate."""
+"""Relative difference below which a smaller statistic counts as equal, in favour of the null."""
 
 BLOCK, SHARE_DIGITS = 256, 9
 """Columns compared at a time, and significant digits of their values, standardised to deviation 1."""

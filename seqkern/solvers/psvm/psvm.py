@@ -23,9 +23,9 @@ from seqkern.solvers.shared import cost, limit, tolerance
 # nothing about others. A bound C of about 1/√l or less prevents that, and many columns then share in each decision.
 
 WIDE = 0.95
-"""Share of a column's variance due to its own sample, in the median column, from which a diagonal is wide."""
+"""Minimum share of a column's variance due to its own sample, in the median column of a wide diagonal."""
 LARGE = 2.0
-"""Multiple of 1/√l from which C is too large for a wide diagonal."""
+"""Multiple of 1/√l above which C is too large for a wide diagonal."""
 
 
 def own_share(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64], scales: npt.NDArray[np.float64]) -> float:

@@ -192,7 +192,7 @@ class Conditioner(Protocol):
         """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
 
     def release(self) -> None:
-        """Drop the data of one fit, keeping what other costs can reuse."""
+        """Drop the data of one fit, keeping the data that other costs can reuse."""
 
 
 def make_conditioner(rows: Rows) -> "Conditioner":

@@ -77,7 +77,7 @@ class FitsSquares(Solver):
         raise NotImplementedError
 
     def gram_bytes(self, n: int) -> int:
-        """Return the bytes of the linear systems, at most the matrix's; else those of LIBSVM."""
+        """Return the bytes of the linear systems, at most the matrix's; else LIBSVM's."""
         return 8 * n * n if self.squares else super().gram_bytes(n)
 
     def fit_cost(self, work: FitWork) -> FitCost:

@@ -41,7 +41,7 @@ NEAR = 10
 STALLED = 25
 """Number of events at one ε, beyond one for each selected column, above which they count as a cycle."""
 NOISE = (0.0, 1e-10, 1e-8, 1e-6)
-"""Shares by which the target is perturbed if tied columns form a cycle, so that they enter one by one."""
+"""Relative perturbations of the target if tied columns form a cycle, so that they enter one by one."""
 
 
 @dataclass(frozen=True)
