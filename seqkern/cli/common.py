@@ -195,7 +195,7 @@ def log_counts(counts: Mapping[str, int], source: PathLike) -> None:
 
 
 def unrecognised(model: Model) -> Iterator[str]:
-    """Yield a warning for each class of which the model recognises no training sequence."""
+    """Yield a warning for each class that the model does not recognise in any training sequence."""
     search = "--search " if model.record.get("search") is None else ""
     for name, count in model.record.get("recognised", {}).items():
         if not count:

@@ -1,4 +1,4 @@
-"""``seqkern compare``: tests of which methods differ significantly."""
+"""``seqkern compare``: tests for significant differences between methods."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, st
 
 
 def _too_few(ranking: Ranking, dataset: DatasetResults) -> str:
-    """Return a sentence on which methods lack the score used for ranking."""
+    """Return a sentence on the methods that lack the score used for ranking."""
     count = len(ranking.order)
     lacking = [f"{method.kernel} with {method.solver}" for method in dataset.done if method not in ranking.order]
     found = f"{count or 'no'} method{'s' * (count != 1)} with a score"

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 # The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output.
 
 METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
-"""As `seqkern.methods.crossval.OUTER_METHODS`, listed here to keep ``--help`` fast."""
+"""Fold methods as in `seqkern.methods.crossval.OUTER_METHODS`, listed here to keep ``--help`` fast."""
 MOST_FOLDS = 12
-"""With more folds their scores are only in the tables."""
+"""Number of folds above which their scores are only in the tables."""
 
 
 def add_outer_folds(group: argparse._ActionsContainer) -> None:
@@ -101,7 +101,7 @@ def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
 
 
 def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
-    """Return the approximate number of outer folds, before it is known which samples belong together."""
+    """Return the approximate number of outer folds, before groups of samples are known."""
     columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
     if args.fold_method == "leave-one-out":
         return len(labels)
@@ -110,7 +110,7 @@ def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
 
 
 def kept_together(args: argparse.Namespace, given: Input) -> Together:
-    """Return the labelled samples with the groups that no fold divides, and print what was found."""
+    """Return the labelled samples with the groups that no fold divides, and print the number of such groups."""
     # imported here to keep --help fast
     import numpy as np
 
@@ -238,7 +238,7 @@ INTERVALS = {
     "squared errors": "variance of the squared errors, doubled over folds",
     "Nadeau-Bengio": "Student's over folds, with Nadeau and Bengio's variance",
 }
-"""What the interval of a score is."""
+"""Descriptions of the intervals of scores."""
 
 
 def notes(found: CrossValidated) -> Iterator[str]:
@@ -265,7 +265,7 @@ def notes(found: CrossValidated) -> Iterator[str]:
 
 
 def trivial_line(found: CrossValidated) -> str:
-    """Return a line on the best trivial baseline and what its score means."""
+    """Return a line on the best trivial baseline and the meaning of its score."""
     # imported here to keep --help fast
     from seqkern.methods.baselines import BASELINES
     from seqkern.report.sentences import metric
@@ -383,7 +383,7 @@ class OuterSplits:
 
 
 def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
-    """Return what a task's results depend on besides data and splits: labels, and what determines the inner folds."""
+    """Return digests of everything but data and splits that a task's results depend on: labels and inner folds."""
     given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
     inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
     return [task.labels.digest(), inner]

@@ -175,7 +175,7 @@ def _of_splits(effects: HeldOutEffects, names: list[str], records: dict[int, dic
 
 
 def _tell(effects: HeldOutEffects, scores: dict[str, Any] | None) -> None:
-    """Print how many variants were scored, and how well they are ranked."""
+    """Print the number of scored variants, and the quality of their ranking."""
     # imported here to keep --help fast
     import numpy as np
 

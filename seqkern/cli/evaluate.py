@@ -434,7 +434,7 @@ class Evaluation:
 
     @property
     def _identity(self) -> str:
-        """The text that identifies all that the results depend on besides labels and splits."""
+        """Text that identifies everything except labels and splits that the results depend on."""
         # imported here to keep --help fast
         from seqkern.gram.stored_matrix import stored_dtype
 
@@ -447,7 +447,7 @@ class Evaluation:
 
     @cached_property
     def _inner_identity(self) -> str:
-        """The text that identifies all that the inner loops depend on besides labels and splits."""
+        """Text that identifies everything except labels and splits that the inner loops depend on."""
         # imported here to keep --help fast
         from seqkern.core.package_files import build_digest
 
@@ -552,7 +552,7 @@ class Evaluation:
 
     @cached_property
     def _name(self) -> str:
-        """The digest of all that the tables depend on."""
+        """The digest of everything that the tables depend on."""
         return blake2b(canonical_json([self._identity, self.keys]).encode(), digest_size=16).hexdigest()
 
     def is_gathered(self) -> bool:

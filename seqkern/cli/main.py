@@ -67,7 +67,7 @@ SHARED = {
     "kernels": "listing",
     "solvers": "listing",
 }
-"""The modules of several verbs; other verbs have a module of their name."""
+"""Modules of several verbs; other verbs have a module of their name."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -88,7 +88,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Return the value of an option or argument; refuse a repeated one, of which argparse would keep the last."""
+        """Return the value of an option or argument; refuse a repeated one: argparse would keep the last value."""
         if type(action) is argparse._StoreAction and action.option_strings:
             if action.dest in self._given:
                 raise argparse.ArgumentError(action, "is given twice; remove one of them")
@@ -281,7 +281,7 @@ if __name__ == "__main__":
 # Messages about insufficient memory, with remedies that the verb offers.
 
 WITHOUT = f"for classes {WITHOUT_MATRIX}"
-"""Where the solver is not known."""
+"""Remedy where the solver is not known."""
 ON_DISK = "keep the matrix on disk (--gram FILE.npy)"
 FEWER = ("or give fewer sequences",)
 REMEDIES: dict[str, tuple[str | None, ...]] = {
@@ -290,7 +290,7 @@ REMEDIES: dict[str, tuple[str | None, ...]] = {
     "cv": (ON_DISK, None, *FEWER),
     "evaluate": (None, "or make folds with smaller training sets (folds: {method: grouped, train_size: …})"),
 }
-"""Instead of a Gram matrix in memory; None stands for what the solver suggests."""
+"""Alternatives to a Gram matrix in memory, by verb; None stands for the solver's suggestion."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""``seqkern motifs``: the motifs that a model has learned."""
+"""``seqkern motifs``: the motifs learned by a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seqkern.sequences.sequence_set import SequenceSet
 
 MOST_SUPPORT = 2000
-"""Support sequences up to which motifs are looked for in all of them, within a minute or so."""
+"""Number of support sequences up to which all are searched for motifs, within a minute or so."""
 
 EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa -o motifs.meme --known jaspar.meme --plot motifs.html"
 

@@ -66,7 +66,7 @@ def _check_fasta(path: PathLike) -> None:
 
 
 LEAST_RESIDUES, DNA_SHARE = 50, 0.95
-"""From so many residues on, sequences of a model of proteins with a greater share of A, C, G and T look like DNA."""
+"""Number of residues, and share of A, C, G and T, above which the sequences for a protein model look like DNA."""
 
 MOST_IDS = 1 << 18
 """Records whose ids are remembered, for 30 MB at most."""
@@ -231,7 +231,7 @@ def _warn_of_genome(model: Model, X: SequenceSet, args: argparse.Namespace) -> N
 
 
 def _check_windows(model: Model, X: SequenceSet) -> None:
-    """Raise SequenceError for a record whose length differs from that of the training windows."""
+    """Raise SequenceError for a record whose length differs from the training windows."""
     window = model.window
     if window is None or not model.kernel.equal_lengths:
         return

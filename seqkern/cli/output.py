@@ -94,7 +94,7 @@ FOLDERS = ("datasets", "folds", "baseline", "evaluate", "cv", "importance", "dis
 OUTPUTS = ("output", "table", "plot", "features", "contributions", "cost")
 """Options that name a file to be written."""
 REPLACED = ("extend",)
-"""Options that name an input which the output may replace: it is read whole before."""
+"""Options that name an input which the output may replace: it is read completely first."""
 
 
 @contextlib.contextmanager
@@ -143,11 +143,11 @@ def _check_folder(folder: Path) -> None:
 # The folder of a result: a repeated command replaces its own result, and never that of another command.
 
 MARK = ".seqkern.json"
-"""In the folder: the command that wrote it, and its files."""
+"""Name of the file in a folder that holds the command that wrote it, and its files."""
 FINISHED = ".finished"
-"""In the folder: finished pieces of a command that was stopped."""
+"""Name of the subfolder for finished pieces of a command that was stopped."""
 NEITHER = ("run", "version", "output", "threads", "overwrite", "top")
-"""What makes no other result."""
+"""Arguments that do not affect the result."""
 
 
 def add_overwrite(parser: argparse.ArgumentParser) -> None:
@@ -249,9 +249,9 @@ def _command(args: argparse.Namespace) -> dict[str, str]:
 # The identity of a verb's output as text, by which a repeated command finds and continues unfinished work.
 
 RESUMING_NEITHER = ("run", "verb", "version", "output", "threads")
-"""What the output does not depend on."""
+"""Arguments that do not affect the output."""
 OTHER_FILES = ("track", "view", "profiles", "search_profiles", "sites", "states")
-"""Options that name files in ways of their own: with one of them a prediction is made in one go."""
+"""Options that name files in their own syntax; with one of them a prediction cannot be resumed."""
 
 
 def identity_of_prediction(args: argparse.Namespace) -> Callable[[], str] | None:
@@ -306,7 +306,7 @@ def prediction_writer(args: argparse.Namespace) -> Iterator[PartFile]:
 # ``--part`` and ``--gather``: an output made by several jobs, and joined.
 
 NO_OPTIONS = ("output", "part", "gather", "threads", "run", "verb", "version", "model", "fasta", "files")
-"""Arguments that do not change the output, or that have a digest of their own."""
+"""Arguments that do not affect the output, or have their own digest."""
 
 
 def add_parts(parser: argparse.ArgumentParser) -> None:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 # ``seqkern predict`` with all models of a folder or of one file, each with its own columns.
 
 FOR_ONE = ("scan", "sites", "states", "track", "view", "profiles", "search_profiles", "part", "gather")
-"""Options that need one model."""
+"""Options that require a single model."""
 SHARE = 0.5
-"""Of the memory that is left, for the models."""
+"""Share of the available memory for the models."""
 LEAST = 1 << 26
-"""Bytes that the first models must have taken before those of all are predicted from them."""
+"""Minimum bytes taken by the first models before the memory of all is predicted."""
 
 
 def means_several(word: str) -> bool:
@@ -116,7 +116,7 @@ if TYPE_CHECKING:
 
 
 BLOCK = 4096
-"""Records predicted at a time, of which an interrupted run keeps those that are complete."""
+"""Records predicted at a time; an interrupted run keeps the complete blocks."""
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 

@@ -79,7 +79,7 @@ def log_folds(notes: dict[str, Any]) -> None:
 
 
 def log_background(notes: dict[str, Any]) -> None:
-    """Print how well a drawn background matches, on standard error."""
+    """Print the quality of the match of a drawn background, on standard error."""
     # imported here to keep --help fast
     from seqkern.formats.background import PROPERTIES
 

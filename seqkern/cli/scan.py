@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 FORMATS = ("bed", "bedgraph", "bigwig", "tsv")
 ENDINGS = {".bed": "bed", ".bedgraph": "bedgraph", ".bg": "bedgraph", ".bw": "bigwig", ".bigwig": "bigwig"}
 BY_STRAND = {"bedgraph": ".bedgraph", "bigwig": ".bw"}
-"""Formats without a strand, with the ending of their files."""
+"""Formats without strands, with the endings of their files."""
 MODEL = "model"
-"""As a threshold: the model's own."""
+"""The threshold that stands for the model's own."""
 DESCRIPTION = """\
 every occurrence of the given bases is a candidate, classified by the window around it:
   tsv       record, position (from 1, of the candidate's first letter on its strand), strand, decision, probability
@@ -91,7 +91,7 @@ def check_no_scan(args: argparse.Namespace) -> None:
 
 
 def run_scan(args: argparse.Namespace, model: Model, notes: dict[str, Any]) -> None:
-    """Scan the sequences, and write the candidates; `notes` gets the counts and what writing bigWig needs."""
+    """Scan the sequences, and write the candidates; `notes` gets the counts and the data for writing bigWig."""
     # imported here to keep --help fast
     from seqkern.core.errors import ModelError, ParameterError
     from seqkern.core.progress import progress_counter

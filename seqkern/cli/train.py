@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 # The output of ``seqkern train`` about a new model: a summary, and warnings.
 
 LEAST_BASES = 30
-"""A protein of so many residues that are all A, C, G, T or N looks like DNA."""
+"""Minimum number of residues of a protein of only A, C, G, T and N that looks like DNA."""
 
 
 def reliability_warnings(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
-    """Yield warnings about when not to rely on the model's predicted classes."""
+    """Yield warnings about unreliable predictions of the model."""
     # imported here to keep --help fast
     import numpy as np
 
@@ -179,7 +179,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
 
 
 def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Iterator[tuple[str, str]]:
-    """Yield lines on kernel, transforms and solver, and what they chose or learned."""
+    """Yield lines on kernel, transforms and solver, and on their choices and learned values."""
     # imported here to keep --help fast
     from seqkern.solvers.solver_specs import spec_text
 
@@ -206,7 +206,7 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
 
 
 def _comparison_lines(record: Mapping[str, Any], traits: Traits) -> Iterator[tuple[str, str]]:
-    """Yield lines on the kernels that auto compared, and why it chose one."""
+    """Yield lines on the kernels that auto compared, and the reason for its choice."""
     # imported here to keep --help fast
     import numpy as np
 

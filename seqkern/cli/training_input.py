@@ -131,7 +131,7 @@ def states_entry(args: argparse.Namespace, alphabet: Any) -> dict[str, Any]:
 
 
 def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
-    """Print the number of unlabelled records, what happens to them, and the first one.
+    """Print the number and treatment of unlabelled records, and the first one.
 
     `learned` says whether the solver learns from them too, None if unknown. Nothing is printed for several tasks,
     each of
@@ -153,7 +153,7 @@ def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, 
 
 
 def why_left_out(method: Method) -> str:
-    """Return a clause on why a method leaves out unlabelled records."""
+    """Return a clause with the reason why a method leaves out unlabelled records."""
     for solver in method.solvers:
         if not solver.accepts_unlabelled:
             return f"solver {solver.name!r} does not learn from them"
@@ -451,7 +451,7 @@ def _suiting(request: TrainingRequest, given: Input, n_choices: int) -> Method:
 
 
 def _search(args: argparse.Namespace, solver: str) -> Search:
-    """Return the rule by which one of several candidates is chosen."""
+    """Return the rule for choosing one of several candidates."""
     # imported here to keep --help fast
     from seqkern.methods.fitted import Search
     from seqkern.solvers.solver_specs import Free

@@ -342,7 +342,7 @@ def run_vcf(args: argparse.Namespace, models: list[str], vcf: str) -> None:
 
 
 def _run(args: argparse.Namespace, job: VariantRun, output: Path, notes: dict[str, Any]) -> None:
-    """Score the variants and write them; for a part, also note what the joining job needs."""
+    """Score the variants and write them; for a part, also note the data for the joining job."""
     # imported here to keep --help fast
     from seqkern.core.progress import progress_counter
     from seqkern.formats.vcf import VcfReader
@@ -514,7 +514,7 @@ def _is_by_chromosome(output: Path) -> bool:
 
 
 def _say(args: argparse.Namespace, job: VariantRun, vcf: str) -> None:
-    """Print a summary of how the variants were handled."""
+    """Print a summary of the handling of the variants."""
     # imported here to keep --help fast
     from seqkern.formats.alleles import ABSENT, BEYOND, MISMATCH, PLACED, left_out
 
@@ -646,7 +646,7 @@ def _texts(values: npt.NDArray[Any], digits: int) -> list[str]:
 # The models of ``seqkern variants``, by name.
 
 SHARE = 0.5
-"""Of the memory that is left, for the weights of several models."""
+"""Share of the available memory for the weights of several models."""
 
 
 def scorers_of(words: list[str], args: argparse.Namespace) -> dict[str, Scorer]:

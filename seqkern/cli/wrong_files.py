@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from seqkern.study.dataset import Dataset
 
 LONG, TIMES = 100_000, 100
-"""A class of one sequence of at least `LONG` letters, and `TIMES` as long as any other, looks like a genome."""
+"""Minimum length of a class's only sequence, and of its ratio to all others, that indicates a genome."""
 
 MOST_COMPARED = 100_000
-"""Records that are compared with each other."""
+"""Maximum number of records compared with each other."""
 
 FEWEST, SHORTEST = 20, 30
-"""A class of at least `FEWEST` proteins, all of at least `SHORTEST` residues and all of bases, is DNA."""
+"""Minimum number of proteins in a class, and minimum length of each, for a class of only bases to be DNA."""
 
 
 def check_twice(files: Sequence[str]) -> None:

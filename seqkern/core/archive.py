@@ -40,9 +40,9 @@ LARGEST_CODE = 0x10FFFF
 LONGEST_HEADER = 10_000  # NumPy's own limit
 ENCRYPTED = 0x1
 MOST_ARRAYS = 10_000
-"""Arrays that are read from a file at once."""
+"""Maximum number of arrays read from a file at once."""
 DENSEST = 1032
-"""Bytes that deflate stores in one, at most."""
+"""Maximum number of bytes that deflate stores in one."""
 PLAIN = "biufUS"
 """Kinds of dtypes that seqkern stores: real numbers and text."""
 OTHERS = "cmMV"
@@ -136,7 +136,7 @@ def check_text(array: npt.NDArray[Any]) -> None:
 
 JSON_ENTRY = "json"
 _notes: list[Callable[[Path], object]] = []
-"""Called before a file gets its name: see `noting_files`."""
+"""Functions called before a file gets its name; see `noting_files`."""
 
 
 @contextlib.contextmanager

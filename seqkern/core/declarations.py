@@ -314,7 +314,7 @@ def is_listed(value: Any) -> bool:
 # Declared parameters that are numbers: integers, floats, lists, numbers by name.
 
 FAR = 1e9
-"""The documentation omits larger bounds, which nobody will meet."""
+"""Size above which the documentation omits a bound."""
 
 
 class Number(Parameter):

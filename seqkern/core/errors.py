@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 LONGEST = {"file": 400, "record": 200, "problem": 600, "remedy": 700}
-"""Characters of the parts of a message that are shown; of longer ones, such as a damaged file's line, both ends."""
+"""Number of characters shown of each part of a message; longer parts, such as a damaged line, are cut in the middle."""
 LONGEST_LINE = 2000
 
 
@@ -209,7 +209,7 @@ def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterEr
 
 
 ALSO_CALLED = {"svm": "csvc", "svc": "csvc"}
-"""Names that other programs give to what has another name here."""
+"""Names of solvers in other programs, with the names here."""
 
 
 def _nearest(name: str, choices: list[str]) -> str | None:

@@ -104,7 +104,7 @@ def _is_named(handle: int, path: str | Path) -> bool:
 
 _Sign = tuple[int, int, int] | None
 _found: dict[str, _Sign] = {}
-"""What was at a path before the work: see `note_output`."""
+"""Signature of the file at a path before the work; see `note_output`."""
 
 
 def note_output(path: PathLike) -> None:
@@ -160,9 +160,9 @@ def remove_empty(folders: Iterable[Path]) -> None:
 LOCK = ".lock"
 """Name of the file that is locked."""
 MOST_OF_NAME = 60
-"""Characters of a file's name in that of its folder: file systems allow 255 bytes, and some of ours take four."""
+"""Characters of a file's name kept in its folder's: file systems allow 255 bytes, four for some characters."""
 _ATTEMPTS = 1000
-"""To create a folder that other processes remove at the same time."""
+"""Attempts to create a folder that other processes remove at the same time."""
 
 
 @contextlib.contextmanager

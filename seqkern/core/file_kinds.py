@@ -1,4 +1,4 @@
-"""The kinds of files that seqkern writes and reads again, and the stamp by which each file identifies itself.
+"""The kinds of files that seqkern writes and reads again, and the stamp that identifies each kind.
 
 A file is an archive (`seqkern.core.archive`) or JSON, and begins with `FileKind.stamp`: its ``format``, the
 ``version`` of the format, the release that it was ``made_by``, and ``readable_since``, the oldest release that reads
@@ -97,7 +97,7 @@ def _numbers(release: str) -> list[int]:
 
 
 ANY = FileKind("", "a seqkern file", REMEDY)
-"""Files of one run, which its release alone reads again: they have no stamp."""
+"""Files that only the release of their run reads again: they have no stamp."""
 MODEL = FileKind(
     "seqkern model", "a model of seqkern train", "train the model again", "use seqkern predict", error=ModelError
 )

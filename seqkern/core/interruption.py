@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 SAME = 2.0
-"""Seconds in which further signals are taken for the same wish: a terminal and a scheduler often send several."""
+"""Seconds in which further signals count as the same request: a terminal and a scheduler often send several."""
 
 
 class Terminated(KeyboardInterrupt):

@@ -15,10 +15,10 @@ from seqkern.core.errors import GramError
 ROWS = 256
 """Rows compared at a time, to avoid a copy of the whole matrix."""
 ROUNDING = 1e-5
-"""What K[i, j] and K[j, i] may differ by, as a share of the largest entry: sums in different orders round differently.
-Of single precision, since matrices that other programs computed in it are often stored as float64."""
+"""Largest difference of K[i, j] and K[j, i], as a share of the largest entry: sums in different orders round
+differently. It suits single precision, as other programs often store its values as float64."""
 SURE = 1e-10
-"""What weighted sums may differ by where no closer look is needed."""
+"""Largest difference of weighted sums, as a share, below which no closer look is needed."""
 
 
 def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
@@ -88,15 +88,15 @@ def is_operator(value: Any) -> bool:
 Array = npt.NDArray[np.float64]
 
 FEW = 40
-"""As many rows for each eigenpair are needed for Lanczos's method to be worth a try."""
+"""Minimum number of rows for each eigenpair for trying Lanczos's method."""
 SPARED = 0.08
-"""Products with a vector that it may take, for each row: a quarter of what LAPACK takes."""
+"""Products with a vector allowed for Lanczos's method, for each row: a quarter of LAPACK's time."""
 RESIDUAL = 1e-13
-"""Largest |A v − λ v| that is accepted from it, in units of the largest |λ| and of √n."""
+"""Largest accepted |A v − λ v| of Lanczos's method, in units of the largest |λ| and of √n."""
 PRECISE = 1e-5
 """Relative precision with which the next eigenvalue is computed."""
 KRYLOV = 20
-"""Vectors that it holds at least."""
+"""Minimum number of vectors that Lanczos's method holds."""
 
 
 def largest_eigenpairs(make: Callable[[], Array], count: int) -> tuple[Array, Array]:

@@ -197,9 +197,9 @@ except ImportError:  # Windows has no such limits
 
 MEMINFO = Path("/proc/meminfo")
 ASSUMED = 4 << 30
-"""Bytes of a computer that does not tell its memory."""
+"""Bytes assumed for a computer that does not report its memory."""
 UNLIMITED = 1 << 60
-"""Control groups of version 1 without a limit give a number of about 2⁶³."""
+"""Size above which a version 1 control group has no limit: it reports about 2⁶³."""
 SLURM = "to the SLURM job", "ask SLURM for more memory (--mem)"
 
 
@@ -216,7 +216,7 @@ class MemoryLeft(NamedTuple):
 
 
 def memory_left() -> MemoryLeft:
-    """Return the memory left under the tightest limit: `available_memory`, with what limits it.
+    """Return the memory left under the tightest limit (`available_memory`), and the name of the limit.
 
     >>> memory_left().size <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     True
@@ -312,7 +312,7 @@ def _is_amount(words: list[str]) -> bool:
 WITHOUT_MATRIX = "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer)"
 """Remedy for solvers of classes where a Gram matrix does not fit."""
 LEAST_BARE = 1_000_000
-"""Bytes that text without a unit may mean: fewer are meant to be gigabytes."""
+"""Least number of bytes that text without a unit can mean: smaller numbers are probably gigabytes."""
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 

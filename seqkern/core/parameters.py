@@ -1,4 +1,4 @@
-"""Classes with parameters declared once, as attributes, from which the rest is derived.
+"""Classes with parameters declared once, as attributes, and everything derived from the declarations.
 
 The declarations give the constructor, with a real signature; the section Parameters of the docstring; the checks; and
 the parsing of values from text and from a configuration (specs.py). For example::
@@ -82,7 +82,7 @@ def choice(
     execution: bool = False,
     doc: str = "",
 ) -> Any:
-    """Declare a choice of one of some words (default: those of the annotation, a Literal)."""
+    """Declare a choice of one of some words (default: the words of the annotation, a Literal)."""
     return Choice(default=default, choices=tuple(choices), kw_only=kw_only, execution=execution, doc=doc)
 
 
@@ -297,7 +297,7 @@ class Parameters:
         """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; if `deep`, also those of nested objects, as ``outer__inner``."""
+        """Return the parameters by name; if `deep`, also nested objects' parameters, as ``outer__inner``."""
         params = {name: getattr(self, name) for name in self._parameters}
         if deep:
             for name, value in list(params.items()):

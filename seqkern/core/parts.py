@@ -1,4 +1,4 @@
-"""Outputs made by several jobs, or by one that was killed and goes on."""
+"""Outputs made by several jobs, or by one job that was killed and resumed."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ MEMBER = b"\x1f\x8b\x08\x04"
 HEADER, FOOTER = 18, 8
 """Bytes before and after the compressed data of a block of bgzip."""
 LARGEST = 1 << 16
-"""Of a block."""
+"""Maximum bytes of a block."""
 
 Sections = Iterator[tuple[bytes, bool]]
-"""Bytes from the begin of a part on, and whether they lie before the begin of the next one."""
+"""Bytes from the beginning of a part, and whether they lie before the beginning of the next one."""
 
 
 class Chunks(io.RawIOBase):
@@ -168,7 +168,7 @@ def _sections(path: PathLike, part: Part) -> Sections:
 
 
 def _of_bytes(file: Any, n: int) -> Sections:
-    """Yield bytes of a plain file, of which the first `n` belong to the part."""
+    """Yield bytes of a plain file; the first `n` belong to the part."""
     while n > 0 and (data := file.read(min(CHUNK, n))):
         yield data, True
         n -= len(data)
@@ -246,7 +246,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 INTERVAL = 5.0
-"""Seconds from one record of the complete blocks to the next: a short run leaves nothing."""
+"""Seconds between two records of the complete blocks: a short run leaves none."""
 
 
 class PartFile:
@@ -378,9 +378,9 @@ def _opened(file: TextIO, state: Path, identity: Callable[[], str]) -> PartFile:
 # The finished parts of an output, in a folder beside it, until they are joined.
 
 NOTE = "part.json"
-"""Written last, so that a part with it is complete."""
+"""File written last, which marks a part as complete."""
 JOINED = "joined.json"
-"""Written when the output is complete, before the parts are removed: a killed run goes on with that."""
+"""File written when the output is complete, before the parts are removed; a killed run resumes from it."""
 NAME = re.compile(r"(\d+)-of-(\d+)")
 
 

@@ -109,9 +109,9 @@ def format_duration(seconds: float) -> str:
 # starts again with the next progress.
 
 INTERVAL = 30.0
-"""Seconds from line to line; shorter jobs have none."""
+"""Seconds between lines; shorter jobs print none."""
 AT_ONCE = 1.0
-"""What is done within so many seconds was found finished, and says nothing about the speed."""
+"""Seconds below which work was probably found finished, and so does not show the speed."""
 
 
 class Task:
@@ -271,7 +271,7 @@ def _counted(items: "Sequence[Item]", description: str) -> "Iterator[Item]":
 
 @contextlib.contextmanager
 def progress_counter(description: str, unit: str = "") -> "Iterator[Show | None]":
-    """Show progress other than that of a loop over a list.
+    """Show progress of work other than a loop over a list.
 
     The context yields ``show(done, total=None)``, both counted from the start, or None if progress is not shown.
     """

@@ -105,7 +105,7 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {}
-"""All kinds whose package is imported, by name."""
+"""All kinds with an imported package, by name."""
 
 HOMES = {
     "kernel": "seqkern.kernels.kernel_specs",

@@ -27,7 +27,7 @@ from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, kind_of
 
 MOST_NESTED = 1000
-"""Kernels, solvers, … in one another: a few lines of text can stand for millions."""
+"""Maximum number of nested kernels, solvers, …: a few lines of text can stand for millions."""
 _nested = threading.local()
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(rf"(?![-+])({DECIMAL})\s*\*")
@@ -40,7 +40,7 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
     Parameters
     ----------
     text : str
-        As above, or JSON: the configuration form.
+        A text form as above, or JSON: the configuration form.
     key : str
         The key of the name: ``"kernel"``, ``"solver"``, …
 

@@ -32,7 +32,7 @@ OWN = b"json.npy"
 OWN_PLACE = 30
 GIVE_TEXT = "give sequences (FASTA) or a table here"
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"
-"""How Excel's .xls and Word's .doc begin."""
+"""First bytes of Excel's .xls and Word's .doc."""
 SAVE = "save the text as plain text, or the table as CSV"
 OFFICE = {
     b"xl/": ("an Excel file", "save the sheet as CSV, or sequences as plain text"),
@@ -40,7 +40,7 @@ OFFICE = {
     b"opendocument.spreadsheet": ("a LibreOffice spreadsheet", "save the sheet as CSV, or sequences as plain text"),
     b"opendocument.text": ("a LibreOffice document", "save it as plain text"),
 }
-"""Zip archives of office programs, by what occurs near their beginning."""
+"""Zip archives of office programs, by text near their beginning."""
 BINARY_FORMATS = {
     b"BAM\x01": ("BAM", "convert it: samtools fasta reads.bam > reads.fa"),
     b"CRAM": ("CRAM", "convert it: samtools fasta reads.cram > reads.fa"),

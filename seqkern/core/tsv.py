@@ -27,7 +27,7 @@ _SKIPPED = (
     r"\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
 )
-"""Quotes, blanks and characters that are not seen (Cf and others), which a spreadsheet drops before it decides."""
+"""Quotes, blanks and invisible characters (Cf and others), which a spreadsheet drops before it decides."""
 FORMULA = re.compile(
     rf"""(?m)(?:^|(?<=\t))  # the start of a cell
     (?={_SKIPPED}[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff1d\uff0b\uff0d\uff20])  # run by a spreadsheet, also of other widths
@@ -36,7 +36,7 @@ FORMULA = re.compile(
     re.VERBOSE,
 )
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Control characters but for tabs and line ends."""
+"""Control characters except tabs and line ends."""
 _for_spreadsheets: ContextVar[bool] = ContextVar("for_spreadsheets", default=False)
 
 
@@ -148,9 +148,9 @@ def read_tsv(path: str | PathLike) -> list[dict[str, str]]:
 
 LARGEST_SMALL_SHEET = 100_000_000
 MOST_PACKED = 100
-"""Bytes of an Excel file unpacked, and how often more than packed: sheets have about ten times as many."""
+"""Maximum ratio of an Excel file's unpacked bytes to its packed bytes; for sheets it is about ten."""
 MOST_EMPTY, EMPTY_FOR_EACH = 500_000, 10
-"""Empty cells and rows of an Excel sheet, and more of them for each cell with text."""
+"""Maximum number of empty cells and rows of an Excel sheet, and number added for each cell with text."""
 
 
 def read_cells(source: "Source") -> list[list[str]]:

@@ -15,6 +15,6 @@ Ids = Sequence[str]
 Rows = slice | Sequence[int] | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
 """Which samples to take: an integer array, a boolean mask or a slice."""
 Header = dict[str, Any]
-"""The JSON part of what is stored."""
+"""The JSON part of a stored object."""
 Arrays = dict[str, npt.NDArray[Any]]
-"""The arrays of what is stored, by name."""
+"""The arrays of a stored object, by name."""

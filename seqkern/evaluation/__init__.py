@@ -1,4 +1,4 @@
-"""Folds, scores, intervals, tests, calibration, and what chooses: the inner loop and `auto`."""
+"""Folds, scores, intervals, tests, calibration, and choices by the inner loop and `auto`."""
 
 import lazy_loader
 

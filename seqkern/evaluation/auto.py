@@ -1,4 +1,4 @@
-"""Kernels for data that nobody has chosen a kernel for: traits of sequences, the portfolio, its choice."""
+"""Automatic choice of a kernel: traits of sequences, the portfolio, and the reasons given."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from seqkern.solvers.costs import BOUNDS
 
 NUCLEOTIDES = ("dna", "rna")
 PEPTIDE = 50
-"""Proteins with a median length below this are compared as peptides: too short for alignments."""
+"""Median length in residues below which proteins are compared as peptides: they are too short for alignments."""
 ANNOTATION = "annotation"
 """The track of letters, one for each residue, that the annotated gappy pair kernel reads."""
 
@@ -102,15 +102,15 @@ def traits_of(X: SequenceSet) -> "Traits":
 # The portfolio's policies for sequences that a kernel could not compare.
 
 LENIENT = {"short": "zero", "zero_diagonal": "zero"}
-"""A sequence without a k-mer is compared as zero, where it would otherwise be an error."""
+"""Policies that compare a sequence without a k-mer as zero, where it would otherwise be an error."""
 MASKED = {"zero_diagonal": "zero"}
-"""Likewise for one whose letters are all masked."""
+"""Policy that compares a sequence of only masked letters as zero, where it would otherwise be an error."""
 
 
 # The messages of ``--kernel auto`` about its choice.
 
 SHOWN = 6
-"""Kernels of the last comparison that are listed."""
+"""Number of kernels of the last comparison that are listed."""
 
 REASONS = {
     "windows": "All have one length, so kernels that compare position by position were tried besides those that count "
@@ -128,7 +128,7 @@ REASONS = {
 STRANDS = ", on both strands"
 VIEWS = " Their views were tried alone and together with k-mers."
 COMBINED = "mean of"
-"""The name of a combination begins with this."""
+"""Beginning of the name of a combination."""
 
 
 def metric_text(metric: str) -> tuple[str, int]:
@@ -160,7 +160,7 @@ def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
 
 
 def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metric: str, error: float) -> str:
-    """Return a paragraph that says why a kernel was chosen.
+    """Return a paragraph with the reason why a kernel was chosen.
 
     >>> traits = Traits("dna", n=90, shortest=60, median=70, longest=90, total=6300)
     >>> import textwrap
@@ -198,7 +198,7 @@ def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metri
 
 Spec: TypeAlias = Mapping[str, Any]
 Named: TypeAlias = tuple[Spec, str]
-"""A spec, and its name in tables; empty if the spec says enough."""
+"""A spec and its name in tables; empty if the spec is clear enough."""
 
 ALIGNED = {"kernel": "local_alignment", "normalize": True, **MASKED}
 ROLES = ("composition", "pairs", "mismatches", "similar", "aligned", "aligned loosely")
@@ -483,16 +483,16 @@ def _combined(*parts: Mapping[str, Any]) -> "Member":
 # The members of the portfolio that suit the data, and the solver to train them with.
 
 LARGEST_GRAM = 12_000
-"""More sequences are trained on without a Gram matrix, which would have more than a gigabyte for each kernel."""
+"""Number of sequences above which training uses no Gram matrix: it would take more than a gigabyte for each kernel."""
 LARGEST_PLAN = 4 << 30
-"""Bytes for the preparation of one kernel by one thread: fixed, so that the portfolio is the same on every machine."""
+"""Bytes for the preparation of one kernel by one thread; fixed, so that every machine has the same portfolio."""
 SOLVERS = {"binary": "csvc", "multiclass": "csvc", "real": "svr"}
 """The default solver with a Gram matrix, for each kind of labels."""
 LARGE_SOLVER = "linear_svc"
 
 
 def default_solver(kind: str, n: int, gives_implicit: bool = True) -> str:
-    """Return the solver to train with if none was given; its default grid is searched.
+    """Return the solver to train with by default; its default grid is searched.
 
     >>> default_solver("binary", 500), default_solver("binary", 50_000)
     ('csvc', 'linear_svc')

@@ -28,7 +28,7 @@ Counts = npt.NDArray[np.float64]
 """Counts of the samples of a class at each decision in each draw, shape (draws, values)."""
 
 CELLS = 1 << 21
-"""Maximum of draws times samples in memory."""
+"""Maximum number of draws times samples in memory."""
 MOST_LEFT_OUT = 1000
 """Samples of a class of a test set left out one by one; for larger classes a random subset of this size."""
 
@@ -298,7 +298,7 @@ class Sample:
 def _ordered(
     rows: npt.NDArray[np.int64], decisions: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return the rows by descending decision value, the start of each distinct value, and which rows are positive."""
+    """Return the rows by descending decision value, the start of each distinct value, and a mask of the positives."""
     order = rows[np.argsort(-decisions[rows], kind="stable")]
     starts = np.flatnonzero(np.append(True, np.diff(decisions[order]) != 0))
     return order, starts, positive[order]

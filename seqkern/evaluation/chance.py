@@ -28,7 +28,7 @@ from seqkern.core.statistics import average_ranks, normal_sf
 from seqkern.sequences.labels import Labels
 
 SHARED_TRAINING = 2.0
-"""Variance of a mean over folds, divided by that of independent test sets."""
+"""Variance of a mean over folds, relative to independent test sets."""
 
 
 class Permuted(NamedTuple):
@@ -186,7 +186,7 @@ def chance_test(parts: Sequence[Permuted], *, tested_once: bool = True) -> Chanc
 # 9:39 (why p is never 0).
 
 CLOSE = 1e-12
-"""Scores nearer than this are equal, in favour of chance."""
+"""Difference up to which scores count as equal, in favour of chance."""
 
 
 class PermutationTest(NamedTuple):

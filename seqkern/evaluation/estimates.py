@@ -41,11 +41,11 @@ SHOWN = {
     "multiclass": ("auc", "accuracy", "balanced_accuracy"),
     "real": ("r2", "rmse", "spearman", "coverage_90", "nlpd"),
 }
-"""The scores to show, by the kind of labels, the headline first; those that a method lacks are left out."""
+"""Scores to show, by the kind of labels, the headline first; scores that a method lacks are left out."""
 LOWEST = {"mcc": -1.0, "r2": -math.inf, "spearman": -1.0, "nlpd": -math.inf}
 HIGHEST = {"nlpd": math.inf, "log_loss": math.inf}
 NEGATIVES = 50
-"""With more negatives in each test set, ROC50 takes the place of the average precision."""
+"""Number of negatives in each test set above which ROC50 takes the place of the average precision."""
 
 
 class Estimate(NamedTuple):
@@ -99,7 +99,7 @@ def _number(value: Any) -> float:
 
 
 def _repeats(results: Sequence[FoldResult]) -> list[list[FoldResult]]:
-    """Return the folds grouped into repeats, none of which tests a sample twice."""
+    """Return the folds grouped into repeats, each testing a sample at most once."""
     repeats: list[list[FoldResult]] = []
     tested: set[str] = set()
     for result in results:

@@ -26,7 +26,7 @@ NamedSplit = tuple[str, Indices, Indices]
 
 PARTS = ("train", "test")
 DEV = "dev"
-"""A training sample of the development part: the inner loop validates on this part alone."""
+"""Name of the development part, the training samples that alone are the inner loop's validation set."""
 RARE_STATE = "reduce the states (residues: {reduction: …}), or give more chains with this state"
 """The remedy if too few chains have a state."""
 
@@ -393,7 +393,7 @@ def fewer_folds(k: int, labels: Labels) -> int:
 
 
 def development(samples: Samples, method: str) -> npt.NDArray[np.bool_] | None:
-    """Return which samples are in the development part of the given sets, or None if there is no such part."""
+    """Return a mask of the development part of the given sets, or None if there is no such part."""
     parts = samples.parts() if method in GIVEN_SETS else None
     if parts is None or set(parts.tolist()) - {"", DEV} != set(PARTS):  # dev may also be one of several folds
         return None

@@ -103,7 +103,7 @@ def groups_of_chains(
 # Similarity groups, relaxed where folds require it: a class with too few groups is split by single samples.
 
 LEAST = 3
-"""Groups of a class that inner folds need: two are left in each training set, for solvers with folds of their own."""
+"""Number of a class's groups that inner folds need: two in each training set, for solvers with their own folds."""
 
 
 def relaxed_groups(
@@ -163,7 +163,7 @@ class FoldSet:
     ids : tuple of str, length n
         The ids of the samples, in order.
     splits : tuple of Split
-        At least one.
+        At least one split.
     groups : ndarray of int64, shape (n,), optional
         Samples that an inner loop must keep together share a number; −1 for an unused sample.
     remarks : tuple of str
@@ -195,12 +195,12 @@ class FoldSet:
         return iter(self.splits)
 
     def inner_labels(self, labels: Labels) -> Labels:
-        """Return labels with what an inner loop needs to know: groups and the development part, if any.
+        """Return labels with the data for an inner loop: groups and the development part, if any.
 
         Parameters
         ----------
         labels : Labels
-            Of the same samples.
+            Labels of the same samples.
 
         Returns
         -------
@@ -454,7 +454,7 @@ def read_folds(
     ids : sequence of str
         The ids of the samples; the file must contain the same ones, in any order.
     labels : Labels, optional
-        Of the samples: then the sets are checked for training and testing.
+        Labels of the samples; if given, the sets are checked for training and testing.
     chains : array_like of int, shape (n,), optional
         The chain of each sample, if samples are residues: no split may divide one, nor may the groups of the inner
         loop. In a file without groups, chains become the groups.
@@ -521,7 +521,7 @@ def read_folds(
 
 
 def _development(columns: Sequence[npt.NDArray[np.str_]], ids: Ids, file: Path) -> npt.NDArray[np.bool_] | None:
-    """Return which samples are marked dev.
+    """Return a mask of the samples marked dev, None if there are none.
 
     Raise FoldError if a sample is marked dev in some splits and as a training sample in others.
     """
@@ -629,7 +629,7 @@ def write_composition(path: PathLike, rows: Iterable[Sequence[str | int]]) -> No
     path : path-like
         The file.
     rows : iterable of tuple
-        For all tasks of a data set.
+        Rows for all tasks of a data set.
 
     Raises
     ------

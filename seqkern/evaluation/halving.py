@@ -77,11 +77,11 @@ def _error(scores: npt.NDArray[np.float64], mean: float, labels: Labels) -> floa
 
 
 FEWEST = 200
-"""Samples of the first rung, at least: with fewer, the better half is a matter of luck."""
+"""Minimum number of samples in the first rung; with fewer, chance would decide the better half."""
 GROUPS = 10
-"""Groups of each class in every rung, at least, where there are as many."""
+"""Minimum number of groups of each class in every rung, where there are as many."""
 FIT_SECONDS = 4e-8
-"""Predicted CPU seconds of a fit, for each pair of training samples: median of C-SVMs on normalised k-mer kernels."""
+"""Predicted CPU seconds of a fit for each pair of training samples: median of C-SVMs on normalised k-mer kernels."""
 
 
 @dataclass(frozen=True)

@@ -248,9 +248,9 @@ def _correlations(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 # Hanley & McNeil 1982, Radiology 143:29-36. Newcombe 2006, Stat. Med. 25:559-573.
 
 WIDEST = 0.5
-"""Width from which the interval of a useless method covers most of the possible values (half of them)."""
+"""Width above which the interval of a useless method covers at least half of the possible values."""
 STEPS = 60
-"""Halvings of the bisection: more than a float64 can tell apart."""
+"""Number of halvings in the bisection, beyond the resolution of a float64."""
 
 
 class TooFew(NamedTuple):

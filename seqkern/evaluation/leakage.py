@@ -338,14 +338,14 @@ def kept_groups(together: bool | str, groups: SimilarGroups, residues: Residues 
 
 
 def kept_where(together: bool | str, method: str, options: Mapping[str, Any]) -> str:
-    """Return where similar samples are kept together: ``folds``, ``inner folds``, or an empty string."""
+    """Return the folds that keep similar samples together: ``folds``, ``inner folds``, or an empty string."""
     if not together:
         return ""
     return "inner folds" if method in UNCHANGED or "train" in options else "folds"
 
 
 def told(tasks: Sequence[tuple[SimilarGroups, Sequence[Any]]], unit: str) -> Iterator[str]:
-    """Yield messages on similar samples: what was found and kept together, and the first reason for an exception."""
+    """Yield messages on similar samples: their number, the groups kept together, the first reason for an exception."""
     # tasks share their samples and differ in the links that were cut
     groups, row = max(tasks, key=lambda task: task[0].links_cut)
     where = row[-2]

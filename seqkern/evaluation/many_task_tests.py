@@ -28,7 +28,7 @@ from seqkern.evaluation.bootstrap import CELLS, Sample
 MOST_EXACT = 300
 """Maximum number of tasks with a difference for an exact p; beyond, the normal approximation is accurate enough."""
 DIGITS = 12
-"""Scores are shares of counted pairs: smaller differences are rounding errors and count as ties."""
+"""Digits to which differences of scores are rounded; smaller ones are rounding errors and count as ties."""
 
 
 class SignedRank(NamedTuple):
@@ -154,7 +154,7 @@ def compare_all(
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
-        In the same order of tasks; NaN for a missing score.
+        Scores in the same order of tasks; NaN for a missing score.
     higher : bool, default True
         Whether a higher score is better.
     control : hashable, optional
@@ -204,13 +204,13 @@ def least_p(tasks: int) -> float:
 # Demšar 2006, J. Mach. Learn. Res. 7:1-30: on their use for classifiers.
 
 MOST_STEPS = 300_000
-"""Maximum of sums of ranks times orders of one task for an exact p."""
+"""Maximum number of rank sums times orders of one task for an exact p."""
 
 
 class FriedmanTest(NamedTuple):
     """The result of Friedman's test: mean ranks, χ² and Iman and Davenport's F, and their p-values.
 
-    `p` is exact if the orders of the methods are few enough, else that of `f`; `left_out` counts tasks without all
+    `p` is exact if the orders of the methods are few enough, else the p of `f`; `left_out` counts tasks without all
     scores.
 
     >>> test = friedman({"spectrum": [0.8, 0.7, 0.9], "mismatch": [0.9, 0.8, 0.95]})
@@ -248,7 +248,7 @@ def friedman(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True, correc
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
-        In the same order of tasks; NaN if a method has no score, which excludes the task.
+        Scores in the same order of tasks; NaN if a method has no score, which excludes the task.
     higher : bool, default True
         Whether a higher score is better.
     correct_ties : bool, default True
@@ -385,12 +385,12 @@ def critical_difference(methods: int, tasks: int, level: float = 0.05, test: str
 
 
 def compare_to_control(test: FriedmanTest, control: Hashable, correction: str = "holm") -> list[ControlComparison]:
-    """Compare each method's mean rank with that of a control.
+    """Compare each method's mean rank with a control's.
 
     Parameters
     ----------
     test : FriedmanTest
-        From `friedman`.
+        The result of `friedman`.
     control : hashable
         One of its methods.
     correction : {"holm", "bonferroni-dunn"}
@@ -454,10 +454,10 @@ def cliques(ranks: npt.ArrayLike, difference: float) -> list[list[int]]:
 # 107:1895-1922.
 
 DRAWS = 500
-"""Bootstrap samples, as many as its authors found to be enough."""
+"""Number of bootstrap samples, which the method's authors found to be enough."""
 
 Scorer = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
-"""Takes weights (draws, n), returns the scores (draws, methods); larger is better."""
+"""A function from weights (draws, n) to scores (draws, methods); larger is better."""
 
 
 def corrected_choice(scores: npt.ArrayLike) -> float:

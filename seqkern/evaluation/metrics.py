@@ -277,7 +277,7 @@ def brier(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
     labels : array_like, shape (n,)
         Two classes: positive where greater than zero; several: codes from 0.
     probabilities : array_like of float, shape (n,) or (n, classes)
-        Of the positive class, or of each class.
+        Probabilities of the positive class, or of each class.
 
     Returns
     -------
@@ -387,7 +387,7 @@ LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 """Probabilities of the intervals of a calibration curve."""
 
 LEAST = 1e-15
-"""Probabilities below count as this, so that a single error does not make the log loss infinite."""
+"""Least probability in the log loss, so that a single error does not make it infinite."""
 
 
 def log_loss(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:

@@ -30,7 +30,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
 MOST = 0.05
-"""Largest share of a test set that another task may train on as positives (they are negative in this test set)."""
+"""Largest share of a test set that another task may train on as positives, though negative in this test set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ def stored_loop(task: str, split: Split, key: str, labels: Labels, choice: Choic
 
 
 def digest(key: str) -> str:
-    """Return a hexadecimal digest of what an inner loop's scores depend on."""
+    """Return a hexadecimal digest of everything that determines an inner loop's scores."""
     return blake2b(key.encode(), digest_size=16).hexdigest()
 
 
@@ -217,7 +217,7 @@ class InnerFile:
 def read_inner_loops(
     paths: Iterable[PathLike], dataset: str, candidates: Sequence[Candidate]
 ) -> tuple[list[InnerLoop], dict[str, InnerLoop]]:
-    """Return the inner loops to pool for a data set, and its own by the digest of what their scores depend on.
+    """Return the inner loops to pool for a data set, and its own, each by a digest of its scores' inputs.
 
     Files with another kind of data or another alphabet, and tasks whose labels are not binary, are left out.
     """
@@ -318,7 +318,7 @@ def cluster(distances: npt.NDArray[np.float64], n: int, groups: npt.ArrayLike | 
 def cluster_groups(
     K: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_], n: int, groups: npt.ArrayLike | None = None
 ) -> npt.NDArray[np.int64]:
-    """Return groups for the inner folds: clusters of the positive samples, and each negative sample by itself.
+    """Return groups for the inner folds: clusters of the positive samples, and a group for each negative sample.
 
     K (m, m) holds the kernel values of the m positive samples only.
 

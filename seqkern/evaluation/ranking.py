@@ -332,7 +332,7 @@ def specificity_at_sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, 
     decisions : array_like of float, shape (n,)
         A higher decision means positive.
     sensitivity : float
-        From 0 to 1.
+        Least sensitivity, from 0 to 1.
 
     Returns
     -------

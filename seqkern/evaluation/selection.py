@@ -31,7 +31,7 @@ from seqkern.solvers.solver_specs import SOLVERS, Limits, draw_spec, ends_domain
 Candidate = tuple[Any, dict[str, Any]]
 
 ATTEMPTS = 20
-"""Draws for each missing candidate, since duplicates do not count."""
+"""Number of draws for each missing candidate, since duplicates do not count."""
 
 
 def grid_candidates(
@@ -82,11 +82,11 @@ def make_candidates(
 # classes better. Scores count as equal if rounding and the tolerance of a fit can explain their difference.
 
 RESOLUTION = 1e-4
-"""Scores that differ by less than this share of the best are equal: the fourth digit of a printed score."""
+"""Share of the best score within which scores count as equal: the fourth digit of a printed score."""
 DIGITS = 12
 """Number of digits to which mean scores are rounded for comparison."""
 KEPT_BYTES = 256 << 20
-"""Size of the matrices of all inner folds that are kept for a refinement; larger ones are computed again."""
+"""Maximum bytes of the matrices of all inner folds that are kept for a refinement; larger ones are computed again."""
 
 
 class Finished(Protocol):
@@ -298,7 +298,7 @@ def pair_resolution(labels: Labels, parts: Sequence[tuple[Any, npt.NDArray[np.in
 # tries the neighbours of the best candidate so far, until a round finds no better one.
 
 ROUNDS = 12
-"""Most rounds of a refinement: six decades from the end of a grid."""
+"""Maximum number of rounds of a refinement: six decades from the end of a grid."""
 
 
 def refine(trials: "Trials", limits: Sequence[Limits]) -> int:
@@ -384,7 +384,7 @@ def ends(
 
 
 def number_paths(spec: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return the paths of a spec's numeric parameters, including those of nested solvers.
+    """Return the paths of a spec's numeric parameters, also in nested solvers.
 
     >>> number_paths({"solver": "one_against_rest", "binary": {"solver": "csvc", "C": 3.0}})
     [('binary', 'C')]
@@ -409,7 +409,7 @@ def _is_number(value: Any) -> bool:
 # Classes of unequal size: when they count as unequal, and which class weights are tried.
 
 RARE = 0.4
-"""Classes are of unequal size if the rarer one has less than this share of the samples."""
+"""Share of the samples below which the rarer class makes classes unequal in size."""
 
 
 def unequal(labels: Labels) -> bool:
@@ -453,7 +453,7 @@ def with_class_weights(candidates: "Sequence[Candidate]", labels: Labels) -> "li
 WITH_GROUPS = (
     "leaves out one sample at a time: it ignores that similar samples are kept together, so its estimates are too good"
 )
-"""What is said of such a metric where samples have groups."""
+"""The note on such a metric where samples have groups."""
 
 
 def check_bound(
@@ -621,7 +621,7 @@ class PooledChoice(Choice):
 
 
 RULES = ("best", "one_standard_error")
-"""The rule of choice: see `select`."""
+"""The rules of choice; see `select`."""
 
 
 def select(

@@ -316,7 +316,7 @@ def mcnemar_counts(wins: int, losses: int, n: int, method: str = "midp") -> Mcne
 
 REPEATS, HALVES = 5, 2
 ZERO = 1e-12
-"""Smaller differences of scores are rounding errors."""
+"""Largest difference of scores that is a rounding error."""
 
 
 class FiveByTwo(NamedTuple):
@@ -340,7 +340,7 @@ def five_by_two_t(differences: npt.ArrayLike) -> FiveByTwo:
     Parameters
     ----------
     differences : array_like of float, shape (5, 2)
-        Of the scores of two methods, first − second: a row for each repeat, a column for each tested half.
+        Differences of two methods' scores, first − second: a row for each repeat, a column for each tested half.
 
     Returns
     -------
@@ -427,7 +427,7 @@ def _ratio(above: float, below: float) -> float:
 # 9:39 (why p is never 0).
 
 CLOSE = 1e-9
-"""Smaller differences count as equal, in favour of no difference."""
+"""Largest difference that counts as none, in favour of no difference."""
 
 
 def exchange_test(
@@ -587,9 +587,9 @@ TESTS = {
     "multiclass": {"accuracy": "mcnemar"},
     "real": {"absolute_error": "signed_rank"},
 }
-"""By kind of labels, the metrics with a test on samples tested once, and its name."""
+"""Names of the tests on samples tested once, by kind of labels and metric."""
 CLEAR_HALVES = 9
-"""Number of the ten halves on which one method must be ahead for F to say that it is better, not only different."""
+"""Number of the ten halves on which one method must lead for F to show that it is better, not only different."""
 
 
 class PairTest(NamedTuple):

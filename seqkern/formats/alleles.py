@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from seqkern.formats.reference import Genome
 
 GAP = 5000
-"""Regions less far apart are read as one: that is faster than a second read."""
+"""Distance in bases below which regions are read as one, which is faster than a second read."""
 MOST_MISMATCHES = 0.01
 MOST_IN_A_PART = 0.5
-"""Of a part of a file: more means another assembly, whatever the other parts hold."""
+"""Share of mismatches above which a part of a file has another assembly, whatever the other parts hold."""
 FEW_MISMATCHES = 2
-"""So many alleles may differ from the genome in any file: slips, not another assembly."""
+"""Number of mismatches allowed in any file: they are mistakes, not signs of another assembly."""
 PLACED, MISMATCH, ABSENT, BEYOND, LEFT_OUT = range(5)
-"""What became of an allele."""
+"""Status of an allele."""
 NOTES = {
     MISMATCH: "REF differs from the genome",
     ABSENT: "chromosome not in the genome",

@@ -21,7 +21,7 @@ from seqkern.sequences.formats import format_of, parsed
 Interval = tuple[int, int]
 """Start and stop, from 0, half open."""
 SHORTEST_INTRON = 10
-"""Shorter gaps between exons are frame shifts or errors of the assembly, not introns."""
+"""Length below which gaps between exons are frame shifts or assembly errors, not introns."""
 
 
 @dataclass

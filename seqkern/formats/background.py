@@ -22,11 +22,11 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 FIELD = 21
-"""Bits of each of three counts in one number."""
+"""Bits for each of three counts in one number."""
 STRETCH = 1 << 20
 """Bases read at a time, besides one region."""
 LONGEST = 1 << 20
-"""Bases of a region: its counts, with those of a stretch, fit into a field."""
+"""Maximum bases of a region, so that its counts and a stretch's fit into a field."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,16 +82,16 @@ def composition(regions: Regions, genome: Genome) -> Composition:
 
 MATCHED = ("length", "gc", "repeats")
 POOL, LEAST_POOL, LARGEST_POOL = 60, 20_000, 3_000_000
-"""Candidates for each region in the first round; for all of them at least and at most."""
+"""Number of candidates for each region in the first round; least and largest number for all regions."""
 ROUNDS = 3
-"""Regions without a close match draw again, from a larger pool; in the last round the nearest is taken."""
+"""Maximum number of rounds: regions without a close match draw again from a larger pool; the last takes the nearest."""
 CLOSE = {"gc": 0.02, "repeats": 0.05}
 """Largest difference of a close match."""
 LENGTHS = 12
-"""Classes of length, if there are more lengths: candidates have the longest of their class, and are trimmed."""
+"""Maximum number of length classes: candidates have the longest length of their class, and are trimmed."""
 NEAREST = 32
 QUERIED = 4_000_000
-"""Candidates looked at for a region at first, and for all of them at a time."""
+"""Number of candidates examined for a region at first, and for all regions at a time."""
 
 
 @dataclass(frozen=True)

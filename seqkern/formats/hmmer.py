@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LETTERS = {"amino": 20, "dna": 4, "rna": 4}
 LONGEST = 100_000
-"""Match states: more than any model has."""
+"""Maximum number of match states, more than any model has."""
 COUNT, NUMBER, CUTOFF = r"\d{1,10}", r"(?:-?\d{1,9}(?:\.\d{1,9})?|\*)", r"-?\d{1,9}(?:\.\d{1,9})?;?"
 FIELDS = {tag: re.compile(COUNT) for tag in ("LENG", "MAXL", "NSEQ", "CKSUM")}
 FIELDS |= {tag: re.compile(rf"{CUTOFF}\s+{CUTOFF}") for tag in ("GA", "TC", "NC")}
@@ -39,7 +39,7 @@ NEEDED = ("NAME", "LENG", "ALPH")
 
 
 class _DamageError(ValueError):
-    """Error that says what is wrong with an HMM."""
+    """Error that describes the damage of an HMM."""
 
 
 def check_hmms(text: str, name: str, remedy: str) -> int:
@@ -152,7 +152,7 @@ def _behind_the_annotation(line: str) -> str:
 
 TRANSITIONS = {"M": slice(0, 3), "I": slice(3, 5), "D": slice(5, 7)}
 TOLERANCE = 1e-4
-"""Of a sum of probabilities, whose logarithms are printed with five digits: 20 times their rounding."""
+"""Tolerance of a sum of probabilities: 20 times the rounding of logarithms printed with five digits."""
 
 
 def looks_like_hmmer(text: str) -> bool:

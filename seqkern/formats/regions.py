@@ -113,7 +113,7 @@ def resized(regions: Regions, width: int) -> Regions:
 
 
 def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
-    """Return which regions share a base with any of `others`.
+    """Return a mask of the regions that share a base with any of `others`.
 
     >>> from seqkern.formats.regions import make_regions
     >>> peaks = make_regions(["chr1", "chr1", "chr2"], [0, 10, 0], [10, 20, 10])
@@ -132,7 +132,7 @@ def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
 
 
 def overlapping_one_another(regions: Regions) -> npt.NDArray[np.bool_]:
-    """Return which regions share a base with another of the same regions.
+    """Return a mask of the regions that share a base with another of them.
 
     >>> from seqkern.formats.regions import make_regions
     >>> overlapping_one_another(make_regions(["chr1"] * 3, [0, 5, 20], [10, 15, 30])).tolist()
@@ -154,7 +154,7 @@ def cleared(regions: Regions, others: Regions, what: str) -> Regions:
 
 
 def inside(regions: Regions, lengths: dict[str, int]) -> npt.NDArray[np.bool_]:
-    """Return which regions lie completely inside their chromosome."""
+    """Return a mask of the regions that lie completely inside their chromosome."""
     return (regions.starts >= 0) & (regions.stops <= ends_of(regions.chromosomes, lengths))
 
 
@@ -396,9 +396,9 @@ def place_of(name: str, length: int, window: Window | None = None) -> Place | No
 # Sequences of genome regions, as a source that `seqkern.sequences.fasta` reads like a FASTA file.
 
 STEP = 1 << 16
-"""Regions nearer than this are read together, since a compressed genome is unpacked in blocks of this size."""
+"""Distance below which regions are read together, as compressed genomes are unpacked in blocks of this size."""
 SPAN = 1 << 24
-"""Bases that are read together at most."""
+"""Maximum number of bases read together."""
 WIDEST = 10**7
 COMPLEMENT = str.maketrans("ACGTUNRYSWKMBDHVacgtunryswkmbdhv", "TGCAANYRSWMKVHDBtgcaanyrswmkvhdb")
 
@@ -521,11 +521,11 @@ def overlap_of_two(first: Regions, second: Regions) -> Regions:
 # Loci: regions that no fold divides, because they share a chromosome or overlap.
 
 LEAST_CHROMOSOMES = 3
-"""Chromosomes with every class that it takes to hold out whole ones."""
+"""Minimum number of chromosomes with every class for holding out whole ones."""
 
 
 def loci(chromosomes: npt.ArrayLike, starts: npt.ArrayLike, lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return the locus of each window; windows closer to each other than the length of one of them share it.
+    """Return the locus of each window; windows closer to each other than one window's length share it.
 
     >>> loci(["chr1", "chr1", "chr1", "", "chr2"], [100, 250, 5000, 0, 100], [200, 300, 200, 200, 200]).tolist()
     [1, 1, 2, 0, 3]
@@ -570,7 +570,7 @@ def held_out(chromosomes: Sequence[str], labels: Sequence[str] | None) -> bool:
 
 
 def describe(whole: bool, chromosomes: int, kept: int) -> str:
-    """Return a sentence that says which regions folds keep together.
+    """Return a sentence on the regions that folds keep together.
 
     >>> describe(True, 22, 0)
     'folds hold out whole chromosomes (22); similar sequences on different ones, such as repeats, are not kept together'

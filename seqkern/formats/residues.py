@@ -21,7 +21,7 @@ STATES = "states"
 WINDOW = 15
 """Default number of residues of a window."""
 LARGEST_WINDOW = 99_999
-"""More residues than any known protein has."""
+"""Maximum number of residues of a window, more than any known protein has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,16 +276,16 @@ def residue_samples(chains: SequenceSet, window: int) -> tuple[SequenceSet, Resi
     Parameters
     ----------
     chains : SequenceSet
-        With the track ``states`` if states are known, and with profiles if there are any.
+        The chains, with the track ``states`` if states are known, and with profiles if there are any.
     window : int
         Residues of a window, an odd number; the sample itself is in the middle.
 
     Returns
     -------
     windows : SequenceSet
-        As from `residue_windows`; without the states, which kernels must not see.
+        Windows as from `residue_windows`, without the states, which kernels must not see.
     residues : Residues
-        With whole chains and their states, without profiles.
+        The residues, with whole chains and their states, without profiles.
 
     Raises
     ------

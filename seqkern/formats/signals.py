@@ -74,7 +74,7 @@ class Track:
                 file.writelines(f"{name}\t{start}\t{start + 1}\t{value:.10g}\n" for start, value in pairs)
 
     def save(self, path: PathLike) -> list[tuple[str, int]]:
-        """Write the values in the order they were added, and return what `load` needs beside the file."""
+        """Write the values in the order they were added, and return the data that `load` needs beside the file."""
         parts = sorted((place, name, n) for name, parts in self._parts.items() for place, n in parts)
         self._file.seek(0)
         with atomic_write(path) as file:
@@ -82,7 +82,7 @@ class Track:
         return [(name, n) for _, name, n in parts]
 
     def load(self, path: PathLike, parts: Sequence[tuple[str, int]]) -> None:
-        """Add the values of another track that `save` wrote; `parts` is what `save` returned."""
+        """Add the values of another track that `save` wrote; `parts` is the value that `save` returned."""
         with open(path, "rb") as file:
             for name, n in parts:
                 entries = np.frombuffer(file.read(n * ENTRY.itemsize), dtype=ENTRY)

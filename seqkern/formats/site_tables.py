@@ -166,7 +166,7 @@ def names_of(chromosomes: Iterable[str]) -> Iterator[tuple[str, str]]:
 ANY = "any"
 COLUMNS = ("record", "position", "strand", "label", "gene", "chromosome", "motif")
 FEWEST = 20
-"""From so many sites on a strand on, its motif is checked by itself."""
+"""Minimum number of sites on a strand for checking its motif separately."""
 NORMAL = ("GT–AG", "GC–AG", "AT–AC")
 
 Codes = npt.NDArray[np.uint8]
@@ -175,7 +175,7 @@ Row = tuple[str, int, str, str, str, str, str]
 
 @dataclass
 class SiteTable:
-    """A table of sites and decoys, with counts of what was left out.
+    """A table of sites and decoys, with counts of those left out.
 
     >>> SiteTable().counts("donor")
     (0, 0)
@@ -315,7 +315,7 @@ def _decoys(
 
 
 def places_of(codes: Codes, gene: Gene, motif: str) -> npt.NDArray[np.int64]:
-    """Return where a motif occurs inside a gene, on its strand.
+    """Return the places where a motif occurs inside a gene, on its strand.
 
     >>> places_of(DNA.encode(b"AGTACTTGT"), Gene("g", False, 0, 9), "GT").tolist()
     [1, 7]

@@ -28,7 +28,7 @@ COIL = "L-_."
 UNKNOWN = "?"
 REMEDY = "use H, E and C, or DSSP's H B E G I T S P; for coil also - _ L or .; ? for an unknown state"
 OF_PROTEINS = frozenset("ADFKMNQRVWY")
-"""Amino acids whose letters are not states: text with some of them is a sequence."""
+"""Amino acids whose letters are not states; text with some of them is a sequence."""
 LEFT_OUT = "chains with states but no sequence left out"
 
 

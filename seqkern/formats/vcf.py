@@ -28,9 +28,9 @@ from seqkern.formats.libraries import pysam
 # Reader of VCF and BCF in chunks of lines; for speed, only the first columns of a line are parsed.
 
 CHUNK = 1 << 14
-"""Records at a time."""
+"""Records read at a time."""
 COLUMNS = 5
-"""CHROM, POS, ID, REF and ALT; the others stay one text."""
+"""Number of columns parsed, CHROM, POS, ID, REF and ALT; the others stay one text."""
 BASES = re.compile("[ACGTN]+", re.IGNORECASE)
 POSITION = re.compile("[0-9]{1,15}")
 CONTIG = re.compile(r"##contig=<(?:.*,)?ID=([^,>]+).*[,<]length=(\d{1,18})(?!\d)")
@@ -175,7 +175,7 @@ def is_bcf(path: PathLike) -> bool:
 
 
 def _parse(lines: list[str], number: int, name: str) -> VcfChunk:
-    """Return the chunk of some lines, the first of which has the line number `number`."""
+    """Return the chunk of some lines; `number` is the number of the first one."""
     cells = [line.split("\t", COLUMNS) for line in lines]
     short = next((i for i, row in enumerate(cells) if len(row) < COLUMNS), None)
     if short is not None:
@@ -227,7 +227,7 @@ def _kind(ref: str, alt: str) -> int:
 # Numbers from the INFO column of a VCF file.
 
 INFO = 7
-"""Place of the column."""
+"""Index of the column INFO."""
 
 
 def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> npt.NDArray[np.float64]:

@@ -183,7 +183,7 @@ RANKINGS = {
     "composition": "|change| of the log-odds of 3-mers",
     "distance": "nearness to the middle of a positive sample",
 }
-"""Names of the rankings, with what they rank by."""
+"""Names of the rankings, with their criteria."""
 TOP = (10, 25, 50)
 COLUMNS = (
     "chromosome", "position", "id", "ref", "alt", "split", "reference", "alternative", "delta", "score",
@@ -201,7 +201,7 @@ def rank_scores(effects: HeldOutEffects, distance: Floats) -> dict[str, Floats]:
 
 
 def effect_scores(effects: HeldOutEffects, distance: Floats, threshold: float = 0.0) -> dict[str, Any]:
-    """Return how well each ranking finds the variants with a known effect, as JSON.
+    """Return the scores of each ranking on the variants with a known effect, as JSON.
 
     Alleles with a known effect beyond ±`threshold` count as true; alleles without a known effect are left out.
     """

@@ -82,7 +82,7 @@ from seqkern.sequences.windows import as_window
 # 19:2133, 2009.
 
 BASES = 100.0
-"""Wrong bases that count as much as a wrong boundary."""
+"""Number of wrong bases that count as much as a wrong boundary."""
 TOLERANCE = 0.01
 PASSES = 100
 
@@ -344,11 +344,11 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 # decision value, a length by a log-normal density, contents by their Markov chains.
 
 SHARES = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
-"""Quantiles at which knots lie."""
+"""Quantiles of the values at the knots."""
 FEWEST = 5
-"""With fewer exons of a type, its lengths are those of all exons."""
+"""Number of exons of a type below which the lengths of all exons are used."""
 BEYOND = 2.0
-"""By how much longer than the longest annotated part, or shorter than the shortest, others may be."""
+"""Largest ratio of an allowed length to the longest annotated one, or of the shortest one to an allowed length."""
 NARROWEST = 1e-3
 
 
@@ -561,10 +561,10 @@ SOLVER = "csvc:C=1"
 DECOYS = 5
 FOLDS = 3
 COSTS = (0.01, 0.1, 1.0, 10.0)
-"""Values of C among which is chosen."""
+"""Values of C to choose from."""
 LONGEST_INTRON = 20_000
 TOGETHER = 5
-"""Genes in a piece: several, so that a path that joins neighbours is a violation."""
+"""Number of genes in a piece: several, so that a path that joins neighbours is a violation."""
 
 
 @dataclass(frozen=True)
@@ -644,9 +644,7 @@ def _training_sites(genome: PathLike, annotation: Annotation, kind: str, seed: i
 
 
 def _places(chromosome: str, own: Annotated, length: int, together: int) -> list[Place]:
-    """Return the pieces of a chromosome: neighbouring genes that are all known, or genes of which at least one is
-    not.
-    """
+    """Return the pieces of a chromosome: neighbouring genes, in each piece all known, or not all."""
     places: list[Place] = []
     for start, stop in own.pieces(length):
         genes = tuple(gene for gene in own.genes if start <= gene.span[0] and gene.span[1] <= stop)

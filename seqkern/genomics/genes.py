@@ -24,9 +24,9 @@ from seqkern.sequences.streaming import occurrences, reverse_complement_codes
 
 LONGEST = 5
 NEEDED = 50
-"""Coding bases needed for each probability of the chain."""
+"""Number of coding bases needed for each probability of the chain."""
 PRIOR = 10.0
-"""Weight of the chain that sees one base less."""
+"""Weight of the chain with one preceding base less."""
 
 Codes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
@@ -337,7 +337,7 @@ def rows_of(gene: Gene, boundaries: Boundaries) -> list[int] | None:
 # Burge, Karlin: Prediction of complete gene structures in human genomic DNA. J. Mol. Biol. 268:78, 1997.
 
 LONGEST_PART = 10**6
-"""Bases; there are tables of all lengths up to the longest."""
+"""Maximum length of a part in bases; there are tables of all lengths up to the longest."""
 EXON_TYPES = ("inner", "left", "right", "single")
 """Rows of `Scores.exon_lengths`: an exon between two introns, at the left or right end of its gene, or a whole gene."""
 
@@ -469,10 +469,10 @@ def exon_types(n: int) -> npt.NDArray[np.int64]:
 # Rätsch, Sonnenburg: Large scale hidden semi-Markov SVMs. Advances in Neural Information Processing Systems 19, 2007.
 
 CONTENT_UNIT = 10.0
-"""Contents are divided by it, so that a weight changes the score about as much as that of a site."""
+"""Divisor of the contents, so that a weight changes the score about as much as a site's weight does."""
 EXONS = ("inner", "first", "last", "single")
 BY_STRAND = ((0, 1, 2, 3), (0, 2, 1, 3))
-"""For each strand, which of `EXONS` the types of `decoding.EXON_TYPES` are."""
+"""Indices in `EXONS` of the types in `decoding.EXON_TYPES`, for each strand."""
 CURVES = ("donor", "acceptor", *(f"{name} exon" for name in EXONS), "intron length")
 SINGLE = ("rare donor", "coding", "intron", "gene")
 

@@ -33,7 +33,7 @@ from seqkern.sequences.alphabets import DNA, RNA, Alphabet, as_alphabet
 
 BINS = 100
 FEW_KNOWN = 25
-"""With fewer known motifs, p-values depend much on which are given."""
+"""Number of known motifs below which p-values depend much on the selection of motifs."""
 
 Floats = npt.NDArray[np.float64]
 

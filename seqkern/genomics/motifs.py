@@ -424,13 +424,13 @@ class FoundMotif:
     sign : {1, -1}
         Whether it raises or lowers decision values.
     counts : ndarray of int64, shape (columns, letters)
-        Of residues at each position.
+        Counts of residues at each position.
     sites : int
         Seqlets, or k-mers.
     share : float
-        Of the sum of absolute contributions, or of the weights of the k-mers of its sign.
+        Share of the sum of absolute contributions, or of the weights of the k-mers of its sign.
     alphabet : Alphabet
-        Of the residues.
+        Alphabet of the residues.
     background : ndarray of float64, shape (letters,)
         Frequencies of residues in the sequences; uniform for k-mers.
 
@@ -482,7 +482,7 @@ class FoundMotif:
 def find_motifs(
     model: Model | Explainer, X: SequenceSet | None = None, *, pair: str | None = None, least: int = LEAST_MEMBERS
 ) -> list[FoundMotif]:
-    """Return the motifs that a model has learned, those of the positive class first.
+    """Return the motifs of a model, the positive class's first.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def identity_of(models: list[Any], data: list[Any], options: Any) -> str:
 CLASSES = 96
 NO_CLASS = -1
 DRAWS, ROUNDS = 16, 8
-"""In each round, so many positions for each variant that is still missing; rounds."""
+"""Positions drawn in each round for each variant that is still missing, and the maximum number of rounds."""
 
 Regions = Sequence[tuple[str, int, int]]
 

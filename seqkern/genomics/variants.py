@@ -1,4 +1,4 @@
-"""What scores variants: tables, windows or sites of one model or several."""
+"""Scorers of variants: tables, windows or sites of one model or several."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Alleles(Protocol):
 
 
 class Scorer(Protocol):
-    """Interface of a scorer, which gives alleles their numbers."""
+    """Interface of a scorer of alleles."""
 
     flank: int
     columns: Mapping[str, str]
@@ -196,9 +196,9 @@ def _check(model: Model) -> None:
 # Lee et al. 2015, Nat. Genet. 47:955-961.
 
 LARGEST = 1e290
-"""Absolute weight of a k-mer, at most: no sum over a sequence's k-mers is beyond the largest number."""
+"""Maximum absolute weight of a k-mer, so that no sum over a sequence's k-mers overflows."""
 LEAST = 1024
-"""Variants for which a thread is worth while."""
+"""Minimum number of variants for which a thread is worthwhile."""
 
 
 class TableScorer:

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 # Checks, before any work, that a Gram matrix fits into memory, into a process's address space, and on the disk.
 
 THREAD_ADDRESSES = 256 << 20
-"""What stacks and heaps of threads reserve of the addresses, beside the matrix; hardly any of it is used."""
+"""Address space in bytes reserved for stacks and heaps of threads, beside the matrix; little of it is used."""
 
 
 def allowed_memory(limit: int | str | None) -> int:
@@ -221,7 +221,7 @@ class GramJob:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Everything that the values of the matrix depend on."""
+        """The text that identifies everything that the values of the matrix depend on."""
         identity = self.kernel.identity()
         row_digest, col_digest = data_digests(self.X, self.Y)
         return {
@@ -264,7 +264,7 @@ class GramJob:
 
     @cached_property
     def extension(self) -> Extension | None:
-        """The finished matrix from which entries are copied, if one was given."""
+        """The finished matrix to copy entries from, if one was given."""
         return None if self.extend is None else open_extension(self.extend, self.identity, self.X, self.Y)
 
     # ---- before the work ---------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def open_mapped(mapped: np.memmap) -> IO[bytes]:
 
 
 def open_same(path: Any, origin: tuple[int, int] | None) -> IO[bytes]:
-    """Open a file for reading; raise GramError if its device and inode are not those of `origin`."""
+    """Open a file for reading; raise GramError if its device and inode differ from `origin`."""
     file = open(path, "rb", buffering=0)  # noqa: SIM115
     if origin is None or _inode(file) == origin:
         return file
@@ -240,7 +240,7 @@ class GramMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, m)."""
+        """The shape (n, m)."""
         rows, cols = self.values.shape
         return rows, cols
 
@@ -250,7 +250,7 @@ class GramMatrix:
         Parameters
         ----------
         rows, cols : array_like of int64, boolean mask, or slice
-            Which of the samples.
+            The selected samples.
 
         Returns
         -------
@@ -275,11 +275,11 @@ class GramMatrix:
 # Rows and columns of a Gram matrix file, read on demand, for solvers that need few rows at a time.
 
 BLOCK_BYTES = 64 * 2**20
-"""Of the rows that are read at a time."""
+"""Bytes of the rows that are read at a time."""
 
 
 class GramRows:
-    """Selected rows and columns of a symmetric matrix in a file, none of which is kept in memory."""
+    """Selected rows and columns of a symmetric matrix in a file, never kept in memory."""
 
     ndim = 2
 

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 # They detect damage by a disk or a copy, and the side file of another matrix. XXH3 does not protect against forgery.
 
 BLOCK_BYTES = 1 << 24
-"""Bytes of a block of rows, or one row if it has more; part of the file format."""
+"""Bytes of a block of rows (or of a longer single row); part of the file format."""
 CHUNK = 1 << 18
-"""Bytes that are read at a time: few enough to stay in the cache until they are digested."""
+"""Bytes read at a time, few enough to stay in the cache until they are digested."""
 
 
 def content_digest(content: dict[str, Any]) -> str:
@@ -112,7 +112,7 @@ def damaged_rows(file: int, offset: int, shape: tuple[int, int], itemsize: int, 
 
 
 def count_blocks(shape: tuple[int, int], itemsize: int) -> int:
-    """Return the number of row blocks of a matrix, each of which has a digest.
+    """Return the number of row blocks of a matrix, one for each digest.
 
     >>> count_blocks((5000, 5000), 8)
     12
@@ -266,7 +266,7 @@ def _unfinished(path: Path) -> GramError:
 # matrix without it is unfinished. It holds digests of the values and of itself, which are verified.
 
 _ATTEMPTS = 5
-"""A matrix that other processes replace so often while it is opened is given up."""
+"""Attempts to open a matrix that other processes keep replacing."""
 
 
 def open_gram(

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 TILE_BYTES = 1 << 26
 TILE_ROWS = 512
 PIECE_BYTES = 1 << 18
-"""Bytes that are written at a time: Linux takes larger pages for larger writes, and memory in one piece is scarce."""
+"""Bytes written at a time: Linux takes larger pages for larger writes, and contiguous memory is scarce."""
 DIGEST_BYTES = 16
-"""At the end of the file of a tile, after the values."""
+"""Bytes of the digest at the end of a tile's file, after the values."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class TileFolder:
 
 ASSEMBLY_BYTES = 2 * TILE_BYTES
 MOST_THREADS = 4
-"""More would wait for the disk, and each needs memory."""
+"""Maximum number of threads: more would wait for the disk, and each needs memory."""
 Buffers: TypeAlias = "SimpleQueue[npt.NDArray[np.floating[Any]]]"
 
 
@@ -341,7 +341,7 @@ def _cut(buffer: npt.NDArray[np.floating[Any]], shape: tuple[int, int]) -> npt.N
 
 DIGEST_LETTERS = 16
 GAP = 64
-"""So many known records between new ones are computed anew: a range of columns is cheaper than its parts."""
+"""Number of known records between new ones up to which they are computed anew: one range of columns is cheaper."""
 
 SAME = {
     "identity": ("another kernel", "give the kernel of that matrix"),
@@ -349,7 +349,7 @@ SAME = {
     "symmetric": ("another shape", "give --against for both matrices, or for neither"),
     "build": ("another build of seqkern", "compute the matrix without --extend"),
 }
-"""What two matrices must have in common, and what to do if they have not."""
+"""Properties that two matrices must share, with the name and the remedy of a difference."""
 
 
 class Range(NamedTuple):
@@ -488,7 +488,7 @@ def _new(places: npt.NDArray[np.int64], start: int, stop: int) -> list[Range]:
 # The entries of the tiles of a Gram matrix: computed by the kernel, or copied from a finished matrix.
 
 Progress: TypeAlias = Callable[[int, int], object]
-"""Called with (entries done, all entries)."""
+"""A function called with (entries done, all entries)."""
 
 
 class TileValues:

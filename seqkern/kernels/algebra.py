@@ -91,7 +91,7 @@ class SumKernel(PartParameters, CompositeKernel):
 
     .. math:: K(x, y) = \sum_i w_i K_i(x, y)
 
-    Complexity: that of all parts.
+    Complexity: the sum over all parts.
 
     Definiteness: positive semi-definite if all parts are.
 
@@ -216,16 +216,16 @@ class SumKernel(PartParameters, CompositeKernel):
         return tally
 
     def tallied(self, tally: Iterator[Sums], alphabet: Alphabet) -> TalliedParts:
-        """Return the sum of what the parts make of their tallies."""
+        """Return the sum of the values that the parts compute from their tallies."""
         return TalliedParts(self.bases, [part.tallied(tally, alphabet) for part in self.bases])
 
     @property
     def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether all parts have."""
+        """Whether all parts have weights at positions."""
         return all(part.has_weights_at_positions for part in self._given())
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return the sum of what the parts give, each with its own normalisation; None if a part has none."""
+        """Return the sum of the parts' weights at positions, each normalised as its part; None if a part has none."""
         if not self.has_weights_at_positions:
             return None
         parts = zip(self.bases, self._weights(), strict=True)
@@ -248,7 +248,7 @@ class SumKernel(PartParameters, CompositeKernel):
         )
 
     def feature_names(self, records: Any) -> list[str] | None:
-        """Return the names of the parts' features, after those of the parts where there are several; else None."""
+        """Return the names of the features, after the part's name if there are several; None if a part has none."""
         found = [known_names(part, records) for part in self.bases]
         names = [own for own in found if own is not None]
         if len(names) < len(found):
@@ -322,7 +322,7 @@ class ProductKernel(PartParameters, CompositeKernel):
     -----
     .. math:: K(x, y) = \prod_i K_i(x, y)
 
-    Complexity: that of all parts.
+    Complexity: the sum over all parts.
 
     Definiteness: positive semi-definite if all parts are.
 

@@ -175,7 +175,7 @@ BLOCK_BYTES = 1 << 22
 CACHE_BYTES = 1 << 20  # a block that stays in the second-level cache while it is copied
 LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns
 Piece: TypeAlias = tuple[int, int, list[tuple[int, int]]]
-"""First row, last row + 1, and the first column and the last + 1 of each cut."""
+"""First row, last row + 1, and the first column and last column + 1 of each cut."""
 SHARES = 4  # blocks of rows for each thread: the last ones to be done are small
 
 
@@ -253,7 +253,7 @@ def _pieces(
 # Symmetric matrices over all pairs of records, computed above the diagonal by threaded loops over rows.
 
 TASKS = 64
-"""Parts of the rows: the last ones have few columns."""
+"""Number of parts of the rows; the last parts have few columns."""
 
 
 def symmetric_matrix(

@@ -46,7 +46,7 @@ class PreparedParts:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The counts of what the policies of all parts affected."""
+        """The number of records that each policy of the parts affected."""
         return add_counts(part.counts for part in self.parts)
 
 
@@ -70,7 +70,7 @@ class CompositeKernel(Kernel):
         return self._combine_diagonals([(diagonal != 0).astype(np.float64) for diagonal in diagonals])
 
     def _seen(self, X: Any) -> Any:
-        """Return the data that the parts see of `X`."""
+        """Return `X` in the form that the parts take."""
         return X
 
     @property
@@ -80,7 +80,7 @@ class CompositeKernel(Kernel):
 
     @property
     def fitted(self) -> bool:
-        """Whether `fit` has learned something; parts that only read files do not count."""
+        """Whether `fit` has learned something; reading a file does not count."""
         own = any(name.endswith("_") for name in vars(self) if name != "bases_")
         return own or any(part.fitted for part in vars(self).get("bases_", ()))
 

@@ -285,18 +285,18 @@ class SumOfValues:
 # folds support records into one table, and `dots` applies it to the records, block by block.
 
 BLOCK = 1 << 16
-"""Records that are prepared together."""
+"""Records prepared together."""
 
 MATRIX_BYTES = 1 << 26
-"""Of the kernel values with the support, where these are not folded."""
+"""Bytes of the kernel values with the support, where these are not folded."""
 
 LARGEST_SET = 2_000_000
-"""Records that have feature vectors at the same time; of up to so many all have them.
+"""Number of records that have feature vectors at the same time; smaller sets have all of theirs.
 
 Fixed, so that training is the same on every machine."""
 
 SAMPLE = 50_000
-"""Records whose feature vectors tell the memory of all."""
+"""Number of records whose feature vectors are measured to predict the memory of all."""
 
 
 def is_deferred(X: object) -> TypeGuard[SequenceSet]:

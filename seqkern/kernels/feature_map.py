@@ -102,7 +102,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
 
 
 def _longest(X: Samples) -> Samples:
-    """Return a one-record copy that preserves what the features depend on: alphabet and length, or columns."""
+    """Return a one-record copy with the alphabet and length, or columns, that determine the features."""
     if not isinstance(X, SequenceSet):
         return X.take([0])
     return X.take([int(np.argmax(X.lengths))]).compact()

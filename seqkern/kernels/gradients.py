@@ -188,7 +188,7 @@ class KernelGradient:
         return (found - self.raw * np.add.outer(shares, shares)) * self._inverse_roots()
 
     def at(self, values: Mapping[str, float]) -> KernelGradient:
-        """Return the KernelGradient for other values of some parameters, reusing what does not depend on them."""
+        """Return the KernelGradient for other values of some parameters, reusing independent parts."""
         now = self.kernel.tunable()
         changed = {name: value for name, value in values.items() if now[name] != value}
         if not changed:

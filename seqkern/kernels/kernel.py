@@ -1,4 +1,4 @@
-"""Base classes with everything that a kernel does for its callers; `contract` has what a family implements.
+"""Base classes with everything that a kernel does for its callers; `contract` has the methods of a family.
 
 A kernel family subclasses `Kernel` or `SequenceKernel` and implements its parameters, ``_prepare`` and ``_block``.
 Call structure::
@@ -264,7 +264,7 @@ class StoredForm:
 # The contract of a kernel family: its parameters, ``_prepare``, ``_block`` and optional methods.
 
 IMPLICIT_BYTE_NS = 0.2
-"""Of a product, for each byte of an Implicit."""
+"""CPU nanoseconds of a product for each byte of an Implicit."""
 LAST_PARAMETERS: tuple[str, ...] = (
     *("search", "iterations", "inclusion", "normalize", "presence", "reverse_complement"),
     *("alphabet", "short", "zero_diagonal", "n_threads", "algorithm"),
@@ -289,7 +289,7 @@ class KernelContract(Parameters):
     views : tuple of str
         Names of the views that the sequences must carry.
     sequence_views : tuple of str
-        Those among them that are sequences; the others are vectors.
+        The views among them that are sequences; the others are vectors.
     of_several : bool
         Whether samples must have several sequences, as sequence views.
     data_dependent : bool
@@ -391,11 +391,11 @@ class KernelContract(Parameters):
         """Learn from training data; only for ``data_dependent`` kernels. Sets attributes ending in ``_``."""
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of what `_fit` learned."""
+        """Return (JSON dict, dict of arrays) of the values learned by `_fit`."""
         return {}, {}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned.
+        """Restore the state returned by `fitted_state`.
 
         Parameters
         ----------
@@ -408,12 +408,12 @@ class KernelContract(Parameters):
     def restrict(self, rows: npt.NDArray[Any]) -> "Kernel":
         """Return an equivalent fitted kernel for comparisons with some of the training samples only.
 
-        By default the kernel itself: what it learned is needed for any columns.
+        By default the kernel itself: its learned values are needed for any columns.
 
         Parameters
         ----------
         rows : ndarray of int or bool
-            Which training samples.
+            The training samples to keep.
 
         Returns
         -------
@@ -422,7 +422,7 @@ class KernelContract(Parameters):
         return cast("Kernel", self)
 
     def stored_form(self) -> StoredForm | None:
-        """Return how this kernel follows from matrices over all samples; None if it does not.
+        """Return the derivation of this kernel from matrices over all samples; None if there is none.
 
         By default the kernel itself if it learns nothing: one Gram matrix serves every training set.
 
@@ -433,7 +433,7 @@ class KernelContract(Parameters):
         return None if self.data_dependent else StoredForm((cast("Kernel", self),))
 
     def learned(self) -> dict[str, float]:
-        """Return what `fit` learned that is worth reporting, a dict of text to number, possibly empty.
+        """Return the learned values worth reporting, a dict of text to number, possibly empty.
 
         A study stores it for each training set, with the chosen parameters.
         """
@@ -484,8 +484,8 @@ class KernelContract(Parameters):
         return None
 
     def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> "Tally | None":
-        """Return sums over the k-mers of z_j from which Σ_j coefficients[j]·K(x, z_j), not normalised, follows for any
-        x; None if the z_j are needed.
+        """Return sums over the k-mers of z_j that determine Σ_j coefficients[j]·K(x, z_j), not normalised, for any x;
+        None if the z_j are needed.
 
         Parameters
         ----------
@@ -502,14 +502,14 @@ class KernelContract(Parameters):
         return None
 
     def tallied(self, tally: "Iterator[Sums]", alphabet: Alphabet) -> "Tallied":
-        """Return what applies a `tally` to new sequences.
+        """Return the object that applies a `tally` to new sequences.
 
         Parameters
         ----------
         tally : iterator of ndarray of float
-            Over what `tally` gave, in any precision; the kernel takes as many as it gave.
+            Iterator over the arrays of `tally`, in any precision; the kernel takes as many as `tally` gave.
         alphabet : Alphabet
-            Of the sequences.
+            Alphabet of the sequences.
 
         Returns
         -------
@@ -526,7 +526,7 @@ class KernelContract(Parameters):
         Parameters
         ----------
         support : SequenceSet, m sequences of one length
-            z_j; their length is that of the windows.
+            z_j, as long as the windows.
         coefficients : ndarray of float64, shape (m,)
             One for each.
 
@@ -544,7 +544,7 @@ class KernelContract(Parameters):
         Parameters
         ----------
         length : int
-            In residues.
+            Length of the sequences in residues.
 
         Returns
         -------
@@ -652,11 +652,11 @@ class KernelContract(Parameters):
         )
 
     def min_length(self) -> int:
-        """Return how many residues a sequence needs for a non-empty comparison."""
+        """Return the minimum number of residues that a sequence needs for a non-empty comparison."""
         return 0
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the algorithm that will run, and its predicted cost.
+        """Return the algorithm that will run and its predicted cost.
 
         Parameters
         ----------
@@ -761,9 +761,9 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Y : the same, m records, optional
             The columns. By default `X`; then the matrix is exactly symmetric.
         dtype : {float64, float32}
-            Of the result.
+            Data type of the result.
         n_threads : int, optional
-            By default the kernel's own `n_threads`, or all cores. Does not change the result.
+            Number of threads, by default the kernel's own or all cores. It does not change the result.
 
         Returns
         -------
@@ -934,7 +934,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
-            The samples; for K(Y, X)·v, those of both, see `KernelOperator.take`.
+            The samples; for K(Y, X)·v, the samples of both, see `KernelOperator.take`.
         dtype : {numpy.float64, numpy.float32}
             Precision of tables; see `KernelOperator.with_tables`.
 
@@ -1012,7 +1012,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         )
 
     def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the explicit features of a table that may have missing values, NaN, which are those of a feature.
+        """Return the explicit features of a table that may have missing values; NaN, if a feature's value is missing.
 
         Parameters
         ----------
@@ -1060,7 +1060,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
     def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> "FeatureBlocks":
         """Return the explicit features, normalised like the kernel, in blocks for solvers that take blocks.
 
-        By default those of `features`, computed at once, in their own precision.
+        By default the output of `features`, computed at once, in its own precision.
 
         Parameters
         ----------
@@ -1131,9 +1131,9 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Parameters
         ----------
         rows, cols : Prepared
-            From `prepare`, or row ranges of one; `rows` prepared ``like`` the whole that `cols` is cut from.
+            Results of `prepare`, or row ranges of one; `rows` prepared ``like`` the whole that `cols` is cut from.
         out : ndarray of float64, shape (n, m), optional
-            Where to write; rows contiguous.
+            Array for the result; rows contiguous.
 
         Returns
         -------
@@ -1156,9 +1156,9 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Parameters
         ----------
         rows, cols : Prepared
-            As for `block`.
+            Prepared sets as for `block`.
         out : ndarray of float64, shape (n, m)
-            Where to write; rows contiguous.
+            Array for the result; rows contiguous.
 
         Returns
         -------
@@ -1271,7 +1271,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         return canonical_json([self.spec(execution=False), learned.hexdigest()])
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return (JSON dict, dict of arrays) from which `kernel_from_state` restores this kernel."""
+        """Return (JSON dict, dict of arrays); `kernel_from_state` restores this kernel from it."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "fitted": header}, arrays
 

@@ -19,7 +19,7 @@ from seqkern.kernels import _implicit
 
 Floats = npt.NDArray[np.float64]
 Table: TypeAlias = npt.NDArray[Any]
-"""Of float64, or of float32 where single precision was asked for."""
+"""Array of float64, or of float32 in single precision."""
 
 
 class KernelOperator:
@@ -57,7 +57,7 @@ class KernelOperator:
         """Multiply a table by G, in place; by default a no-op, for explicit features."""
 
     def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Return the products Φ·weights, or only those of the records numbered `rows`."""
+        """Return the products Φ·weights for all records, or for those numbered `rows`."""
         raise NotImplementedError
 
     def weights(self, coefficients: npt.ArrayLike) -> Table:

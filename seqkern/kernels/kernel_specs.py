@@ -182,7 +182,7 @@ add_kind(
 # The rule that chooses the input of solvers from a kernel: a Gram matrix, features, or products with the matrix.
 
 LARGEST_GRAM = 4 << 30
-"""Bytes of a Gram matrix above which products replace it: fixed, so that the choice is the same on every machine."""
+"""Bytes of a Gram matrix above which products replace it; fixed, so that every machine chooses alike."""
 SMALL_FEATURES = 1 << 28
 """Bytes of feature vectors up to which products are not considered."""
 

@@ -1,4 +1,4 @@
-"""Table of the kernels by name, with the modules of their classes, so that a look-up imports a single module.
+"""Table of the kernels by name, with the modules of their classes; finding a class imports a single module.
 
 A new kernel needs one line here, and one in the stub ``__init__.pyi``; the registry tests report missing ones.
 """

@@ -14,13 +14,13 @@ from seqkern.core.progress import tell
 from seqkern.sequences.alphabets import Alphabet
 
 MOST_HOURS = 100.0
-"""Of one processor core: longer work is refused, unless `LIMIT` allows it."""
+"""Maximum hours of one processor core; longer work is refused, unless `LIMIT` allows it."""
 
 LIMIT = "SEQKERN_MAX_HOURS"
-"""The environment variable with another number of hours."""
+"""Environment variable with another maximum number of hours."""
 
 TOLD = 60.0
-"""Predicted seconds from which commands say, before they start, how long the work will take."""
+"""Predicted seconds above which commands announce the time before they start."""
 
 
 @dataclass(frozen=True)

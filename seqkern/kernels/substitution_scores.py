@@ -85,7 +85,7 @@ def matrix_names() -> list[str]:
 
 
 def of_bases(letters: Iterable[str]) -> bool:
-    """Return whether the letters of an alphabet or matrix are those of DNA or RNA."""
+    """Return whether the letters of an alphabet or matrix are bases, of DNA or RNA."""
     return set(letters) - NOT_LETTERS <= NUCLEOTIDES
 
 

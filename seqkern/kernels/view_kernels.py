@@ -31,7 +31,7 @@ from seqkern.sequences.sequence_set import SequenceSet, sequence_views
 # Kernels of one piece of each sample: a part of its sequence, or one of its sequences.
 
 FARTHEST = 10**12
-"""Longer than any sequence, and far from the limits of int64."""
+"""A position beyond the end of any sequence, and far from the limits of int64."""
 
 
 class PieceKernel(CompositeKernel):
@@ -195,7 +195,7 @@ class PartKernel(PieceKernel):
 
     .. math:: K(x, y) = B(x[start:stop], y[start:stop])
 
-    Complexity: that of the base kernel on the part.
+    Complexity: as the base kernel's on the part.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -239,12 +239,12 @@ class PartKernel(PieceKernel):
 
     @property
     def piece(self) -> Piece:
-        """(start, stop)."""
+        """The part as (start, stop)."""
         return self.start, self.stop
 
     @property
     def label(self) -> str:
-        """Such as ``0:40``."""
+        """The part as text, such as ``0:40``."""
         return ":".join("" if end is None else str(end) for end in (self.start, self.stop))
 
     def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
@@ -252,11 +252,11 @@ class PartKernel(PieceKernel):
 
     @property
     def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether the base has."""
+        """Whether the base has weights at positions."""
         return self.base.has_weights_at_positions
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return those of the base on the part of the windows; None if it has none."""
+        """Return the base's weights on the part of the windows; None if it has none."""
         if not self.has_weights_at_positions:
             return None
         first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
@@ -286,7 +286,7 @@ class ViewKernel(PieceKernel):
 
     .. math:: K(x, y) = B(x_v, y_v)
 
-    Complexity: that of the base kernel on the view.
+    Complexity: as the base kernel's on the view.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -324,22 +324,22 @@ class ViewKernel(PieceKernel):
 
     @property
     def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """The view, and those that the base needs."""
+        """The view, and the views that the base needs."""
         return tuple(dict.fromkeys((self.view, *super().views)))
 
     @property
     def sequence_views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """The view."""
+        """The view, in a tuple."""
         return (self.view,)
 
     @property
     def of_several(self) -> bool:  # type: ignore[override]  # always, whatever the base needs
-        """True: there is a view to choose."""
+        """Always True: there is a view to choose."""
         return True
 
     @property  # type: ignore[misc]  # here it follows from the data
     def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the data
-        """None: the alphabet of the view may be another one than that of the records."""
+        """Always None: the view may have another alphabet than the records."""
         return None
 
     @property
@@ -384,7 +384,7 @@ class EachViewKernel(CompositeKernel):
     and for combination the sum with the weights that the kernel `combination` learns from the training set. With the
     views named in `only`, the matrices of all training sets then follow from one matrix of each view.
 
-    Complexity: that of the base kernel on all views.
+    Complexity: as the base kernel's on all views.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -447,22 +447,22 @@ class EachViewKernel(CompositeKernel):
 
     @property
     def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """The views that are named, and those that the base needs."""
+        """The named views, and the views that the base needs."""
         return tuple(dict.fromkeys((*self.sequence_views, *super().views)))
 
     @property
     def sequence_views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """The views that are named."""
+        """The named views."""
         return tuple(self.only or ())
 
     @property
     def of_several(self) -> bool:  # type: ignore[override]  # always, whatever the base needs
-        """True: there is a view to choose."""
+        """Always True: there are views to choose."""
         return True
 
     @property  # type: ignore[misc]  # here it follows from the data
     def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the data
-        """None: views may have alphabets of their own."""
+        """Always None: views may have alphabets of their own."""
         return None
 
     @property
@@ -519,7 +519,7 @@ class EachViewKernel(CompositeKernel):
             self.joined_ = self.joined(self.names_).fit(X, y).forget()
 
     def learned(self) -> dict[str, float]:
-        """Return what the joined kernel learned."""
+        """Return the values learned by the joined kernel."""
         return self.joined_.learned() if hasattr(self, "joined_") else {}
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -530,7 +530,7 @@ class EachViewKernel(CompositeKernel):
         return {"views": list(self.names_), "joined": header}, nest("joined", arrays)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         if "views" not in header:
             super().restore_fitted(header, arrays)
             return
@@ -539,7 +539,7 @@ class EachViewKernel(CompositeKernel):
         self.joined_.restore_fitted(header["joined"], unnest("joined", arrays))
 
     def stored_form(self) -> StoredForm | None:
-        """Return that of the joined kernel, if the views are named; else this kernel, if it learns nothing."""
+        """Return the joined kernel's form if the views are named; else this kernel, if it learns nothing."""
         if self.data_dependent and self.only and not self.normalize:
             return self._any().stored_form()
         return super().stored_form()
@@ -637,24 +637,24 @@ class EachViewKernel(CompositeKernel):
         return self._of(X).operator(X)
 
     def operator_bytes(self, X: Any) -> int:
-        """Return what the joined kernel takes."""
+        """Return the memory in bytes that the joined kernel's products take."""
         return self._of(self.coerce(X)).operator_bytes(X)
 
     def operator_cost(self, X: Any) -> float:
-        """Return the seconds of the joined kernel."""
+        """Return the CPU seconds of one product with the joined kernel."""
         return self._of(self.coerce(X)).operator_cost(X)
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return what the joined kernel takes."""
+        """Return the memory in bytes that the joined kernel's feature vectors take."""
         return self._of(self.coerce(X)).implicit_bytes(X)
 
     def feature_bytes(self, X: Any) -> int:
-        """Return what the features of the joined kernel take."""
+        """Return the memory in bytes that the joined kernel's features take."""
         return self._of(self.coerce(X)).feature_bytes(X)
 
 
 def _other_views(names: Sequence[str], known: Sequence[str]) -> SequenceError:
-    """Return the SequenceError for samples whose views differ from those of the columns."""
+    """Return the SequenceError for samples and columns with different views."""
     return SequenceError(
         f"the samples have the sequences {', '.join(names)}, those they are compared with {', '.join(known)}",
         remedy="give the same sequences under the same names, in the same order",

@@ -33,7 +33,7 @@ Values = dict[str, npt.NDArray[np.float64]]
 class Piece:
     """The candidates of one chunk of a pool, with their places in it and their values.
 
-    Among the values are ``key``, of which the smallest are best, and ``tie``, which decides between equal keys.
+    Among the values are ``key``, the smaller the better, and ``tie``, which decides between equal keys.
     """
 
     X: Any
@@ -111,10 +111,10 @@ class Candidates:
 
 STRATEGIES = ("uncertain", "random")
 SAME_DIRECTION = 1e-12
-"""Records at a smaller angle, as 1 − its cosine, are the same for the kernel: a second label would teach nothing."""
+"""Angle, as 1 − its cosine, up to which records are the same for the kernel: a second label would teach nothing."""
 
 CANDIDATES_PER_RECORD = 10
-"""Candidates, as a multiple of the records to choose."""
+"""Number of candidates, as a multiple of the records to choose."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Suggestions:
     n_known: int | None = None
 
     def sentence(self) -> str:
-        """Return a line that says whether more labels are worth their cost."""
+        """Return a line on whether more labels are worth their cost."""
         if self.within is None:
             return f"{self.n_pool} records in the pool; the solver has no margin, so that no rule says when to stop"
         if self.within == 0:
@@ -316,9 +316,9 @@ def distances(K: npt.NDArray[np.float64], order: npt.NDArray[np.int64]) -> npt.N
 Floats = npt.NDArray[np.float64]
 
 SAME_VARIANT = 1e-9
-"""Candidates whose functions differ by a variance of less than this share are the same variant."""
+"""Share of two candidates' variances below which the variance of their difference makes them one variant."""
 JITTER = 1e-10
-"""Of the largest variance; what joint draws add to the diagonal first."""
+"""Share of the largest variance that joint draws add to the diagonal first."""
 
 
 def expected_improvement(means: Floats, deviations: Floats, best: float) -> Floats:
@@ -341,7 +341,7 @@ def believer(
     acquisition: Callable[[Floats, Floats, list[int]], Floats],
     ties: Floats,
 ) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Choose a batch one variant at a time, as if those chosen had been measured with their means as results."""
+    """Choose a batch one variant at a time, as if the means of those chosen had been measured."""
     left, given = ~np.zeros(len(means), dtype=bool), covariance.copy()
     order: list[int] = []
     values: list[float] = []
@@ -358,7 +358,7 @@ def believer(
 
 
 def draws(means: Floats, covariance: Floats, n: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Choose a batch by functions drawn from the joint posterior: the best variant of each that is not chosen yet.
+    """Choose a batch by functions drawn from the joint posterior: the best unchosen variant of each.
 
     >>> order, values = draws(np.array([0.0, 5.0, 4.0]), 1e-6 * np.eye(3), 2, np.random.default_rng(1))
     >>> order.tolist(), values.round(2).tolist()
@@ -378,7 +378,7 @@ def draws(means: Floats, covariance: Floats, n: int, rng: np.random.Generator) -
 
 
 def copies_of(place: int, covariance: Floats) -> npt.NDArray[np.bool_]:
-    """Return a mask of the duplicates of a candidate, itself included, on which the function cannot differ."""
+    """Return a mask of the duplicates of a candidate, itself included; the function has one value on all."""
     diagonal = np.diagonal(covariance)
     apart = diagonal + diagonal[place] - 2 * covariance[place]
     same = apart < SAME_VARIANT * (diagonal + diagonal[place])
@@ -402,11 +402,11 @@ def _root(covariance: Floats) -> Floats:
 
 ACQUISITIONS = ("ucb", "ei", "thompson")
 CANDIDATES_PER_VARIANT, LEAST_CANDIDATES = 10, 500
-"""Candidates, as a multiple of the variants to choose; and at least."""
+"""Number of candidates, as a multiple of the variants to choose, and the least number."""
 WIDEST_BOUND = 3.0
-"""Standard deviations of the bound by which candidates for joint draws are chosen."""
+"""Standard deviations above the mean in the bound that selects candidates for joint draws."""
 MATRICES = 5
-"""Of the candidates, at the same time."""
+"""Number of matrices of the candidates that exist at the same time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -524,7 +524,7 @@ class _Search:
         self.candidates.add(X, rows, {"mean": means, "key": keys, "tie": self.candidates.ties(len(X))})
 
     def _bound(self, means: Floats, deviations: Floats) -> Floats:
-        """Return the acquisition of each candidate by itself, or an upper bound for Thompson sampling."""
+        """Return the acquisition of each candidate alone, or an upper bound for Thompson sampling."""
         if self.acquisition == "ei":
             return expected_improvement(means, deviations, self.best)
         kappa = max(self.kappa, WIDEST_BOUND) if self.acquisition == "thompson" else self.kappa

@@ -1,4 +1,4 @@
-"""Trivial baselines, in every report: their names, which suit some data, and their decisions."""
+"""Trivial baselines, in every report: their names, their suitability for some data, and their decisions."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ BASELINES = {
         ),
     )
 }
-"""By name, in the order of tables."""
+"""The baselines by name, in the order of tables."""
 
 
 # Baselines that ignore sequences: the majority class, the mean label, the state of a single residue.
@@ -169,9 +169,9 @@ def residue_frequencies(codes: Array, labels: Labels, train: Array, test: Array)
 # balanced accuracy on the training set, with each training sequence left out of its own search.
 
 MOST_SEARCHED = 1000
-"""Training sequences of each class that are searched; of more, those with the least hash of their residues."""
+"""Maximum number of a class's training sequences that are searched: those with the least hash of their residues."""
 MOST_PAIRS = 1e12
-"""Pairs of residues that are aligned for one data set; this many take less than a CPU minute."""
+"""Maximum number of residue pairs aligned for one data set, less than a CPU minute."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Scoring:
 
 _BASES = Scoring([[2.0 if i == j else -3.0 for j in range(4)] for i in range(4)], 7, 2, 0.625, 0.41)
 SCORINGS = {"protein": Scoring("BLOSUM62", 12, 1, 0.267, 0.041), "dna": _BASES, "rna": _BASES}
-"""By the name of the alphabet."""
+"""Scorings by the name of the alphabet."""
 
 
 class AlignmentScores:
@@ -216,7 +216,7 @@ class AlignmentScores:
         return float(self.strands * self.X.lengths.sum()) * float(self.X.lengths[searched].sum())
 
     def searched(self, labels: Labels, train: Array) -> list[Array]:
-        """Return the training sequences to search: the positives, or those of each class; all for real labels."""
+        """Return the sets of training sequences to search: the positives, each class, or all for real labels."""
         if labels.kind == "real":
             return [choose_by_hash(self.X, train, MOST_SEARCHED)]
         codes = [1] if labels.kind == "binary" else range(len(labels.classes))
@@ -294,9 +294,9 @@ def _threshold(scores: AlignmentScores, labels: Labels, train: Array, searched: 
 # The position weight matrix of windows of equal length (Staden 1984; Stormo et al. 1982).
 
 PSEUDOCOUNT = 1.0
-"""Of each residue or base at each position."""
+"""Pseudocount of each residue or base at each position."""
 CHUNK = 4096
-"""Windows at a time, so that large data sets need little memory."""
+"""Windows processed at a time, so that large data sets need little memory."""
 
 
 def position_weights(X: SequenceSet, labels: Labels, train: Array, test: Array) -> Decided:
@@ -419,7 +419,7 @@ def linear_model(features: Any, labels: Labels, train: Array, test: Array, *, st
 # The baselines that suit given data, and the decisions of each.
 
 LEAST_WINDOW = 2
-"""Residues of a window with a position weight matrix."""
+"""Minimum number of residues in a window for a position weight matrix."""
 
 
 class BaselineData:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 # The ε-path of a P-SVM of a study: the weights of all columns for decreasing ε, as rows of a table.
 
 MOST_COLUMNS = 300
-"""Columns up to which a path is computed: a figure cannot show more."""
+"""Maximum number of columns for which a path is computed: a figure cannot show more."""
 MOST_ROWS = 3000
 N_EPSILONS, SMALLEST = 25, 0.01
 
@@ -109,7 +109,7 @@ def _names(fitted: FittedMethod, columns: npt.NDArray[np.int64]) -> list[str]:
 
 
 REPORTED_ROWS = 1500
-"""Larger training sets get an estimated spectrum, which would otherwise take longer than training."""
+"""Number of training samples above which a spectrum is estimated: computing it would take longer than training."""
 
 
 def evaluate_fold(
@@ -238,7 +238,7 @@ def _feature_tables(
 
 
 def _scores(data: Data, rows: npt.NDArray[np.int64], decided: Decisions) -> dict[str, Any]:
-    """Return the scores of a test set, including those of probabilities and predicted distributions, if any."""
+    """Return the scores of a test set, with the scores of probabilities and predicted distributions, if any."""
     labels: Labels = data.labels.take(rows)
     found = scores(labels.kind, labels.y, decided.decisions, codes_of(labels.kind, decided.predicted))
     if decided.probabilities is not None:
@@ -252,7 +252,7 @@ def _scores(data: Data, rows: npt.NDArray[np.int64], decided: Decisions) -> dict
 # Cross-validation of one method on labelled samples, as in `seqkern cv`: outer folds, and the method on each.
 
 OUTER_METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
-"""The fold methods that need nothing but labels and their columns."""
+"""The fold methods that need only labels and their columns."""
 
 
 @dataclass(frozen=True)
@@ -312,7 +312,7 @@ def cross_validate(
     selection_bias: bool = False,
     finished: Checkpoint | None = None,
 ) -> list[FoldResult]:
-    """Choose, train and test on each fold: everything that the method chooses is chosen within the training set."""
+    """Choose, train and test on each fold; every choice of the method is made within the training set."""
     results = []
     for split in splits:
         key = canonical_json([task, selection_bias, split.name, split.train.tolist(), split.test.tolist()])
@@ -339,7 +339,7 @@ def check_splits(method: Method, labels: Labels, splits: Sequence[Split]) -> Non
 # number of permutations nor on that of processes.
 
 STATISTICS = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("r2",)}
-"""The scores to test by, the first that has a value."""
+"""Scores to test by, by kind of labels; the first that has a value is used."""
 
 
 def procedure_test(

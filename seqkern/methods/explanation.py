@@ -326,7 +326,7 @@ class Explainer:
         Returns
         -------
         decisions : ndarray of float64, shape (n,)
-            Of the records.
+            Decision values of the records.
         contributions : ndarray of float64, shape (residues,)
             Record by record.
 
@@ -356,7 +356,7 @@ class Explainer:
         return sums if single else decision, shares
 
     def collect_words(self, X: SequenceSet, table: KmerTable, n_threads: int | None = None) -> None:
-        """Add the k-mers of some sequences, and those of the model, to a table.
+        """Add the k-mers of some sequences, and of the model, to a table.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A trained model of a solver on features, which needs the features of new samples, and no training samples."""
+"""A trained model of a solver on features, which needs the features of new samples but no training samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -204,7 +204,7 @@ class FeatureModel(Model):
         write_tsv(path, ("feature", "column", "rank", "weight", "class", *more), rows)
 
     def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) of the state in addition to that of a Model."""
+        """Return (JSON dict, dict of arrays) of the state beyond a Model's."""
         return {"names": list(self.names)}, {"columns": self.features}
 
     def check_own(self) -> None:

@@ -129,7 +129,7 @@ def exemplar_rows(solver: "Solver", ids: Sequence[str], classes: Sequence[str]) 
 
 KEY = "labelled_samples"
 MOST_SAMPLES = 100_000
-"""Of more samples no digests are stored: they would be the larger part of many a model."""
+"""Maximum number of samples with stored digests: more would take up most of many a model's file."""
 DIGEST_BYTES = 6
 
 

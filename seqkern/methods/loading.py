@@ -55,7 +55,7 @@ def is_lsgkm(path: PathLike) -> bool:
 # number.
 
 LETTERS = 60
-"""Residues of the sample for a model that keeps none."""
+"""Number of residues of the sample for a model that keeps none."""
 
 
 def try_model(model: Model) -> None:
@@ -337,7 +337,7 @@ def _check_window(model: Model) -> None:
 # The models named on a command line: files, folders of model files, and files of several models.
 
 ENDINGS = (".gz", ".txt", ".seqkern", ".model", ".weights")
-"""Left out of the names of models in a folder, in this order."""
+"""Endings left out of the names of models in a folder, in this order."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class Method:
         A solver's spec, in which a list of values is a grid; or candidate specs, each with every kernel, or with
         the kernel named beside it.
     transforms : sequence of GramTransform, or mapping of str to such sequences, optional
-        Of the Gram matrix, by kernel name.
+        Transforms of the Gram matrix, by kernel name.
     layers : sequence, optional
         Specs of the layers after the solver (`seqkern.solvers.layers`), most of which need residues. They are fitted to
         held-out decision values, and replace calibration and threshold.
@@ -170,7 +170,7 @@ class Method:
 
     @functools.cached_property
     def solvers(self) -> list[Solver]:
-        """The solvers of the specs, not fitted: what they accept and need."""
+        """The solvers of the specs, not fitted, with the input that they accept."""
         return [build_solver(spec) for spec in self.specs]
 
     @functools.cached_property
@@ -200,7 +200,7 @@ class Method:
 
     @property
     def without_matrix(self) -> str:
-        """What to train instead where a Gram matrix does not fit: see `Solver.without_matrix`; empty unless of all."""
+        """Advice on what to train instead where a Gram matrix does not fit; empty if the solvers' advice differs."""
         found = {solver.without_matrix for solver in self.solvers}
         return found.pop() if len(found) == 1 else ""
 
@@ -209,7 +209,7 @@ class Method:
         return max(solver.gram_bytes(n) for solver in self.solvers)
 
     def gives(self, kernel: str, X: Units) -> str:
-        """Return what the solvers get from a kernel; see `seqkern.kernels.kernel_specs`.
+        """Return the kind of input that the solvers get from a kernel; see `seqkern.kernels.kernel_specs`.
 
         Parameters
         ----------
@@ -574,7 +574,7 @@ class _Fitting:
         return fitted
 
     def fit_layers(self, choice: Choice, solver: Solver, ahead: npt.NDArray[np.int64]) -> Layers | None:
-        """Fit the layers to held-out decision values, including those of the other residues of the chains."""
+        """Fit the layers to held-out decision values, also of the other residues of the chains."""
         if not self.method.layers:
             return None
         seen, residues, search = self.rows, self.data.residues, self.method.search

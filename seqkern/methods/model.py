@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # Decisions of a model about samples, and the predictions and probabilities derived from decision values.
 
 BY_PROBABILITY = "probability"
-"""In the record of a model whose predictions follow its probabilities."""
+"""Rule in the record of a model whose predictions follow its probabilities."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def find_probabilities(
     decisions: npt.NDArray[np.float64],
     variances: "Variances | None",
 ) -> npt.NDArray[np.float64] | None:
-    """Return the probabilities of a calibration; without one, those of a solver with variances, else None."""
+    """Return the probabilities of a calibration, else of a solver with variances, else None."""
     if calibration is not None:
         return calibration.probabilities(decisions)
     if variances is None:
@@ -328,7 +328,7 @@ class Model:
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the same kind as in training.
+            New samples of the same kind as in training.
         n_threads : int, optional
             Default: the number of cores.
 
@@ -386,14 +386,14 @@ class Model:
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the same kind as in training.
+            New samples of the same kind as in training.
         n_threads : int, optional
             Default: the number of cores.
 
         Returns
         -------
         decisions : ndarray of float64
-            As from `decision`.
+            Decision values as from `decision`.
         variances : Variances or None
             None unless the solver `gives_variances`.
 
@@ -533,7 +533,7 @@ class Model:
         Parameters
         ----------
         X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
-            Of the same kind as in training.
+            New samples of the same kind as in training.
         n_threads : int, optional
             Default: the number of cores.
 
@@ -557,7 +557,7 @@ class Model:
         Parameters
         ----------
         decisions : ndarray of float64, shape (n,) or (n, classes)
-            As from `decision`.
+            Decision values as from `decision`.
 
         Returns
         -------
@@ -628,7 +628,7 @@ class Model:
 
     @property
     def cut(self) -> Cut:
-        """What makes a decision about two classes positive."""
+        """The rule that makes a decision about two classes positive."""
         return cut_of_record(self.record, self.threshold, self.calibration)
 
     @property

@@ -87,19 +87,19 @@ def _shape(dataset: Dataset, labels: Labels, split: Split, folds: int, seed: int
 # The predicted costs of solver inputs: slices of stored matrices, matrices, features, products.
 
 OUTPUT_NS = 2.0
-"""An entry of a matrix, whatever its kernel: written, normalised, mirrored."""
+"""Nanoseconds of writing, normalising and mirroring a matrix entry, for any kernel."""
 SLICE_NS = 1.5
-"""An entry of a stored matrix: read from its file, copied."""
+"""Nanoseconds of reading an entry of a stored matrix from its file, and copying it."""
 TRANSFORM_NS = 5.0
-"""An entry of a matrix in a transform."""
+"""Nanoseconds of a matrix entry in a transform."""
 FEATURE_NS = 8.0
-"""A byte of features, computed."""
+"""Nanoseconds of computing a byte of features."""
 FEATURE_COPY_NS = 0.5
-"""A byte of features, copied, or in a product."""
+"""Nanoseconds of copying a byte of features, or of a product with it."""
 EIGENVALUES = 4 / 3
 """Multiplications and additions of the eigenvalues of a symmetric matrix, as a multiple of n³."""
 ESTIMATED_PRODUCTS = 100
-"""With a matrix whose eigenvalues are estimated."""
+"""Number of products with a matrix whose eigenvalues are estimated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +194,7 @@ class KernelInput:
 
     @cached_property
     def chain(self) -> list[GramTransform]:
-        """All transforms of the matrix: those of the stored form, then the study's."""
+        """All transforms of the matrix: the stored form's, then the study's."""
         form = self.kernel.stored_form() if self.stored or self.held else None
         return [*([] if form is None else _transforms(form)), *self.transforms]
 
@@ -445,7 +445,7 @@ def _total(costs: Iterator[FitCost]) -> FitCost:
 
 
 JOB_THREADS = 2
-"""Threads of the workflow's jobs that compute kernel values; a plan does not depend on the machine that makes it."""
+"""Threads of the workflow's jobs that compute kernel values; fixed, so that every machine makes the same plan."""
 BASE_BYTES = 210_000_000
 """Memory of the interpreter and the imports of an evaluation; solvers other than LIBSVM's need half of it."""
 GRAM_BASE_BYTES = 80_000_000
@@ -458,7 +458,7 @@ STORED_RECORD_BYTES = 400
 
 @dataclass(eq=False)
 class DatasetPlanner:
-    """The costs of the jobs of one data set; what its methods share is computed once."""
+    """The costs of the jobs of one data set; costs that its methods share are computed once."""
 
     study: Study  # With the methods
     dataset: Dataset  # One of the study

@@ -54,12 +54,12 @@ class ResidueModel:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Tuple of str: the states."""
+        """The states, tuple of str."""
         return self.windows.classes
 
     @property
     def kind(self) -> str:
-        """``"binary"`` or ``"multiclass"``."""
+        """The kind of labels, ``"binary"`` or ``"multiclass"``."""
         return self.windows.kind
 
     @property
@@ -79,7 +79,7 @@ class ResidueModel:
 
     @property
     def record(self) -> dict[str, Any]:
-        """How the model was trained."""
+        """The record of the training."""
         return self.windows.record
 
     def decide(self, chains: SequenceSet, *, n_threads: int | None = None) -> tuple[Residues, Decided]:
@@ -166,11 +166,11 @@ class ResidueModel:
         Parameters
         ----------
         windows : Model
-            From the same file.
+            The model of windows from the same file.
         header : dict
             The JSON part.
         arrays : dict of str to ndarray
-            By name in the file.
+            The arrays by name in the file.
 
         Returns
         -------

@@ -222,7 +222,7 @@ def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.N
 
 
 def _staged(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
-    """Return the scorer of a two-stage model, whose second stage sees what passes the first, or None."""
+    """Return the scorer of a two-stage model, or None; the second stage sees the windows that pass the first."""
     assert model.stages is not None
     scorers = [position_scorer(stage) for stage in model.stages]
     first_scorer, second_scorer = scorers
@@ -243,7 +243,7 @@ def _staged(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[n
 ROWS_AT_ONCE = 1 << 15
 STRANDS = "+-"
 TOP = 1000
-"""The greatest score of BED."""
+"""Largest score in BED."""
 
 POSITIVE, NEGATIVE = b"178,24,43\t", b"33,102,172\t"
 """Colours of decision values above zero, red, and below, blue."""
@@ -294,7 +294,7 @@ def _bed(found: Candidates, model: Model, site: str) -> Columns:
 def browser_scores(
     decisions: npt.NDArray[np.float64], probabilities: npt.NDArray[np.float64] | None
 ) -> npt.NDArray[np.int32]:
-    """Return scores from 0 to 1000, by which genome browsers shade.
+    """Return scores from 0 to 1000, which genome browsers shade by.
 
     They are 1000 × probability, or without probabilities 500 + 500 × decision value, clipped to 0 and 1000.
 
@@ -395,13 +395,13 @@ def _ranges(
 # next. Memory is bounded: only the best few of any number of candidates are kept.
 
 SHARED = 16
-"""A window without a site that shares so many bases in a row with a positive may be its own place."""
+"""Minimum number of consecutive bases shared with a positive that suggest the same locus."""
 
 WINDOWS_AT_ONCE = 1 << 13
 """Windows decided at a time."""
 
 SPARE = 4
-"""So many times the wanted number of windows are kept before the worst are dropped."""
+"""Multiple of the wanted number of windows that are kept before the worst are dropped."""
 
 
 class Hardest:

@@ -100,15 +100,15 @@ BY_ROWS = (
     "choose a solver that reads a stored matrix by rows, without transforms and repair: csvc or svr with a finite C, "
     "psvc, psvr or one_class_svm"
 )
-"""The other remedy for a stored matrix."""
+"""Alternative remedy for a stored matrix."""
 TRANSFORMED = 2
-"""Matrices, besides the one that a chain of transforms is given, that exist at the same time."""
+"""Number of matrices besides the input of a chain of transforms that exist at the same time."""
 JOINED = 2
-"""Matrices, besides those of several kernels, that exist at the same time while they are joined."""
+"""Number of matrices besides the inputs of a join of kernels that exist at the same time."""
 ROWS_SHARE = 3 / 4
-"""Of the limit, for the rows that a solver keeps."""
+"""Share of the limit for the rows that a solver keeps."""
 ROW_WORK_BYTES = 256 * 2**20
-"""For blocks in transit and what is not a matrix, of a fit by rows."""
+"""Bytes of blocks in transit, and of everything but matrices, in a fit by rows."""
 
 
 def no_bytes(n: int) -> int:
@@ -131,7 +131,7 @@ class HeldKernel:
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any, transforms: int = 0) -> "HeldKernel":
-        """Return the memory requirements of a kernel with `transforms` after those of its stored form."""
+        """Return the memory requirements of a kernel with `transforms` after its stored form's."""
         form = kernel.stored_form()
         parts = [kernel] if form is None else form.kernels
         own = 0 if form is None else int(form.learns and form.join is None)
@@ -243,7 +243,7 @@ class Watch:
 
 
 NOBODY = Watch()
-"""Does nothing."""
+"""The watch that does nothing."""
 
 
 Units = SequenceSet | FeatureTable | SimilarityTable
@@ -451,7 +451,7 @@ class StoredGram(GramSource):
 
     @cached_property
     def _on_disk(self) -> bool:
-        """Whether the kernel's own matrix is in a file, from which rows can be read."""
+        """Whether the kernel's own matrix is in a file that rows can be read from."""
         values = self.grams[0].values
         own = not self.learns and not len(self.transforms)
         return own and is_whole_map(values) and bool(values.flags.c_contiguous)
@@ -712,7 +712,7 @@ class HeldMatrices:
         self._expected = 0, 0
 
     def expect(self, kernels: "Sequence[HeldKernel]") -> None:
-        """Compute matrices of all samples at the first request if those of all given kernels fit in memory."""
+        """Compute matrices of all samples at the first request if the matrices of all given kernels fit in memory."""
         self._expected = self.room.held_bytes(len(self.X), kernels)
         self.whole = sum(self._expected) <= self.room.limit
 

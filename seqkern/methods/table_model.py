@@ -36,7 +36,7 @@ from seqkern.sequences.alphabets import DNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 AT_ONCE = 1 << 20
-"""Residues that are looked up in one go."""
+"""Residues looked up at a time."""
 NO_SUPPORT = "the model keeps sums over the k-mers of its support sequences, not the sequences"
 REMEDY = "train again on fewer sequences, of which a Gram matrix fits into 4 GB"
 
@@ -127,12 +127,12 @@ class TableForm:
 
     @property
     def support(self) -> NoReturn:
-        """Raise ParameterError: there are no support sequences."""
+        """Raise ParameterError, as there are no support sequences."""
         raise ParameterError(NO_SUPPORT, remedy=REMEDY)
 
     @property
     def coefficients(self) -> NoReturn:
-        """Raise ParameterError: there are no support sequences."""
+        """Raise ParameterError, as there are no support sequences."""
         raise ParameterError(NO_SUPPORT, remedy=REMEDY)
 
 

@@ -173,7 +173,7 @@ def training_data(
 
 
 def followed_by(labels: Labels, unlabelled: Labels) -> Labels:
-    """Return labels followed by the labels of unlabelled samples, each of which is its own group.
+    """Return labels followed by the labels of unlabelled samples, each its own group.
 
     >>> from seqkern.sequences.labels import make_labels
     >>> labels = make_labels(list("abc"), ["donor", "decoy", ""])
@@ -295,13 +295,13 @@ def train_model(
         A solver's spec, in which a list of values is a grid; or candidate specs, each with every kernel, or with the
         kernel named beside it. The best by stratified cross-validation on the training samples is chosen.
     transforms : sequence of GramTransform, or mapping of str to such sequences, optional
-        Of the Gram matrix, not fitted; by kernel name.
+        Transforms of the Gram matrix, not fitted; by kernel name.
     folds : int
         Folds of the cross-validation.
     metric : str
         The metric to maximise: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
     seed : int
-        Of the folds.
+        Seed of the folds.
     rule : {"best", "one_standard_error"}
         The rule of choice (see `seqkern.evaluation.selection.select`).
     calibration : {"platt", "isotonic"}, optional
@@ -310,7 +310,7 @@ def train_model(
         Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`); default: see
         `seqkern.methods.fitted`.
     free : Free, optional
-        What is searched beyond the candidates (see `seqkern.solvers.solver_specs`).
+        Parameters to search beyond the candidates (see `seqkern.solvers.solver_specs`).
     residues : Residues, optional
         The residue of each sample, if samples are windows around residues; chains stay whole in
         folds.

@@ -1,4 +1,4 @@
-"""What two parts share: copies, relations, duplicates and clusters, and what was found."""
+"""Overlaps of two parts: copies, relations, duplicates and clusters, and the numbers of each."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def make_parts(
     train_labels, test_labels : sequence, optional
         The class of each sequence; empty text or None where it is not known.
     alphabet : str, optional
-        Of texts; default: detected.
+        Alphabet of texts; default: detected.
 
     Returns
     -------
@@ -181,14 +181,14 @@ KINDS = ("identical", "reverse_complement", "contained", "similar", "shared_kmer
 """Ways in which two sequences overlap, the strongest first."""
 K = {"dna": 30, "rna": 30, "protein": 12}
 OTHER_K = 12
-"""The length from which a shared stretch counts, by alphabet."""
+"""Minimum length of a shared stretch that counts, for alphabets other than those in `K`."""
 
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """What the test sequences have in common with training.
+    """The overlaps of each test sequence with the training sequences.
 
     Attributes
     ----------
@@ -202,11 +202,11 @@ class Relations:
     stretch : ndarray of int64, shape (n_test,)
         Residues of the longest stretch shared with any training sequence; 0 below k.
     k : int
-        The length from which a shared stretch counts.
+        Minimum length of a shared stretch that counts.
     both_strands : bool
         Whether sequences were also compared with reverse complements.
     limit : float or None
-        The identity from which sequences are similar; None for the default, which depends on their lengths.
+        Identity above which sequences are similar; None for the default, which depends on their lengths.
     aligned : bool
         False if the parts were too large for alignments.
 
@@ -247,16 +247,16 @@ def find_relations(
     both_strands: bool | None = None,
     n_threads: int | None = None,
 ) -> Relations:
-    """Find what each test sequence has in common with training.
+    """Find the overlaps of each test sequence with the training sequences.
 
     Parameters
     ----------
     parts : Parts
         The sequences.
     k : int, optional
-        The length from which a shared stretch counts. Default: `K`.
+        Minimum length of a shared stretch that counts. Default: `K`.
     identity : float, optional
-        The identity from which sequences are similar. Default: as for `seqkern.sequences.find_similar`.
+        Identity above which sequences are similar. Default: as for `seqkern.sequences.find_similar`.
     both_strands : bool, optional
         Whether to compare also with reverse complements. Default: for DNA.
     n_threads : int, optional
@@ -294,7 +294,7 @@ def find_relations(
 
 
 def kmer_length(X: SequenceSet, k: int | None) -> int:
-    """Return the length from which a shared stretch counts: `k`, or a default for the alphabet.
+    """Return the minimum length of a shared stretch that counts: `k`, or a default for the alphabet.
 
     >>> kmer_length(SequenceSet.from_strings(["ACGT"], "dna"), None)
     30
@@ -334,9 +334,9 @@ def _distinct(X: SequenceSet) -> tuple[SequenceSet, Codes, Codes]:
 # The sequences used for training and testing: all of them, or a deterministic subset of a large part.
 
 MOST, MOST_TEST = 9000, 2000
-"""Sequences of both parts, and test sequences: the Gram matrix of one kernel then takes 650 MB."""
+"""Maximum number of sequences of both parts, and of test sequences: a kernel's Gram matrix then takes 650 MB."""
 LEAST_SHARE = 4
-"""Each class gets at least one in `LEAST_SHARE` of its equal share of the training sequences, if it has so many."""
+"""Divisor of a class's equal share of the training sequences that gives its minimum number, if it has as many."""
 
 
 class Chosen(NamedTuple):
@@ -376,7 +376,7 @@ def choose_rows(parts: Parts, relations: Relations) -> Chosen:
 # The overlap among the sequences of each part, and clusters over both parts.
 
 WITHIN = KINDS[:4]
-"""The kinds that are looked for within a part; any two sequences of one locus may share a k-mer."""
+"""The kinds sought within a part; any two sequences of one locus may share a k-mer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,7 +457,7 @@ def _clusters(parts: Parts, relations: Relations, classes: Codes, pairs: Codes) 
 
 THRESHOLDS = {"dna": (0.95, 0.9, 0.8), "rna": (0.95, 0.9, 0.8)}
 OTHER_THRESHOLDS = (0.9, 0.7, 0.5)
-"""Identities to the nearest training relative that are counted, by alphabet."""
+"""Identities to the nearest training relative that are counted, for other alphabets."""
 ANY = "any"
 
 FindingRow = dict[str, Any]
@@ -513,7 +513,7 @@ def count_findings(parts: Parts, relations: Relations, within: Within | None = N
 
 
 def conflicts(parts: Parts, relations: Relations) -> Flags:
-    """Return a mask of the test sequences whose label differs from that of their nearest training relative."""
+    """Return a mask of the test sequences labelled differently than their nearest training relative."""
     own, other = parts.codes[: parts.n_test], parts.codes[parts.n_test :][relations.row]
     return relations.overlaps & (own >= 0) & (other >= 0) & (own != other)
 

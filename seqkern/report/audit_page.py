@@ -18,7 +18,7 @@ from seqkern.report.page_frame import Column, number, plural, table, whole_page
 from seqkern.report.plots import Row, dot_intervals
 
 MOST_ROWS = 24
-"""Of a table on the page; the files have all."""
+"""Maximum number of rows of a table on the page; the files list all."""
 NAMES = {
     "identical": ("identical", "The same residues."),
     "reverse_complement": ("reverse complement", "The same residues on the other strand."),
@@ -186,7 +186,7 @@ def _clusters(found: Audit) -> Markup:
 
 
 def _limits(found: Audit) -> Markup:
-    """Return the section on what the search finds and what it can miss."""
+    """Return the section on the overlaps that the search finds, and those that it can miss."""
     texts = list(_limit_texts(found))
     return tag("section", tag("h2", "What is found, and what can be missed"), tag("ul", [tag("li", t) for t in texts]))
 

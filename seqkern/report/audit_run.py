@@ -1,4 +1,4 @@
-"""The audit of two parts: scores with and without what they share, and the verdict."""
+"""The audit of two parts: scores with and without their overlap, and the verdict."""
 
 from __future__ import annotations
 
@@ -205,9 +205,9 @@ def classifiers(traits: Traits) -> list[Classifier]:
 
 MOST_CLASSES = 100
 MOST_ALIGNED = 1e12
-"""Pairs of residues that are aligned for one kernel: a minute or two."""
+"""Maximum number of residue pairs aligned for one kernel: a minute or two."""
 ROLES = ("classifier", "permuted", "neighbour", "composition", "length")
-"""In the order of tables."""
+"""Roles of the decisions, in the order of tables."""
 PERMUTATIONS = 5
 SEED = 1
 Decided = tuple[str, str, Any, Any]
@@ -216,7 +216,7 @@ Decided = tuple[str, str, Any, Any]
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of an audit, and remarks on what was left out.
+    """The scores of an audit, and remarks on samples and classifiers left out.
 
     >>> Scores((), ("no scores: the sequences have no labels",)).headline()
     {}
@@ -297,7 +297,7 @@ class _Trained:
         self.test, self.train = np.arange(n_test), np.arange(n_test, len(X))
 
     def jobs(self, remarks: list[str]) -> Iterator[Callable[[], Iterator[Decided]]]:
-        """Yield the jobs; what is left out is added to the remarks."""
+        """Yield the jobs; samples and classifiers left out are added to the remarks."""
         traits = traits_of(self.X)
         for place, one in enumerate(classifiers(traits)):
             pairs = traits.total**2 / 2
@@ -352,7 +352,7 @@ class _Trained:
 # The verdict of an audit in one sentence.
 
 SAME = 0.005
-"""AUCs that differ by no more are called equal."""
+"""Largest difference of AUCs that are called equal."""
 
 
 def phrases(relations: Relations, alphabet: str) -> dict[str, tuple[str, str]]:
@@ -412,25 +412,25 @@ def _effect(scores: Scores, total: int) -> str:
 # The audit of two parts: what they share, and how the overlap affects scores.
 
 LIBRARIES = 60_000_000
-"""Bytes of what is imported when it is needed."""
+"""Bytes of the libraries imported on demand."""
 PER_RESIDUE, PER_STRAND, PER_RECORD, PER_TRAINED = 6, 8, 1000, 80
-"""Bytes of the searches, and of k-mers of the sequences trained and tested on; see benchmarks/audit_memory.py."""
+"""Bytes of the searches, and of the k-mers of training and test sequences; see benchmarks/audit_memory.py."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What was found.
+    """The result of an audit.
 
     Attributes
     ----------
     parts : Parts
         The sequences.
     relations : Relations
-        What each test sequence has in common with training.
+        Overlaps of each test sequence with the training sequences.
     within : Within
         Relatives within each part, and clusters over both.
     scores : Scores
-        Of the portfolio.
+        Scores of the portfolio.
 
     Examples
     --------
@@ -466,7 +466,7 @@ def audit(
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
 ) -> Audit:
-    """Compare a test part with a training part, and measure what their overlap does to scores.
+    """Compare a test part with a training part, and measure the effect of their overlap on scores.
 
     Parameters
     ----------
@@ -508,7 +508,7 @@ def audit(
 
 
 def audit_bytes(parts: Parts, scores: bool = True) -> int:
-    """Return an upper bound of the memory of an audit in bytes, beyond that of the program."""
+    """Return an upper bound in bytes of the memory of an audit, beyond the program's own."""
     X, n = parts.X, min(len(parts.X), MOST)
     residues, strands = int(X.lengths.sum()), 2 if X.alphabet.name == "dna" else 1
     search = residues * (PER_RESIDUE + PER_STRAND * strands) + len(X) * PER_RECORD
@@ -521,12 +521,12 @@ def audit_bytes(parts: Parts, scores: bool = True) -> int:
 # The audits of the splits of a study's data set.
 
 MOST_SPLITS = 20
-"""Of more splits, only the first ones are audited; the leakage check of the folds covers all."""
+"""Maximum number of splits that are audited, the first ones; the leakage check of the folds covers all."""
 
 
 @dataclass(frozen=True, eq=False)
 class AuditedSplits:
-    """The audits of a data set, each with its (task, split), and remarks on what was not audited.
+    """The audits of a data set, each with its (task, split), and remarks on splits left out.
 
     >>> AuditedSplits([], ["a data set of vectors has no sequences to audit"]).audits
     []

@@ -70,7 +70,7 @@ class _Table:
         return False
 
     def standing(self, method: Method) -> tuple[int, int]:
-        """Return how many methods this one is significantly better than, and significantly worse than."""
+        """Return the numbers of methods that this one is significantly better than, and significantly worse than."""
         own = [one for one in self.found if method in methods_of(one) and is_significant(one) and directed(one)]
         better = sum((lead(one) > 0) == (one.first == method) for one in own)
         return better, len(own) - better
@@ -104,7 +104,7 @@ class Compared(_Table):
 
     @property
     def hopeless(self) -> bool:
-        """Whether tasks are so few, and pairs so many, that not even a method that always wins can be significant."""
+        """Whether the tasks are too few for the pairs: even a method that always wins could not be significant."""
         return least_p(self.tasks) * len(self.found) > LEVEL
 
     @property
@@ -206,7 +206,7 @@ def lead(one: Comparison | PairTest) -> int:
 
 
 def directed(one: Comparison | PairTest) -> bool:
-    """Return whether a test says which of two methods is ahead, not only that they differ."""
+    """Return whether a test shows the direction of a difference, not only that there is one."""
     return getattr(one, "directed", True)
 
 
@@ -247,13 +247,13 @@ def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[flo
 # Trivial baselines of a data set, as written by ``seqkern baseline``; none where it was not run.
 
 NAMES = {name: baseline.title for name, baseline in BASELINES.items()}
-"""What figures and tables call them."""
+"""Names of the baselines in figures and tables."""
 CHANCE_LEVEL = ("majority", "mean")
 """Baselines that look at labels only."""
 
 
 def as_method(name: str) -> Method:
-    """Return the Method that stands for a baseline; its missing solver distinguishes it from configured methods."""
+    """Return the Method for a baseline; its missing solver distinguishes it from configured methods."""
     return Method(name, "")
 
 
@@ -528,7 +528,7 @@ def _compare_chains(
 
 
 def why_untested(dataset: DatasetResults, ranking: Ranking, task: str | None = None) -> LabelError | None:
-    """Return the LabelError that says why no test is valid on one task; None if `compare_on_task` finds a test."""
+    """Return the LabelError with the reason why no test is valid on one task; None if a test is valid."""
     paired = read_paired_decisions(dataset, task) if len(ranking.order) > 1 and not dataset.residues else None
     return paired.untestable("accuracy") if paired is not None and len(paired.predicted) > 1 else None
 

@@ -113,7 +113,7 @@ AXES: "dict[Kind, tuple[str, str]]" = {
     "pr": ("recall", "precision"),
 }
 PATTERNS = (("solid", ""), ("dashed", "9 4"), ("dotted", "2.5 3"))
-"""Of lines, for a legend and for SVG; with the colours they make 24 styles."""
+"""Styles of lines in a legend and in SVG; with the colours they make 24."""
 
 SIDE = 400
 LEFT, TOP, RIGHT, BOTTOM = 62, 12, 14, 54

@@ -1,4 +1,4 @@
-"""Results of one data set in a study's results folder: its tables, and what is missing from its grid."""
+"""Results of one data set in a study's results folder: its tables, and the missing parts of its grid."""
 
 import csv
 import itertools
@@ -217,7 +217,7 @@ class DatasetResults:
 
     @property
     def _configured(self) -> bool:
-        """Whether the study says what is run; otherwise the results on disk do."""
+        """Whether the study, and not the results on disk, lists the methods."""
         return bool(self.study.datasets and self.study.kernels and self.study.solvers)
 
     def kernel(self, name: str) -> AnyKernel:
@@ -309,7 +309,7 @@ class DatasetResults:
 
     @cached_property
     def units(self) -> list[str]:
-        """Names of what scores are averaged over: the tasks, or the splits of the only task."""
+        """Names of the units that scores are averaged over: the tasks, or the splits of the only task."""
         column = "task" if self.several else "split"
         tables = [table for table in (self.composition, self.metrics) if table is not None]
         found = pd.concat([table[column] for table in tables]) if tables else []

@@ -291,7 +291,7 @@ class Summary:
 MOST_NAME = 60
 LEAST_WINDOWS = 20
 PLACE = ("chromosome", "start", "end", "strand")
-"""Columns of sequences that come from a genome; positions count from 1, the end is included."""
+"""Columns for sequences from a genome; positions count from 1, the end is included."""
 PICTURE = re.compile(r"profile-\d{4,}\.svg")
 
 

@@ -19,7 +19,7 @@ from seqkern.report.markup import DIVERGING, Markup, as_file, escape, tag
 # Files of a page's figures: each as SVG and as PDF beside the page, with links at the figure.
 
 FOLDER = "figures"
-"""Beside the page."""
+"""Name of the folder beside the page."""
 
 _FILES: ContextVar[dict[str, bytes] | None] = ContextVar("figure files", default=None)
 

@@ -199,7 +199,7 @@ def sample_groups(dataset: DatasetResults) -> dict[str, dict[str, str]]:
 # Scores of the best of several methods, corrected for the choice, for the report and `seqkern compare`.
 
 MOST_DRAWN = 250_000
-"""Methods times test samples up to which samples are drawn again."""
+"""Maximum number of methods times test samples for drawing samples again."""
 DRAWS = 200
 RANKED = ("auc", "roc50", "average_precision")
 
@@ -239,7 +239,7 @@ def not_better(corrected: float, score: float, key: str) -> float:
 
 
 CLASS_METRICS = ("accuracy", "balanced_accuracy", "mcc", "sensitivity", "specificity")
-"""Scores of predicted classes, which a method that predicts one class may lead without having learned anything."""
+"""Scores of predicted classes; a method may lead them by predicting one class, without having learned anything."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class Headline:
 
     @cached_property
     def untested(self) -> LabelError | None:
-        """Error, not raised, saying why no method can be tested against chance; None if one can."""
+        """Reason, as an error, why no method can be tested against chance; None if one can."""
         if self.dataset.several or self.dataset.residues or self._paired is None:
             return None
         return self._paired.untestable("accuracy") if self._paired.apart else None

@@ -1,4 +1,4 @@
-"""Pages of what a model has learned: logos of motifs, and the importance of positions."""
+"""Pages of learned patterns: logos of motifs, and the importance of positions."""
 
 from __future__ import annotations
 

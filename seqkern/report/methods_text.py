@@ -1,4 +1,4 @@
-"""Text for the methods section of a paper: what a study did, in paragraphs, with the papers they cite."""
+"""Text for the methods section of a paper: the steps of a study, in paragraphs, with references."""
 
 import importlib.metadata
 import platform

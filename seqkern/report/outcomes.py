@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Curve: TypeAlias = tuple[np.ndarray, np.ndarray]
 """False and true positive rates of a ROC curve's corners."""
 HardCase: TypeAlias = tuple[str, str, str, str | float, float]
-"""What scores are averaged over, id, label, decision (or predicted class), and how wrong it is."""
+"""Unit that scores are averaged over, id, label, decision (or predicted class), and how wrong the decision is."""
 
 
 @dataclass
@@ -151,7 +151,7 @@ def _largest_residuals(dataset: DatasetResults, table: pd.DataFrame, count: int)
 # Counts of positives and negatives above each threshold of a method's decision values.
 
 MOST_PLACES = 400
-"""Of the slider that moves a threshold: more cannot be told apart."""
+"""Maximum number of positions of the slider that moves a threshold; more could not be distinguished."""
 
 
 @dataclass(frozen=True)
@@ -202,10 +202,10 @@ def _values(decision: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 # Sequences of single samples, from the stored data set, cut to fit a table.
 
 MOST_RESIDUES = 60
-"""Of a sequence, in a cell of a table."""
+"""Maximum number of a sequence's residues in a cell of a table."""
 
 SHADES = 0.55
-"""Of the strongest weight; text on it still has enough contrast."""
+"""Opacity of the strongest weight; text on it still has enough contrast."""
 
 
 def stored_sequences(dataset: DatasetResults, ids: Iterable[str]) -> dict[str, str]:

@@ -45,12 +45,12 @@ def json_script(data: object) -> Markup:
 # HTML tables of a page.
 
 MOST_COLUMNS = 8
-"""Of numbers that a page shows side by side."""
+"""Maximum number of columns of numbers that a page shows side by side."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its title, whether it holds numbers, and what it means.
+    """A column of a table: its title, whether it holds numbers, and its meaning.
 
     >>> column = Column("AUC", hint="area under the ROC curve")
     >>> table("Scores", [Column("kernel", numeric=False), column], [["spectrum", "0.91"]]).count("area under")
@@ -126,9 +126,9 @@ def turned(
 # then half up, both are 0.816.
 
 EXACT_DIGITS = 8
-"""To which sums in another order agree."""
+"""Number of digits that agree between sums in different orders."""
 LARGE = 1e15
-"""From which on a float has no digits after the point that are worth rounding."""
+"""Size above which a float has no decimals worth rounding."""
 
 
 def rounded(value: float, digits: int = 3) -> float:
@@ -236,7 +236,7 @@ INSIDE = {
     "gram": "values of each kernel between all samples, as pictures",
     "eigenvalues": "which kernel matrices are positive semi-definite",
 }
-"""What is inside, by the name of the section."""
+"""Contents of a section, by its name."""
 
 
 def folded_part(heading: Markup, inside: str, *content: object) -> Markup:

@@ -37,7 +37,7 @@ ROW, TOP, FOOT, FONT_SIZE = 19, 22, 40, 12
 VALUE = 48
 """Width of the column of values, at the right."""
 LETTER, BOLD = 6.6, 7.5
-"""Width of a letter, on average."""
+"""Mean width of a letter, regular and bold."""
 
 
 @dataclass(frozen=True)
@@ -425,7 +425,7 @@ def feature_weights_figure(weights: Mapping[str, Sequence[float]], label: str) -
 
 BINS = 30
 SIZE = (7.2, 2.2)
-"""In inches."""
+"""Width and height of the figure, in inches."""
 
 
 def match_picture(peaks: Composition, background: Composition) -> Markup:
@@ -456,7 +456,7 @@ def match_picture(peaks: Composition, background: Composition) -> Markup:
 ROWS_AT_ONCE = 16
 LEVELS = 48
 MOST_NAMED = 6
-"""Classes up to which they are named."""
+"""Maximum number of classes that are named."""
 
 
 @dataclass

@@ -188,10 +188,10 @@ SHAPES = {
     **dict.fromkeys("TS", TURN),
     **dict.fromkeys("CLP_- ", COIL),
 }
-"""What a state is drawn as, by its letter (capital); another letter is a grey box that holds it."""
+"""Shape of a state, by its capital letter; another state is a grey box with its letter."""
 
 COMMON = "HEC"
-"""States whose shape needs no letter: rarer ones of the same shape are paler and hold theirs."""
+"""States whose shape needs no letter; rarer states of the same shape are paler and show theirs."""
 
 NAMES = dict(
     zip("HGIEBTSC", ("helix", "3-10 helix", "π helix", "strand", "bridge", "turn", "bend", "coil"), strict=True)
@@ -290,7 +290,7 @@ def _coloured(states: str, colour: bool) -> str:
 
 
 def shape_of(state: str) -> str | None:
-    """Return the shape that a state is drawn as, or None for a box with its letter."""
+    """Return the shape of a state, or None for a box with its letter."""
     return SHAPES.get(state.upper())
 
 
@@ -387,7 +387,7 @@ def _segments(states: str, part: slice, y: int) -> Iterator[Markup]:
 
 
 def _shape(state: str, x: int, y: int, wide: int, ends: tuple[bool, bool]) -> object:
-    """Return the drawing of one segment, `wide` wide from `x`; `ends` tells which of its two ends are real."""
+    """Return the drawing of one segment, `wide` wide from `x`; `ends` marks which of its two ends are real."""
     shape = shape_of(state)
     named = state.upper() not in COMMON and shape != COIL
     colour = PALE.get(shape, COLOURS[shape]) if named else COLOURS[shape]

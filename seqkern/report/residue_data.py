@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 MODERATE = (60, 200)
-"""Residues of a chain that is shown, where there are such."""
+"""Range of lengths, in residues, of the chain to show, where there is such a chain."""
 DISTANCES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 21, 31)
-"""Where each range of distances from an end of the chain begins within which residues are counted together."""
+"""Start of each range of distances from a chain end; residues are counted by range."""
 FEWEST = 30
-"""Residues from which on a share of right ones is drawn."""
+"""Minimum number of residues for drawing a share of correct ones."""
 
 
 class Judged:
@@ -153,7 +153,7 @@ def track_of(judged: Judged, i: int) -> Track:
 # Importance of the letters around a residue for each state: by learned weights, or by the data alone.
 
 WIDEST = 21
-"""Places of the widest window that is shown."""
+"""Maximum number of positions in a window that is shown."""
 BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
 """Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
 POSITIONED = re.compile(r"([+-]?\d+):(.|end)")

@@ -16,10 +16,10 @@ from seqkern.report.page_frame import short
 from seqkern.report.profile_pictures import NAMES, shape_of
 
 END = "end"
-"""What stands for places beyond an end of the chain, among letters."""
+"""Label, among letters, of positions beyond an end of the chain."""
 LONGEST: dict[str | None, int] = {"helix": 36, "strand": 18}
 OTHER_LONGEST = 24
-"""Residues up to which lengths of segments are drawn, by the shape that their state is drawn as."""
+"""Maximum segment length to draw, in residues, for states whose shape is not in `LONGEST`."""
 LETTER_ROW = 0.135
 PANELS = 4
 

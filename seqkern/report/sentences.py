@@ -1,4 +1,4 @@
-"""Meaning of every number, in a sentence that a biologist can read."""
+"""Meaning of every number, in a sentence for biologists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its short name, one sentence, whether higher is better, and what differs with several classes."""
+    """A metric: its short name, one sentence, whether higher is better, and the difference with several classes."""
 
     name: str
     sentence: str
@@ -26,7 +26,7 @@ class Metric:
     classes: str = ""
 
     def explained(self, multiclass: bool) -> str:
-        """Return the metric's sentence, including what differs for several classes."""
+        """Return the metric's sentence, with the difference for several classes."""
         return f"{self.sentence} {self.classes}" if multiclass and self.classes else self.sentence
 
 
@@ -148,7 +148,7 @@ METRICS = {
 }
 
 SAMPLE_WORDS = {"features": "sample", "similarities": "object", "dissimilarities": "object", "residues": "residue"}
-"""What one sample of a data set is called, by the kind of data, where it is not a sequence."""
+"""Noun for a sample that is not a sequence, by the kind of data."""
 
 # What methods are ranked by: the first that has a value (single-sequence test sets have no AUC).
 HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
@@ -208,10 +208,10 @@ STATE_METRICS = {
     "mcc": Metric("MCC of {}", "Matthews correlation coefficient of a state against all others."),
     "sov99": Metric("SOV'99 of {}", "SOV'99 of the segments of a state."),
 }
-"""Metrics of single states, whose columns are called ``q:H`` and the like."""
+"""Metrics of single states, whose columns are named ``q:H`` and the like."""
 
 SHARE_RIGHT = re.compile(r"q(\d+)")
-"""Name of the share of residues that are right, with the number of states: the headline of data sets of residues."""
+"""Name of the share of correct residues, with the number of states: the headline of data sets of residues."""
 
 
 def metric(key: str) -> Metric:
@@ -269,7 +269,7 @@ def _value(value: object, signs: str) -> str:
 
 
 def class_sentence(registry: Registry, name: str) -> str:
-    """Return what a kernel or solver is, in plain words or its docstring's first sentences; empty if unknown."""
+    """Return a description of a kernel or solver, in plain words or from its docstring; empty if unknown."""
     try:
         cls: Any = registry.get(name)
     except SeqkernError:
@@ -303,7 +303,7 @@ def enumerate_names(names: Iterable[object]) -> str:
 
 
 def averaged_over(dataset: DatasetResults) -> tuple[str, str]:
-    """Return the singular and plural of what scores are averaged over: folds, groups, tasks or families, ….
+    """Return the singular and plural of the unit that scores are averaged over: folds, groups, tasks or families, ….
 
     A single fold is a test set.
     """

@@ -51,7 +51,7 @@ VERBS = {
     "differs": "differs from",
     "no significant difference": "does not differ significantly from",
 }
-"""What stands between two methods, the one that is ahead first."""
+"""Text between two methods, the leading one first."""
 SHAPES = {"single": "one test set", "folds": "{} folds", "five_by_two": "five times two halves"}
 
 

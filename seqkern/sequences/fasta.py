@@ -109,9 +109,9 @@ class RecordSource(Protocol):
     """Source of records other than a FASTA file, such as the regions of a genome."""
 
     name: str
-    """For messages."""
+    """Name of the source in messages."""
     counts: dict[str, int]
-    """What was left out, for the counts of the SequenceSet."""
+    """Numbers of records left out, by reason, for the counts of the SequenceSet."""
 
     def records(self) -> Iterator[tuple[str, str]]:
         """Yield the header line and the letters of each record."""

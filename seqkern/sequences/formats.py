@@ -34,7 +34,7 @@ REFUSED = {
 NOUNS = {"genbank": "GenBank", "embl": "EMBL", "stockholm": "Stockholm", "clustal": "Clustal", "fastq": "FASTQ"}
 
 MOST_BEYOND = 1000
-"""How often a parser may ask for a line after the last one."""
+"""Maximum number of times that a parser may ask for a line after the last one."""
 
 Record = tuple[str, str]
 """A header, which begins with the id, and letters."""

@@ -23,18 +23,18 @@ from seqkern.core.types import Ids, PathLike, Rows
 # Words for an unknown label, such as people write: read as a class name, they would silently be learned.
 
 UNKNOWN = frozenset(["na", "n/a", "#n/a", "<na>", "nan", "nil", "?", "??", ".", "--", "unk", "undetermined", "missing"])
-"""Never classes, in any case; but `SODIUM` is one."""
+"""Texts that are never classes, in any case; but `SODIUM` is one."""
 SODIUM = "Na"
 UNKNOWN_LABELS_UNLABELLED = frozenset(["unknown", "unlabelled", "unlabeled", "unannotated"])
-"""Of two classes the one that holds positives too (solver positive_unlabelled); no class beside two others."""
+"""Names of unlabelled samples beside one class (solver positive_unlabelled); unknown labels beside two or more."""
 NEITHER = frozenset(["none", "null"])
-"""Classes in many data sets (neither site, no signal, null alleles), unless they join others under another name."""
+"""Names of classes in many data sets (no site or signal, null alleles), unless they join others under another name."""
 MINUS = "-"
-"""A class beside one such as ``+``."""
+"""Name of a class beside one such as ``+``."""
 
 
 def is_unknown(text: str) -> bool:
-    """Return whether a label is a word for "unknown", whatever the other labels are.
+    """Return whether a label is a word for "unknown", regardless of the other labels.
 
     >>> [text for text in ("NA", "nan", "?", "Na", "none", "donor") if is_unknown(text)]
     ['NA', 'nan', '?']
@@ -69,11 +69,11 @@ def refuse_unknown(values: list[str], positive: str | None, plus: Collection[str
 # Numeric labels: reading them, and recognising numbers in unusual notation.
 
 WRITTEN_NUMBER = re.compile(r"([+-]?[\d_]+(?:[.,]\d+)?)(?:\s*(?:%|[^\W\d_]{1,3}(?:/[^\W\d_]{1,3})?))?")
-"""A number, perhaps with a decimal comma, a percent sign or a unit."""
+"""Pattern of a number, perhaps with a decimal comma, a percent sign or a unit."""
 WHOLE_NUMBER = re.compile(r"([-+]?[0-9]{1,18})(?:\.0*)?")
-"""An integer, perhaps with a fraction of zeros."""
+"""Pattern of an integer, perhaps with a fraction of zeros."""
 MOST_CLASSES = 10
-"""Of more, if most samples have one of their own, it is asked whether they are numbers."""
+"""Number of classes above which they may be numbers, if most samples have their own class."""
 
 
 def refuse_written_numbers(ids: Ids, values: list[str], found: set[str], file: PathLike | None) -> None:
@@ -91,12 +91,12 @@ def refuse_written_numbers(ids: Ids, values: list[str], found: set[str], file: P
 
 
 def _are_many(classes: Collection[object], samples: int) -> bool:
-    """Return whether most samples have a class of their own, which no classifier can learn."""
+    """Return whether most samples have their own class, which no classifier can learn."""
     return len(classes) > max(MOST_CLASSES, samples // 2)
 
 
 def are_numbers(labels: Labels) -> bool:
-    """Return whether the classes are numbers and most samples have a class of their own."""
+    """Return whether the classes are numbers and most samples have their own class."""
     if labels.kind != "multiclass":
         return False
     names = [name for name in labels.names() if name]
@@ -242,7 +242,7 @@ class Labels:
         return Labels([self.ids[i] for i in chosen], kind=self.kind, classes=self.classes, **taken)
 
     def digest(self) -> str:
-        """Return a hexadecimal digest of what affects learning: labels, classes, groups, development part."""
+        """Return a hexadecimal digest of the data for learning: labels, classes, groups, development part."""
         groups = None if self.groups is None else self.groups.tolist()
         digest = hashlib.blake2b(canonical_json([self.kind, self.classes, groups]).encode(), digest_size=16)
         digest.update(self.y.tobytes())
@@ -251,7 +251,7 @@ class Labels:
         return digest.hexdigest()
 
     def used(self) -> npt.NDArray[np.bool_]:
-        """Return which samples have a label, bool (n,)."""
+        """Return a mask of the samples with a label, bool (n,)."""
         return ~np.isnan(self.y) if self.kind == "real" else self.y != UNLABELLED
 
     @property

@@ -127,7 +127,7 @@ def _numbered(partition: npt.NDArray[Any]) -> Indices:
 
 
 def _level(counts: Indices, samples: int, totals: Indices) -> Indices:
-    """Return how many of `samples` each fold gets so that its `counts` become as even as possible.
+    """Return the number of `samples` for each fold that makes its `counts` as even as possible.
 
     The remainder after levelling goes to the folds with the smallest `totals`.
     """

@@ -311,7 +311,7 @@ class SequenceSet(Sliceable):
         Parameters
         ----------
         ids : sequence of str, length n, optional
-            The new ids; by default those of this set.
+            The new ids; by default this set's.
         tracks : dict of str to ndarray, optional
             Arrays over the positions of `codes`, which replace all tracks.
         counts : dict of str to int, optional
@@ -360,7 +360,7 @@ class SequenceSet(Sliceable):
         Parameters
         ----------
         name : str
-            Of a sequence view.
+            Name of a sequence view.
 
         Returns
         -------
@@ -441,7 +441,7 @@ class SequenceSet(Sliceable):
         positions : ndarray of int64, shape (used,)
             The places.
         starts : ndarray of int64, shape (n,)
-            Where each record starts among them.
+            The start of each record among them.
         """
         if not self.lengths.sum():
             return np.zeros(0, dtype=np.int64), np.zeros(len(self), dtype=np.int64)

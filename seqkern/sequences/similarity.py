@@ -1,4 +1,4 @@
-"""Similar sequences: pairs, groups of linked samples, and what chance explains."""
+"""Similar sequences: pairs, groups of linked samples, and the similarity expected by chance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 # Similarity explained by chance: the length of a shared stretch, and the identity of an alignment.
 
 RARE = 1e-3
-"""A similarity counts if fewer such pairs are expected by chance in a data set of this size."""
+"""Expected number of equally similar pairs, by chance in a data set of this size, below which a similarity counts."""
 HSSP_SHORT, HSSP_LONG = 11, 450
 IDENTITY = {"protein": 0.5}
 """The smallest identity that links two records by default, by alphabet."""
@@ -50,7 +50,7 @@ def match_chance(X: SequenceSet) -> float:
 
 
 def exact_length(X: SequenceSet, match: float, strands: int = 1) -> int:
-    """Return the length from which a stretch shared by two records is not due to chance.
+    """Return the least length at which a stretch shared by two records is not due to chance.
 
     T residues form T² / 2 pairs of places, twice as many on two strands. The length is the smallest k at which fewer
     than `RARE` of them start the same k residues by chance: strands · T² / 2 · match^k < `RARE`. If a k-mer of this
@@ -111,21 +111,21 @@ def _divergence(share: npt.NDArray[np.float64], match: float) -> npt.NDArray[np.
 Indices = npt.NDArray[np.int64]
 
 END, BLOCK = 254, 32
-"""The code behind each record, and the positions between entries of the table of records."""
+"""Code after each record, and number of positions between entries of the table of records."""
 PLACES = 32
-"""Each place of a long k-mer is compared with so many later ones; no group is lost, but pairs of it are."""
+"""Number of later places compared with each place of a long k-mer; this loses pairs of a group, but no group."""
 HITS, MOST_HITS = 3e7, 2e9
-"""Chance hits of the seeds: as many as are aimed at, and the number above which no identity is looked for."""
+"""Chance hits of the seeds: the target number, and the number above which no identity is sought."""
 MOST_CODES = 1 << 24
-"""The largest number of different seeds."""
+"""Maximum number of different seeds."""
 EDGE = 64
-"""Places that each place of a seed is compared with, besides four times those expected by chance."""
+"""Number of places compared with each place of a seed, besides four times the number expected by chance."""
 SCALE, DROP, BAND = 100.0, 5.0, 32
-"""Scores for one nat, the nats that an extension may lose, and diagonals on each side of the segment aligned."""
+"""Scores per nat, nats that an extension may lose, and diagonals on each side of the aligned segment."""
 ALIGNED = 50
-"""Each record is aligned with so many later ones at most, those with the best segments."""
+"""Maximum number of later records aligned with each record, those with the best segments."""
 PART = 1 << 22
-"""K-mers that are sorted at once."""
+"""K-mers sorted at once."""
 STEP = 256
 """Queries that a thread takes at once."""
 
@@ -146,7 +146,7 @@ class SimilarPairs:
     shared : ndarray of bool, shape (m,)
         Whether the pair is similar only in a stretch that it shares.
     length : int or None
-        The length from which a shared stretch counts; None if none was looked for.
+        Minimum length of a shared stretch that counts; None if none was sought.
     aligned : bool
         False if the set is too large for alignments, and only shared stretches were looked for.
 
@@ -456,7 +456,7 @@ def _root(root: list[int], node: int) -> int:
 # Groups of similar samples, which are kept in one fold.
 
 PARTS = 5
-"""No group has more than a fifth of the samples, or of a class, so that five folds can be balanced."""
+"""Number of parts, so that no group has more than a fifth of the samples, or of a class, and five folds can balance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -513,14 +513,14 @@ class SimilarGroups:
     def describe(
         self, samples: str = "sequences", ending: str = "kept together in folds; --allow-similar to split them"
     ) -> str:
-        """Return one line on what was found, empty where nothing was.
+        """Return one line on the similar samples found; empty if there are none.
 
         Parameters
         ----------
         samples : str
-            What the samples are called.
+            The noun for the samples.
         ending : str
-            What is done with the groups.
+            The treatment of the groups, as text.
 
         Returns
         -------

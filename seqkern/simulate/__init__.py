@@ -44,7 +44,7 @@ Generator = Callable[..., tuple[SequenceSet, Table] | tuple[SequenceSet, Table, 
 
 @dataclass(frozen=True)
 class Simulated:
-    """Simulated sequences, with a table of their properties and what was planted in them."""
+    """Simulated sequences, with a table of their properties and the planted elements."""
 
     sequences: SequenceSet  # The sequences, with the track ``states`` if residues have states
     # Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily`` and

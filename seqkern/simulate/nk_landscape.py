@@ -18,9 +18,9 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 ALPHABETS = {"protein": PROTEIN, "dna": DNA}
 MOST_PAIRS = 1 << 20
-"""Pairs of first and last neighbourhoods that the search for the best sequence follows."""
+"""Maximum pairs of first and last neighbourhoods that the search for the best sequence follows."""
 MOST_TRIES = 100
-"""Draws for each variant, until all differ."""
+"""Maximum draws for each variant, until all differ."""
 
 Codes = npt.NDArray[np.uint8]
 

@@ -12,7 +12,7 @@ from seqkern.core.checks import check_choice, check_integer
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 TURNED = str.maketrans("ACGT", "TGCA")
 K = {"dna": 30, "protein": 12}
-"""Residues of a planted stretch."""
+"""Number of residues of a planted stretch."""
 
 
 def plant_overlaps(

@@ -163,7 +163,7 @@ def _copy(rng: np.random.Generator, ancestor: Codes) -> Codes:
 # Planted features of a simulated genome: motif sites, the peaks around them, and variants.
 
 SLOT = 1000
-"""Each peak has as many bases for itself."""
+"""Number of bases reserved for each peak."""
 REACH = 90
 """Greatest distance of a planted site from the summit."""
 
@@ -316,7 +316,7 @@ def _meme(genome: SequenceSet, planted: Planted) -> Iterator[str]:
 
 DESTROYING, CREATING, IN_PEAKS = 0.25, 0.1, 0.3
 CHANCE = 0.6
-"""Share of a motif's information from which on a chance occurrence counts as a site."""
+"""Share of a motif's information above which a chance occurrence counts as a site."""
 TRIES = 50
 
 
@@ -431,7 +431,7 @@ HALF_WIDTH = (100, 200)
 SPREAD = 30
 FACTOR, AGAIN, COFACTOR = 0.85, 0.3, 0.35
 PREFERENCE = 8.0
-"""Logarithm by which a peak is likelier in a domain of GC content 1 than in one of 0."""
+"""Difference in the log probability of a peak between domains of GC content 1 and 0."""
 
 
 def peak_genome(

@@ -260,7 +260,7 @@ PROPENSITIES = np.array(
 LETTERS = np.frombuffer(b"HEC", dtype=np.uint8)
 SHORTEST_RUN = (4, 2, 1)
 CLASSES = {"alpha": (0.95, 0.05), "beta": (0.05, 0.95), "mixed": (0.5, 0.5)}
-"""Number of helices and strands among the segments of a chain that are not coil."""
+"""Shares of helices and strands among the segments of a chain that are not coil."""
 
 
 def secondary_structure_chains(
@@ -359,9 +359,9 @@ def _states(
 ENDS = {"alpha": ("CA", "F"), "beta": ("CAS", "YF")}
 MOTIFS = {"alpha": "NTGKW", "beta": "RGQDPE"}
 SHORTEST_CDR3, LONGEST_CDR3 = 9, 13
-"""Of the residues between start and end."""
+"""Least and largest number of residues between start and end."""
 NEGATIVES = (("alpha",), ("beta",), ())
-"""The chains with a motif, of negatives in turn."""
+"""Chains with a motif, for negatives in turn."""
 
 
 def paired_receptors(

@@ -1,4 +1,4 @@
-"""What some solvers give beside decisions: exemplars, variances, leave-one-out estimates."""
+"""Capabilities of some solvers besides decisions: exemplars, variances, leave-one-out estimates."""
 
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -10,7 +10,7 @@ import numpy.typing as npt
 # Exemplars: typical training samples of a classifier, shown instead of means of kernel features.
 
 MOST = 5
-"""Typical samples that are listed for a prototype."""
+"""Number of typical samples listed for a prototype."""
 
 
 class Exemplar(NamedTuple):
@@ -102,7 +102,7 @@ class Variances:
         return cls(latent, parts[0].noise if parts else 0.0, sum(part.clipped for part in parts))
 
     def interval(self, means: Floats, level: float) -> tuple[Floats, Floats]:
-        """Return the ends of the central interval of an observation of each sample; `level` is its probability.
+        """Return the ends of the central interval of an observation at each sample; `level` is its probability.
 
         >>> lower, upper = Variances(np.array([0.75]), noise=0.25).interval(np.array([2.0]), 0.95)
         >>> lower.round(2), upper.round(2)

@@ -21,13 +21,13 @@ from seqkern.kernels.kernel_operator import Implicit, KernelOperator
 # and the fit may end as if it had converged, with decisions of zero. So their size is checked first.
 
 SMALLEST, LARGEST = 1e-100, 1e100
-"""Products of three values between these, and sums of many such products, neither overflow nor vanish."""
+"""Bounds of values for which products of three, and sums of many such products, neither overflow nor vanish."""
 
 SINGLE = 1e-15, 1e15
-"""As these, of products of two values in single precision."""
+"""Bounds of values for which products of two in single precision, and their sums, neither overflow nor vanish."""
 
 EPSILON = float(np.finfo(np.float64).eps) / 4
-"""A share of a number that is lost when it is added to it."""
+"""Share of a number so small that adding it leaves the number unchanged."""
 
 
 class Fitted(Protocol):
@@ -97,7 +97,7 @@ def lost_digits(solver: Fitted) -> GramError:
 
 
 def lost_beside_bias(solver: Fitted, K: Any) -> str | None:
-    """Return the reason why all decisions of a fit are the same number; None if they differ or it is unknown.
+    """Return the reason why all decisions of a fit are equal; None if they differ or the reason is unknown.
 
     If values are far below 1/C, each decision w·φ(x) + b rounds to b in floating point. Such a fit has no numerical
     error, but it does not separate any records.
@@ -161,7 +161,7 @@ def _known(solver: Fitted, key: str) -> bool:
 
 
 FIRST_ROWS = 256
-"""Of features in blocks, which show how large they are: others are computed when they are needed."""
+"""Rows of features in blocks whose values are checked before a fit; the others are computed on demand."""
 
 
 class TakesMatrices(Protocol):
@@ -325,7 +325,7 @@ def checked_labels(
 
 
 def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which rows have a label: not NaN, None or empty text.
+    """Return a mask of the rows that have a label: not NaN, None or empty text.
 
     >>> import numpy as np
     >>> labelled(np.array([1.0, np.nan, -1.0])).tolist(), labelled(np.array(["donor", ""])).tolist()
@@ -405,7 +405,7 @@ def convert_matrix(solver: Any, K: Any, reset: bool, sparse: bool) -> Any:
 
 
 def check_width(solver: Any, K: Any, reset: bool) -> None:
-    """Keep the number and any names of the columns; raise GramError if they differ from those of the fit."""
+    """Keep the number and any names of the columns; raise GramError if they differ from the fitted ones."""
     from sklearn.utils.validation import validate_data  # imported here: it takes a second
 
     try:

@@ -56,15 +56,15 @@ class Stored(Estimator):
     name: ClassVar[str | None]
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
+        """Return (JSON dict, dict of arrays) of the values learned by `_fit` besides support, classes and report."""
         raise NotImplementedError
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned; `arrays` may contain others."""
+        """Restore the state returned by `fitted_state`; `arrays` may contain others."""
         raise NotImplementedError
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) from which `solver_from_state` restores this solver."""
+        """Return (JSON dict, dict of arrays); `solver_from_state` restores this solver from it."""
         check_is_fitted(self)
         header, arrays = self.fitted_state()
         header = {
@@ -76,7 +76,7 @@ class Stored(Estimator):
         return header, {"support": self.support_, **arrays}
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `state` returned."""
+        """Restore the state returned by `state`."""
         # typed here, because annotations in the class body would become constructor parameters
         self.n_features_in_: int = header["columns"]
         self.report_: dict[str, Any] = header["report"]
@@ -144,7 +144,7 @@ class Solver(Stored, Estimator):
     summary : str
         One sentence for report readers without knowledge of solvers.
     input : {"gram", "features", "implicit"}
-        What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns together. An
+        Input of `fit`. A Gram matrix is square, and cross-validation slices its rows and its columns together. An
         `Implicit` (kernels/kernel_operator.py) stands for feature vectors that are never stored; such solvers also take
         features, dense or sparse. After it the columns are the training samples.
     needs_semidefinite : bool
@@ -249,9 +249,9 @@ class Solver(Stored, Estimator):
         Parameters
         ----------
         y : ndarray, shape (n,)
-            As in `fit`, with two classes or more.
+            Labels as in `fit`, with two classes or more.
         groups : array_like, shape (n,), optional
-            As in `fit`.
+            Groups as in `fit`.
 
         Raises
         ------
@@ -295,7 +295,7 @@ class Solver(Stored, Estimator):
 
     @property
     def without_matrix(self) -> str:
-        """What to train instead where a Gram matrix does not fit into memory, as a remedy; empty if nothing.
+        """Advice on what to train instead where a Gram matrix does not fit into memory; empty if there is none.
 
         By default a linear machine for solvers of classes.
         """
@@ -338,7 +338,7 @@ class Solver(Stored, Estimator):
         return cls.linear is not Solver.linear
 
     def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> LeaveOneOut | None:
-        """Return bounds of the leave-one-out error of the fit, or None: by default, and for other input than an array.
+        """Return bounds of the leave-one-out error of the fit; None by default, and for input other than an array.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class Solver(Stored, Estimator):
         return None
 
     def stages(self) -> "tuple[Solver, Solver] | None":
-        """Return two fitted solvers of which the second decides only what passes the first, or None: by default.
+        """Return two fitted solvers, the second only for samples that pass the first; None by default.
 
         Returns
         -------
@@ -393,19 +393,19 @@ class Solver(Stored, Estimator):
     def probabilities(
         self, decisions: npt.NDArray[np.float64], variances: Variances | None = None
     ) -> npt.NDArray[np.float64] | None:
-        """Return the probabilities of the classes that the solver itself gives, (m, classes), or None: by default.
+        """Return the solver's own probabilities of the classes, shape (m, classes); None by default.
 
         Parameters
         ----------
         decisions : ndarray of float64, shape (m,), or (m, classes)
-            As `decision_function` returns them.
+            Decision values as from `decision_function`.
         variances : Variances, optional
-            Of the same samples, as `variances` returns them; for solvers that give these.
+            Variances of the same samples, as from `variances`; for solvers that give these.
         """
         return None
 
     def intervals(self) -> npt.NDArray[np.float64] | None:
-        """Return the coefficients of all features with confidence intervals, or None: by default.
+        """Return the coefficients of all features with confidence intervals; None by default.
 
         Returns
         -------
@@ -416,7 +416,7 @@ class Solver(Stored, Estimator):
         return None
 
     def exemplars(self) -> list[Exemplar]:
-        """Return the training samples that are typical of each class, list of Exemplar: by default none.
+        """Return the training samples that are typical of each class, list of Exemplar; empty by default.
 
         For solvers whose classifier can be read from a few samples, such as those nearest to prototypes. Rows are those
         of the training set, also after `restrict`.
@@ -454,7 +454,7 @@ class Solver(Stored, Estimator):
         return "tol" in self.parameter_names()
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: products with the matrix, and dense linear algebra.
+        """Return the predicted cost of a fit: products with the matrix, and dense linear algebra.
 
         Parameters
         ----------
@@ -469,7 +469,7 @@ class Solver(Stored, Estimator):
         return FitCost(products * work.product + dense_algebra(work.width, self.fit_cubes))
 
     def complexity(self) -> tuple[float, ...]:
-        """Return a tuple that orders solvers of one class; among equally good ones, the smallest is chosen."""
+        """Return a tuple that orders solvers of one class; a search prefers the smallest of equally good ones."""
         return ()
 
     @classmethod
@@ -484,7 +484,7 @@ class Solver(Stored, Estimator):
 
     @classmethod
     def list_parameters(cls) -> tuple[str, ...]:
-        """Return the parameters whose lists are not grids, because the solver chooses itself."""
+        """Return the parameters for which a list is not a grid, because the solver itself chooses from it."""
         return cls.parameters_with("list_parameter")
 
     @classmethod
@@ -650,7 +650,7 @@ class Solver(Stored, Estimator):
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
-            As for `decision_function`.
+            Input as for `decision_function`.
         diagonal : array_like of float64, shape (m,)
             K(x, x) of the new samples.
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 ENTRY_NS = 1.0
-"""An entry of a Gram matrix in a product with a vector."""
+"""Nanoseconds of a Gram matrix entry in a product with a vector."""
 FLOP_NS = 0.06
-"""A multiplication and addition of dense linear algebra in double precision."""
+"""Nanoseconds of a multiplication and addition in dense linear algebra, in double precision."""
 
 
 @dataclass(frozen=True)
@@ -86,4 +86,4 @@ def dense_algebra(n: float, multiple: float = 1 / 3) -> float:
 # Names of the leave-one-out error bounds, for modules that need only the names.
 
 BOUNDS = ("span", "xi_alpha", "radius_margin")
-"""In tables, and as metrics of the inner loop; see `seqkern.solvers.svm.leave_one_out`."""
+"""Names of the bounds in tables and as metrics of the inner loop; see `seqkern.solvers.svm.leave_one_out`."""

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 # Learning from positive and unlabelled samples, such as a family and a proteome.
 
 LEAST = 1e-12
-"""Probabilities are at least this far from 0 and 1."""
+"""Least distance of probabilities from 0 and 1."""
 
 
 class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     r"""Binary solver for positives against unlabelled rows, with the decision corrected for hidden positives.
 
-    The negative class holds the unlabelled rows: some of them are positives that nobody has labelled.
+    The negative class holds the unlabelled rows, which include positives without a label.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     slope_, intercept_ : float
         A and B of P(s = 1 | f) = 1 / (1 + exp(A f + B)), f the decision of `machine_`.
     report_ : dict
-        That of the binary solver, plus ``c``, the estimated share of the positives that are labelled; ``n_unlabelled``;
+        The binary solver's, plus ``c``, the estimated share of the positives that are labelled; ``n_unlabelled``;
         and ``positive_share``, the estimated share of positives among the unlabelled rows.
 
     Notes
@@ -132,7 +132,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), folds=3)]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return that of the fits of the binary solver."""
+        """Return the cost of all fits of the binary solver."""
         return self.binary.fit_cost(work).times(1 + self.folds)
 
     def probabilities(
@@ -200,7 +200,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, on all columns, minus the threshold."""
+        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 
@@ -211,7 +211,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         return {"machine": header, **own}, nest("machine", arrays)
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.threshold_, self.slope_, self.intercept_ = (header[key] for key in ("threshold", "slope", "intercept"))
 
@@ -232,10 +232,10 @@ def remark_on(n_unlabelled: int) -> dict[str, Any]:
 # Label propagation: labels spread over a similarity graph from labelled to unlabelled samples.
 
 ENOUGH = 1e-8
-"""The linear system counts as solved up to this error of an equation."""
+"""Largest error of an equation of a solved linear system."""
 
 ROWS = 256
-"""Rows that are checked at a time."""
+"""Rows checked at a time."""
 
 
 class LabelPropagation(AnyClassSolver):
@@ -402,7 +402,7 @@ class LabelPropagation(AnyClassSolver):
         return {}, {"spread": self.spread_, "diagonal": self.diagonal_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.spread_, self.diagonal_ = arrays["spread"], arrays["diagonal"]
 
 
@@ -430,7 +430,7 @@ def _check_not_negative(K: npt.NDArray[np.float64]) -> None:
 # The transductive SVM: unlabelled samples get the labels that give the widest margin.
 
 ROUNDING = 1e-6
-"""By how much two slacks must exceed 2 before their labels are switched."""
+"""Least excess over 2 of the sum of two slacks for switching their labels."""
 
 
 class TransductiveSVC(CSVC):
@@ -509,7 +509,7 @@ class TransductiveSVC(CSVC):
         return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", unlabelled=0.5, tol=1e-6)]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return that of the C-SVMs: one for each C*, and three for switching; small C* take half the time."""
+        """Return the cost of the C-SVMs: one for each C*, and three for switching; small C* take half the time."""
         return super().fit_cost(work).times(1 + 2 * (1 + self.steps))
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def ends_domain(spec: Mapping[str, Any], path: Sequence[str], value: float) -> b
 
 
 def _limits(spec: Mapping[str, Any]) -> list[Limits]:
-    """Return the limits of the parameters that a spec omits, followed by those of nested solvers."""
+    """Return the limits of the parameters that a spec omits, then the limits for nested solvers."""
     solver = SOLVERS.get(spec["solver"])
     spec = normal_values(solver, {name: value for name, value in spec.items() if name != "solver"}, grid=True)
     own = [Limits((name,), *ends) for name, ends in solver.search_limits().items() if name not in spec]
@@ -376,9 +376,9 @@ def draw_spec(spec: Spec, rng: np.random.Generator, *, search: bool = False) -> 
     Parameters
     ----------
     spec : dict or str
-        As in `expand_grid`, and with ranges, as ``csvc:C=0.01..100``.
+        A spec as in `expand_grid`, or with ranges, as ``csvc:C=0.01..100``.
     rng : numpy.random.Generator
-        What draws.
+        Source of the random numbers.
     search : bool
         As in `expand_grid`.
 
@@ -418,7 +418,7 @@ def has_range(spec: Spec) -> bool:
     Parameters
     ----------
     spec : dict or str
-        As in `draw_spec`; the solvers within it are looked at too.
+        A spec as in `draw_spec`; nested solvers are examined too.
 
     Returns
     -------
@@ -487,9 +487,9 @@ def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -
     Parameters
     ----------
     spec : dict, str or Solver
-        As in `build_solver`.
+        A spec as in `build_solver`.
     kind : {"binary", "multiclass", "real"}
-        Of the labels.
+        The kind of labels.
     classes : sequence of str, optional
         The names of the classes, as those of `Labels`, for weights of classes: the solver is to see −1 and 1, or 0,
         1, 2, ….

@@ -22,7 +22,7 @@ _RULE = re.compile(r"(sensitivity|specificity)=([0-9.eE+-]+)|cost=([0-9.eE+-]+):
 SCORES = ("balanced_accuracy", "accuracy", "mcc")
 """Rules that maximise a score."""
 PLAIN = "none"
-"""The rule of the decision 0."""
+"""The rule that keeps the decision threshold 0."""
 FORMS = (
     f"{', '.join(SCORES)}, sensitivity=0.95, specificity=0.99, cost=1:5 (of a false positive and of a false negative) "
     f"or {PLAIN}"

@@ -22,10 +22,10 @@ from seqkern.solvers.svm.svm import CSVC
 from seqkern.solvers.thresholds import Threshold
 
 FEWEST = 10
-"""Negatives that the second stage learns at least: those nearest to passing, if fewer pass."""
+"""Least number of negatives that the second stage learns from; if fewer pass, the nearest to passing are added."""
 
 LEAST = 1e-12
-"""A sample that does not pass is at least so much below all that do."""
+"""Least distance of samples that do not pass below all that do."""
 
 
 class TwoStageSVC(BinarySolver):
@@ -108,13 +108,13 @@ class TwoStageSVC(BinarySolver):
         self.binary.check_labels(y)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return that of the binary solver, and of one-class SVMs on a part of the rows."""
+        """Return the cost of the binary solver, and of one-class SVMs on a part of the rows."""
         part = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(self.folds + 1)
         total = part.then(self.binary.fit_cost(work))
         return FitCost(total.seconds, total.bytes + 8 * work.n**2)
 
     def complexity(self) -> tuple[float, ...]:
-        """Return that of the binary solver, then −ν."""
+        """Return the binary solver's complexity, then −ν."""
         return *self.binary.complexity(), -float(self.nu)
 
     @classmethod
@@ -207,7 +207,7 @@ class TwoStageSVC(BinarySolver):
         return self.joined(first, self.second_._decide(some, columns[self.second_.support_]))
 
     def joined(self, first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the decisions from those of both stages."""
+        """Return the decisions combined from both stages."""
         below = np.maximum(-first, 0.0)
         out = -2.0 - np.maximum(below / (self._unit + below), LEAST)
         out[first >= 0] = np.where(second >= -1, second, -2 + 1 / np.maximum(-second, 1.0))
@@ -221,7 +221,7 @@ class TwoStageSVC(BinarySolver):
         return header, {**nest("first", first_arrays), **nest("second", second_arrays)}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         first = solver_from_state(header["first"], unnest("first", arrays))
         assert isinstance(first, OneClassSVM)
         self.first_ = first
@@ -323,14 +323,14 @@ class FilteredSVC(BinarySolver):
         return {"nu": [0.01, 0.05, 0.1]}
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return that of the binary solver, and of one-class SVMs on halves of the rows."""
+        """Return the cost of the binary solver, and of one-class SVMs on halves of the rows."""
         half = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(2)
         matrices = 8 * work.n**2
         total = half.then(self.binary.fit_cost(work))
         return FitCost(total.seconds, total.bytes + matrices)
 
     def complexity(self) -> tuple[float, ...]:
-        """Return that of the binary solver, then −ν."""
+        """Return the binary solver's complexity, then −ν."""
         return *self.binary.complexity(), -float(self.nu)
 
     @classmethod
@@ -377,7 +377,7 @@ class FilteredSVC(BinarySolver):
         return self.machine_._decide(K, columns[self.machine_.support_])
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, on all columns."""
+        """Return the binary solver's coefficients on all columns, and its constant."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1])
 
@@ -387,7 +387,7 @@ class FilteredSVC(BinarySolver):
         return {"machine": header}, {**nest("machine", arrays), "left_out": self.left_out_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.left_out_ = arrays["left_out"]
 
@@ -425,7 +425,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     several classes, wrap it in `OneAgainstRest`: each class then has its own threshold. `report_` is that of the binary
     solver, plus ``threshold`` and ``cost``, the mean over training rows.
 
-    Complexity: that of the binary solver, plus O(n log n) for n training rows.
+    Complexity: as the binary solver's, plus O(n log n) for n training rows.
 
     References
     ----------
@@ -481,7 +481,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, on all columns, minus the threshold."""
+        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 
@@ -491,6 +491,6 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         return {"machine": header, "threshold": self.threshold_}, nest("machine", arrays)
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.threshold_ = header["threshold"]

@@ -15,7 +15,7 @@ from seqkern.study.data_entry import check_file_name
 from seqkern.study.schema import Files, Places, check_schema, files_of, read_schema, with_defaults
 
 KINDS = {"fasta": "records", "regions": "records", "scan": "bases", "variants": "lines"}
-"""What a model is applied to, and the key of `divide` that counts it."""
+"""Kinds of files that a model is applied to, and the key of `divide` that counts the content."""
 OUTPUTS = {
     "fasta": ("tsv", "tsv.gz"),
     "regions": ("tsv", "tsv.gz"),
@@ -27,9 +27,9 @@ STRANDS = ("plus", "minus")
 ENDINGS = re.compile(r"(\.(fa|fasta|fna|faa|vcf|bed|narrowPeak|broadPeak|txt))?(\.(gz|bgz|bz2|xz))?$", re.IGNORECASE)
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 HEAD = 1 << 20
-"""Bytes of unpacked text by which the amount in a file is estimated."""
+"""Bytes of unpacked text used to estimate the amount in a file."""
 PROGRAM, PER_MODEL = 700, 4
-"""Megabytes of a job besides the model, and of the model for each megabyte of its file."""
+"""Megabytes of a job besides the model, and megabytes for each megabyte of the model's file."""
 
 
 @dataclass(frozen=True)

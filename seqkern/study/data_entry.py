@@ -183,9 +183,9 @@ def note_of_regions(options: GenomeOptions, columns: Columns) -> dict[str, Any]:
 SOURCES = ("simulate", "public", "fasta", "table", "features", "similarities", "dissimilarities")
 HEADER = "header"
 UNLABELLED_FILE = "unlabelled"
+"""Key of the file of records without a label, beside the classes."""
 _WILDCARD = re.compile(r"\{\s*[.\w]+\s*(,([^{}]|\{\d+(,\d+)?\})*)?\}|<[a-z][a-z0-9_]*>")
-"""What Snakemake replaces in the name of a file."""
-"""The key, beside those of the classes, of a file of records without a label."""
+"""Pattern of the parts of a file name that Snakemake replaces."""
 WINDOW_KEYS = ("window", "sites", "site", "other_sites", "past_end")
 RESIDUE_KEYS = ("window", "reduction")
 NOT_WITH_RESIDUES = ("window", "sites", "tasks", "table", "features", "similarities", "dissimilarities")
@@ -522,7 +522,7 @@ class DataEntry:
     genome : GenomeOptions, optional
         The genome of the regions in BED files.
     similar_by : tuple of str
-        The sequences by which samples count as similar; empty: all.
+        The sequences that determine similarity of samples; empty: all.
 
     Examples
     --------
@@ -550,7 +550,7 @@ class DataEntry:
         Parameters
         ----------
         entry : mapping
-            Of a study; keys that do not describe data are ignored. A DataEntry is returned as it is.
+            Entry of a study; keys that do not describe data are ignored. A DataEntry is returned as it is.
         within : callable, optional
             Given keys of the entry, returns a context that adds them to errors.
 
@@ -586,12 +586,12 @@ class DataEntry:
 
     @classmethod
     def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
-        """Return what is known from the entry of a finished study, perhaps of another version.
+        """Return the known parts of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
         entry : mapping
-            Of a study.
+            Entry of a study.
 
         Returns
         -------
@@ -732,7 +732,7 @@ def _views(entry: Mapping[str, Any], source: EntrySource) -> tuple[ViewOptions, 
 
 
 def _similar_by(entry: Mapping[str, Any], source: EntrySource) -> tuple[str, ...]:
-    """Return the sequence views by which samples count as similar, checked."""
+    """Return the sequence views that determine similarity of samples, checked."""
     given = entry.get("similar_by", ())
     names = (given,) if isinstance(given, str) else tuple(map(str, given))
     known = getattr(source, "view_names", ())

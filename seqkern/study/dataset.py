@@ -76,7 +76,7 @@ class Task:
         return np.flatnonzero(used if self.split is None else used & (self.split != ""))
 
     def unlabelled(self) -> npt.NDArray[np.int64]:
-        """Return the places of the samples whose label is unknown; if roles are defined, none: others are no part."""
+        """Return the places of the samples with unknown labels; none if roles are defined: others are unused."""
         return np.flatnonzero(~self.labels.used() if self.split is None else np.zeros(len(self.labels), dtype=bool))
 
 
@@ -93,7 +93,7 @@ class Dataset:
     X : SequenceSet, FeatureTable or SimilarityTable
         The n samples.
     tasks : dict of str to Task
-        By name; at least one.
+        At least one task, by name.
     notes : dict
         JSON: ``sources`` (list of file name, sha256 and url) and ``description``.
     residues : Residues, optional
@@ -149,7 +149,7 @@ def save_dataset(dataset: Dataset, folder: PathLike) -> None:
     Parameters
     ----------
     dataset : Dataset
-        Of any kind.
+        A data set of any kind.
     folder : path-like
         Created if missing.
 
@@ -260,7 +260,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     Parameters
     ----------
     dataset : Dataset
-        Of any kind.
+        A data set of any kind.
 
     Returns
     -------
@@ -467,17 +467,17 @@ def make_dataset(
 
 
 LABEL_WORDS = frozenset(["label", "labels", "class", "y", "target", "group", "outcome", "response"])
-"""Names of columns that are probably a label, where they predict it well beyond chance."""
+"""Column names of probable labels; such a column is suspected if it predicts the label better than chance."""
 EXPLAINED = 0.95
-"""Share of the variance of a feature that lies between classes, from which it is suspected: of genes at most 0.82."""
+"""Share of a feature's variance between classes above which it is suspected; genes reach at most 0.82."""
 EQUAL = 0.998
-"""The same of its variance and a label that is a number: |r| > 0.999."""
+"""Share of a feature's variance explained by real labels above which it is suspected: |r| > 0.999."""
 CHANCE = 1e-3
-"""The largest probability that one of as many random features would do as well."""
+"""Largest probability that one of equally many random features would do as well."""
 FEWEST = 10
-"""Samples without which nothing is suspected."""
+"""Number of samples below which no feature is suspected."""
 FEW = 200
-"""Rows that show whether a feature has few values."""
+"""Number of rows that show whether a feature has few values."""
 
 
 def leaked_features(X: Data, labels: Sequence[Labels]) -> list[str]:
@@ -511,7 +511,7 @@ def leaked_features(X: Data, labels: Sequence[Labels]) -> list[str]:
 
 
 def _leak(x: npt.NDArray[np.float64], labels: Labels, features: int, named: bool) -> str:
-    """Return how a feature gives away the label, beyond the best of `features` random ones; empty if it does not."""
+    """Return the way in which a feature gives away the label; empty if one of `features` random ones does as well."""
     known = labels.used() & np.isfinite(x)
     x, y = x[known], labels.y[known]
     if labels.kind == "none" or len(x) < FEWEST or x.min() == x.max() or y.min() == y.max():

@@ -108,7 +108,7 @@ class MotifSearch:
 
 
 NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "variants", "motifs", "selection_bias", "significance", "track")
-"""Keys about methods and reporting: a change of these does not cause a data set to be read again."""
+"""Keys about methods and reporting; changing them does not cause a data set to be read again."""
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ class DatasetEntry:
         name : str
             Its name in the study.
         places : Places
-            Of the study, for messages.
+            Places of the study, for messages.
 
         Returns
         -------
@@ -310,7 +310,7 @@ class DatasetEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "DatasetEntry":
-        """Return what is known from the entry of a finished study, perhaps of another version.
+        """Return the known parts of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
@@ -347,7 +347,7 @@ class DatasetEntry:
 
     @property
     def audited(self) -> bool:
-        """Whether the test parts are audited: those of an official split of sequences."""
+        """Whether the test parts are audited, as for an official split of sequences."""
         source = self.data.source
         sequences = source is not None and source.kind == "sequences" and self.data.residues is None
         return sequences and self.fold_options().get("method") == "predefined"

@@ -86,11 +86,11 @@ class KernelEntry:
         given : str or mapping
             ``spectrum:k=3`` or ``{"kernel": "spectrum", "k": 3}``, with ``transforms`` and ``repair``.
         name : str, optional
-            Default: that of the kernel's class.
+            Name; default: the kernel class's.
         transforms : sequence, optional
             Further transforms, after the entry's.
         repair : str or mapping, optional
-            Replaces that of the entry.
+            Repair, in place of the entry's.
 
         Returns
         -------
@@ -217,7 +217,7 @@ class KernelEntry:
 
     @property
     def sequence_views(self) -> tuple[str, ...]:
-        """Those among them that are sequences."""
+        """The views among them that are sequences."""
         return () if self.built is None else self.built.sequence_views
 
     @property
@@ -226,12 +226,12 @@ class KernelEntry:
         return self.built is not None and self.built.of_several
 
     def has_views(self, data: "DataEntry") -> bool:
-        """Return whether a data set has what the kernel reads: its views, and several sequences if it needs them.
+        """Return whether a data set has the views that the kernel reads, and several sequences if it needs them.
 
         Parameters
         ----------
         data : DataEntry
-            Of a study.
+            Data entry of a study.
 
         Returns
         -------
@@ -262,7 +262,7 @@ class KernelEntry:
 
 @dataclass(frozen=True, eq=False)
 class KernelChoice:
-    """Kernels of which the inner loop chooses one.
+    """A choice of one kernel among several, made by the inner loop.
 
     Attributes
     ----------
@@ -273,7 +273,7 @@ class KernelChoice:
     candidates : tuple of KernelEntry
         The candidates.
     solvers : tuple of str, optional
-        The only solvers to run with it; those of the candidates also apply.
+        The only solvers to run with it; the candidates' restrictions also apply.
 
     Examples
     --------
@@ -299,7 +299,7 @@ class KernelChoice:
         name : str
             Its name in the study.
         kernels : mapping of str to KernelEntry
-            Those of the study, including all candidates.
+            The kernels of the study, including all candidates.
 
         Returns
         -------
@@ -364,16 +364,16 @@ class KernelChoice:
 
     @property
     def sequence_views(self) -> tuple[str, ...]:
-        """Those among them that are sequences."""
+        """The views among them that are sequences."""
         return tuple(dict.fromkeys(view for entry in self.candidates for view in entry.sequence_views))
 
     def has_views(self, data: "DataEntry") -> bool:
-        """Return whether a data set has what all candidates read.
+        """Return whether a data set has the views that all candidates read.
 
         Parameters
         ----------
         data : DataEntry
-            Of a study.
+            Data entry of a study.
 
         Returns
         -------
@@ -415,7 +415,7 @@ def own_solvers(given: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 AUTO = "auto"
 TIME = "10m"
-"""Default of the predicted CPU time of all choices: those of the outer folds, and that of the final model."""
+"""Default of the predicted CPU time of all choices, for the outer folds and for the final model."""
 KEYS = ("kernel", "time", "solvers")
 
 
@@ -447,7 +447,7 @@ class AutoKernel:
     solvers: tuple[str, ...] | None = None
 
     candidates = ()
-    """None known before the data are."""
+    """Empty, as the candidates depend on the data."""
     views = ()
     sequence_views = ()
     learns = True
@@ -516,7 +516,7 @@ class AutoKernel:
         Parameters
         ----------
         data : DataEntry
-            Of a study.
+            Data entry of a study.
 
         Returns
         -------

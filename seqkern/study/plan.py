@@ -112,7 +112,7 @@ def _check_numbers(cost: "Cost | MethodCost") -> None:
 # The division of the evaluations of a kernel on a data set into jobs.
 
 SHORTEST = 30.0
-"""CPU seconds: starting a job costs some of them."""
+"""Least CPU seconds of a job, as starting one takes some."""
 
 
 def count_shares(costs: Collection[MethodCost], limit: float, *, inner: bool = False) -> int:

@@ -122,7 +122,7 @@ def places_of_sites(sites: Sites, kept: Collection[int]) -> dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Material:
-    """The samples of a data set, with the columns from which its labels and tasks are made."""
+    """The samples of a data set, with the columns for its labels and tasks."""
 
     kind: str  # Kind of the samples
     X: Any  # The n samples

@@ -26,9 +26,9 @@ Keys = tuple[str | int, ...]
 MISSING = object()
 ODD_NUMBER = re.compile(r"[0-9]_|[0-9.][eE][-+]?[0-9]{3}")
 LONGEST = 1_000_000
-"""Characters of a configuration."""
+"""Maximum number of characters of a configuration."""
 MOST_VALUES = 50_000
-"""Keys and values of a configuration, each alias counted as what it stands for."""
+"""Maximum number of keys and values of a configuration, with aliases expanded."""
 
 
 class Places:

@@ -251,7 +251,7 @@ def _check_missing(text: TextColumns, bare: Any) -> None:
 
 
 NOTE = "several_sequences"
-"""The key in the notes of a data set, and so in the record of a model, of how its samples were read."""
+"""Key of the settings for reading samples, in the notes of a data set and so in the record of a model."""
 TABLE_KEYS = ("file", "id", "sequences", "missing")
 COLUMN_KEYS = ("column", "alphabet")
 
@@ -321,7 +321,7 @@ class SequenceTable:
         policies: Mapping[str, str],
         alphabets: Mapping[str, str | Alphabet | None] | None = None,
     ) -> SequencesRead:
-        """Read the samples of the table; `alphabets`, such as those of a model, replace the views' own."""
+        """Read the samples of the table; `alphabets`, such as a model's, replace the views' own."""
         ids = {"ids": policies["ids"]} if "ids" in policies else {}
         columns = {view.name: view.where for view in self.views}
         text = read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids)
@@ -356,7 +356,7 @@ class SequenceFiles:
         policies: Mapping[str, str],
         alphabets: Mapping[str, str | Alphabet | None] | None = None,
     ) -> SequencesRead:
-        """Read the samples of the files; `alphabets`, such as those of a model, replace the views' own."""
+        """Read the samples of the files; `alphabets`, such as a model's, replace the views' own."""
         ids = {"ids": policies["ids"]} if "ids" in policies else {}
         text = read_fasta_text({view.name: _path(base_dir, view.where) for view in self.views}, **ids)
         alphabets = _alphabets(self.views, policies) if alphabets is None else alphabets

@@ -34,7 +34,7 @@ class SolverEntry:
     spec : mapping or str
         Spec without the layers; lists and ranges of values stand for a grid.
     specs : tuple of dict
-        Those of the grid, with the ends of each range.
+        Specs of the grid, with the ends of each range.
     grid : tuple of Solver
         The solvers of these specs, not fitted.
     layers : Layers
@@ -131,7 +131,7 @@ class SolverEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "SolverEntry":
-        """Return what is known from the entry of a finished study, perhaps of another version.
+        """Return the known parts of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
@@ -317,13 +317,13 @@ class InnerSettings:
 
     @property
     def afterwards(self) -> dict[str, str]:
-        """What is given of calibration and threshold, by name."""
+        """The given settings of calibration and threshold, by name."""
         both = {"calibration": self.calibration, "threshold": self.threshold}
         return {name: value for name, value in both.items() if value is not None}
 
     @property
     def held_out(self) -> list[str]:
-        """The names of what is to be fitted to held-out decision values."""
+        """The names of the models to be fitted to held-out decision values."""
         return [name for name, value in self.afterwards.items() if value != PLAIN]
 
 
@@ -478,9 +478,9 @@ class CheckedSolver:
     inner_folds : int
         Folds of the training set; zero without inner folds.
     seed : int
-        Of the inner folds.
+        Seed of the inner folds.
     metric : str
-        Of the inner loop: a bound of the leave-one-out error suits some solvers and labels only.
+        Metric of the inner loop: a bound of the leave-one-out error suits some solvers and labels only.
 
     Examples
     --------

@@ -225,11 +225,11 @@ class Study:
     name, description : str
         For folders, and for reports.
     datasets : dict of str to DatasetEntry
-        By name, in the order of the configuration.
+        Data sets by name, in the order of the configuration.
     kernels : dict of str to KernelEntry or KernelChoice
-        By name, in the order of the configuration.
+        Kernels by name, in the order of the configuration.
     solvers : dict of str to SolverEntry
-        By name, in the order of the configuration.
+        Solvers by name, in the order of the configuration.
     inner : InnerSettings
         Settings of the inner loop.
     leakage : LeakageSettings
@@ -347,12 +347,12 @@ class Study:
 
     @classmethod
     def of_results(cls, config: Mapping[str, Any], name: str = "") -> "Study":
-        """Return what is known of a finished study, perhaps of another version, for its report.
+        """Return the known parts of a finished study, perhaps of another version, for its report.
 
         Parameters
         ----------
         config : mapping
-            As stored with the results; empty if nothing was.
+            The configuration stored with the results; empty if there is none.
         name : str
             Default name of the study.
 
@@ -394,7 +394,7 @@ class Study:
         dataset : str
             Its name in the study.
         kind : str, optional
-            Its kind of data; default: that of its entry. With ``""`` (unknown) every kernel runs.
+            Its kind of data; default: the entry's. With ``""`` (unknown) every kernel runs.
 
         Returns
         -------
@@ -407,7 +407,7 @@ class Study:
         return [MethodEntry(*pair, self.inner, self.seed) for pair in self._pairs(dataset, kind)[0]]
 
     def unsuitable(self, dataset: str, kind: str | None = None) -> list[tuple[str, str]]:
-        """Return the combinations that do not run because the kernel does not give what the solver takes.
+        """Return the combinations that do not run because the kernel does not give the solver's input.
 
         Parameters
         ----------
@@ -502,7 +502,7 @@ class Study:
         return checked_solvers(self.methods(dataset))
 
     def planned(self, dataset: str) -> dict[str, Any]:
-        """Return the part of the configuration that the costs of a data set's jobs depend on.
+        """Return the part of the configuration that determines the costs of a data set's jobs.
 
         Parameters
         ----------
@@ -551,14 +551,14 @@ class Study:
 
 
 def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = None) -> DatasetEntry:
-    """Return a data set's entry, checked like those of a study, and typed.
+    """Return a data set's entry, typed, and checked like a study's entries.
 
     Parameters
     ----------
     name : str
         Its name in the study.
     entry : mapping
-        As configured.
+        The entry as configured.
     file : path-like, optional
         Used in messages.
 

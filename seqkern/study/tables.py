@@ -430,7 +430,7 @@ def liao_noble(
     Parameters
     ----------
     superfamily, family : array_like of str, shape (n,)
-        Of each sample.
+        Superfamily and family of each sample.
     seed : int
         Seed for splitting the negatives, not negative.
     min_family : int

@@ -329,7 +329,7 @@ SEQUENCE_ENDINGS = (
     *(".fa", ".fasta", ".fas", ".faa", ".fna", ".ffn", ".fq", ".fastq"),
     *(".gb", ".gbk", ".embl", ".sto", ".stockholm", ".aln"),
 )
-"""Of files of sequences, before that of a compression; a view of any other file holds vectors."""
+"""Endings of sequence files, before the ending of a compression; views of other files hold vectors."""
 COMPRESSED = (".gz", ".bz2", ".xz")
 
 

@@ -1,4 +1,4 @@
-"""The workflow in a folder: its files, its locks, and why jobs failed."""
+"""The workflow in a folder: its files, its locks, and the reasons why jobs failed."""
 
 import atexit
 import contextlib
@@ -28,7 +28,7 @@ DEFAULT_PROFILE = "default"  # Snakemake finds it beside the Snakefile
 TEST_PROFILE = "test"  # for a copy of the repository: its study is not copied
 CONFIG = "config/config.yaml"
 RUN = {"results", "logs", ".snakemake"}
-"""What Snakemake adds to them."""
+"""Names that Snakemake adds to the workflow's files."""
 SUFFIXES = {"", ".smk", ".yaml", ".rst"}
 STARTER = """# Two FASTA files, one question. Paths are relative to the folder where snakemake is started.
 study: {name}
@@ -253,7 +253,7 @@ def _lines(job: "FailedJob", peak: int | None) -> list[str]:
 
 
 def _why_killed(job: "FailedJob", peak: int | None) -> tuple[str, str] | None:
-    """Return how a job was killed from outside and the remedy; None if it was not."""
+    """Return the reason why a job was killed from outside and the remedy; None if it was not killed."""
     found, refused = STATE.search(job.message), REFUSED.search(job.message)
     state = found[1] if found else ""
     slurm = job.text if job.slurm_log else ""

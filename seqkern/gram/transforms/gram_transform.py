@@ -326,7 +326,7 @@ def build_transform(spec: Any) -> GramTransform:
 
 
 def of_features(specs: Sequence[Any]) -> int:
-    """Return how many of some transforms, the first of them, are transforms of features.
+    """Return the number of leading transforms that are transforms of features.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class CentreGram(GramTransform):
     learned = ("means_", "mean_")
 
     def needs_all(self) -> bool:
-        """Return True: the mean of a row is over all training samples."""
+        """Return True, as the mean of a row is over all training samples."""
         return True
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
@@ -95,7 +95,7 @@ class NormaliseGram(GramTransform):
     )
 
     def needs_all(self) -> bool:
-        """Return False: each value needs only its own row and column."""
+        """Return False, as each value needs only its own row and column."""
         return False
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
@@ -135,7 +135,7 @@ class NormaliseGram(GramTransform):
 # Repair of the spectrum of an indefinite Gram matrix.
 
 LARGEST = 1e300
-"""Sums of squares of larger values, which LAPACK scales, and row sums may overflow."""
+"""Absolute value above which row sums, and sums of squares (which LAPACK scales), may overflow."""
 
 
 class RepairGram(GramTransform):
@@ -283,12 +283,12 @@ class KernelPCAGram(GramTransform):
     )
 
     def fit_cubes(self, n: int) -> float:
-        """Return the operations of a fit as a multiple of n³: those of few components grow with n² only."""
+        """Return the operations of a fit as a multiple of n³; with few components they grow only with n²."""
         count = n if self.n_components is None else self.n_components
         return (300.0 + 25.0 * count) / n if are_few(count, n) else self.cubes
 
     def needs_all(self) -> bool:
-        """Return True: a projection is a sum over all training samples."""
+        """Return True, as a projection is a sum over all training samples."""
         return True
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
@@ -387,7 +387,7 @@ class EmpiricalMapGram(GramTransform):
         return kernel_of_vectors(self.vector_kernel, self.gamma, self.normalize, self.zero_diagonal)
 
     def needs_all(self) -> bool:
-        """Return True: a vector has one entry for each training sample."""
+        """Return True, as a vector has one entry for each training sample."""
         return True
 
     def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
@@ -514,7 +514,7 @@ class GraphGram(GramTransform):
     a: float = real(default=2.0, low=2, doc="a of the random walk: larger values stay nearer.")
 
     def needs_all(self) -> bool:
-        """Return True: the most similar training samples may be any."""
+        """Return True, as any training sample may be among the most similar."""
         return True
 
     def _fit(self, K: Matrix, diagonal: npt.NDArray[np.float64]) -> None:
@@ -563,7 +563,7 @@ class GraphGram(GramTransform):
         return self.square_.copy(), np.diagonal(self.square_).copy()
 
     def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
-        """Raise ParameterError: which samples are the most similar ones is not linear in K."""
+        """Raise ParameterError, as the choice of the most similar samples is not linear in K."""
         raise ParameterError(
             f"after the transform {self.name!r} the decision is not a weighted sum of kernel values",
             remedy="leave the transform out to explain decisions",

@@ -28,7 +28,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 # Derivatives of sums over all local alignments with respect to β and the gap costs.
 
 MOST_SCORE = 500.0
-"""The largest β·s whose exponential times 2^200, the largest number kept between rows, is a double."""
+"""Largest β·s whose exponential times 2^200, the largest number kept between rows, is a double."""
 
 
 def logarithm_slopes(
@@ -446,17 +446,17 @@ class LocalAlignmentKernel(AlignmentKernel):
 
     @property
     def most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
-        """As many as rows for several threads."""
+        """Maximum number of columns in a block: as many as rows for several threads, else no limit."""
         return None if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
     def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
-        """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
+        """Minimum number of rows in a block: fewer would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether every Gram matrix is: that of K is if exp(β·s) is, the masked residue's included; ln K is not."""
+        """Whether every Gram matrix of K is: if exp(β·s), with the masked residue, is; never for ln K."""
         if self.logarithm:
             return False
         for alphabet in [PROTEIN, DNA] if self.alphabet is None else [as_alphabet(self.alphabet)]:
@@ -501,7 +501,7 @@ class LocalAlignmentKernel(AlignmentKernel):
 
     @property
     def differentiates_logarithm(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether K is the sum itself, of which the logarithm's derivative is computed."""
+        """Whether K is the sum itself; the derivative is computed for its logarithm."""
         return not self.logarithm
 
     def _own_tunable(self) -> dict[str, float]:

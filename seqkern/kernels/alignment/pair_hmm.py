@@ -382,12 +382,12 @@ class PairHMMKernel(MatrixKernel):
 
     @property
     def most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
-        """As many as rows for several threads."""
+        """Maximum number of columns in a block: as many as rows for several threads, else no limit."""
         return None if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
     def least_block_rows(self) -> int:  # type: ignore[override]  # fewer leave too many vector lanes idle
-        """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
+        """Minimum number of rows in a block: fewer would leave too many vector lanes idle."""
         return LEAST_BLOCK_ROWS
 
     @property
@@ -397,7 +397,7 @@ class PairHMMKernel(MatrixKernel):
 
     @property
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether every Gram matrix is: that of K is if the joint probabilities are; ln K is not."""
+        """Whether every Gram matrix of K is: if the joint probabilities are; never for ln K."""
         if self.logarithm:
             return False
         for alphabet in [PROTEIN, DNA] if self.alphabet is None else [as_alphabet(self.alphabet)]:
@@ -425,7 +425,7 @@ class PairHMMKernel(MatrixKernel):
         return joint_odds(self.scores(alphabet)[:-1, :-1])
 
     def gap_probabilities(self) -> Gaps:
-        """Return γ, δ and ε: those learned, or those given."""
+        """Return γ, δ and ε, learned or given."""
         if self.gaps == "fit" and self.fitted:
             return self.gaps_
         return float(self.gamma), float(self.delta), float(self.epsilon)
@@ -461,7 +461,7 @@ class PairHMMKernel(MatrixKernel):
         )
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "gaps" in header:
             gamma, delta, epsilon = (float(value) for value in header["gaps"])

@@ -98,7 +98,7 @@ class PairwiseKernel(CompositeKernel):
         return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
 
     def stored_form(self) -> StoredForm | None:
-        """Return the StoredForm: that of the base, and then the empirical map of its matrix."""
+        """Return the base's StoredForm, followed by the empirical map of its matrix."""
         form = self._given()[0].stored_form()
         names = ("vector_kernel", "gamma", "normalize", "zero_diagonal")
         step = {"transform": "empirical_map", **{name: getattr(self, name) for name in names}}
@@ -130,7 +130,7 @@ class PairwiseKernel(CompositeKernel):
         return list(self.references_.ids)
 
     def feature_bytes(self, X: Any) -> int:
-        """Return the bytes that ``features(X)`` takes."""
+        """Return the memory in bytes that ``features(X)`` takes."""
         X = self.coerce(X)
         return 8 * len(X) * len(self.references_ if self.fitted else X)
 
@@ -147,7 +147,7 @@ class PairwiseKernel(CompositeKernel):
             self.between_.fit(self._vectors(self.references_))
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): the references, and what base and vector kernel learned or read."""
+        """Return (JSON dict, dict of arrays): the references, and the state of base and vector kernel."""
         header, arrays = super().fitted_state()
         if not self.fitted:
             return header, arrays
@@ -157,7 +157,7 @@ class PairwiseKernel(CompositeKernel):
         return header, {**arrays, **nest("references", own)}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "references" not in header:
             return

@@ -243,7 +243,7 @@ def working_bytes(longest: int, size: int, n_threads: int | None) -> int:
 METHODS = ("smith_waterman", "local_alignment")
 
 LANES = (4, 8, 16)
-"""Of a vector, for each level of instructions."""
+"""Number of lanes in a vector, for each level of instructions."""
 
 
 class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
@@ -345,7 +345,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
 
     @property
     def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
-        """Of a large block, the lanes beside each other differ less in length; more threads need smaller ones."""
+        """Minimum number of rows in a block: large ones have lanes of similar lengths; threads need small ones."""
         return MOST_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     def _check_parameters(self) -> None:

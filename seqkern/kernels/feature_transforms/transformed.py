@@ -114,7 +114,7 @@ class TransformedKernel(CompositeKernel):
         return {**super().spec(execution=execution), "transforms": [step.spec() for step in self.steps]}
 
     def feature_transforms(self) -> list[FeatureTransform]:
-        """Return those of the base, and then its own, fitted if the kernel is."""
+        """Return the base's feature transforms, then this kernel's own, fitted if the kernel is."""
         return [*super().feature_transforms(), *getattr(self, "transforms_", self.steps)]
 
     def _raw(self, X: Any) -> npt.NDArray[np.float64]:
@@ -198,7 +198,7 @@ class TransformedKernel(CompositeKernel):
         return SparseImplicit.of(self.features(X))
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): the base's, and those of the transforms, numbered."""
+        """Return (JSON dict, dict of arrays): the states of the base, and of the transforms, numbered."""
         header, arrays = super().fitted_state()
         if not hasattr(self, "transforms_"):
             return header, arrays
@@ -208,7 +208,7 @@ class TransformedKernel(CompositeKernel):
         return {**header, "transforms": [own for own, _ in states]}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "transforms" not in header:
             return
@@ -226,11 +226,11 @@ class TransformedKernel(CompositeKernel):
         return 36 * X.values.size if isinstance(X, FeatureTable) else super().implicit_bytes(X)
 
     def feature_bytes(self, X: Any) -> int:
-        """Return the same: what the features take while they are made."""
+        """Return the memory in bytes that computing the features takes, as `implicit_bytes`."""
         return self.implicit_bytes(X)
 
     def operator_bytes(self, X: Any) -> int:
-        """Return the same."""
+        """Return the memory in bytes that the products take, as `implicit_bytes`."""
         return self.implicit_bytes(X)
 
     def operator_cost(self, X: Any) -> float:

@@ -171,7 +171,7 @@ class ImputeTransform(FeatureTransform):
     Attributes
     ----------
     means_, deviations_ : ndarray of float64, shape (d,)
-        Of the known training values of each feature.
+        Means and deviations of the known training values of each feature.
     train_ : ndarray of float64, shape (n, d), or (0, d) for means
         The training vectors, standardised, with their gaps.
 
@@ -256,7 +256,7 @@ class ImputeTransform(FeatureTransform):
         return found
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return the same names."""
+        """Return the names unchanged."""
         return list(columns)
 
 
@@ -340,7 +340,7 @@ class PCATransform(FeatureTransform):
         return out / np.sqrt(self.variances_) if self.whiten else out
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return pc1, pc2, …."""
+        """Return the names pc1, pc2, …."""
         return [f"pc{j}" for j in range(1, len(self.variances_) + 1)]
 
 
@@ -437,7 +437,7 @@ class ICATransform(FeatureTransform):
         return products(values - self.mean_, self.components_)
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return ic1, ic2, …."""
+        """Return the names ic1, ic2, …."""
         return [f"ic{j}" for j in range(1, self.components_.shape[1] + 1)]
 
 

@@ -170,7 +170,7 @@ class HammingBlock:
         _hamming_lanes.find_stretches(X.codes, X.starts, X.stops, self.length, self.size, self.first, self.windows)
 
     def _pack(self) -> tuple[Packed, Packed]:
-        """Return the packed windows (bits of a letter, windows), and those of the other strand if it counts."""
+        """Return the packed windows (bits of a letter, windows), and the other strand's windows if it counts."""
         shape = max(1, (self.size - 1).bit_length()), int(self.windows.sum()) + _hamming_pairs.MORE_WINDOWS
         dtype = np.uint16 if self.length <= 16 else np.uint32
         packed: Packed = np.zeros(shape, dtype=dtype)

@@ -125,9 +125,7 @@ def transform_blocks(
 
 @lru_cache(maxsize=8)
 def features_by_letters(length: int, both_strands: bool) -> list[tuple[npt.NDArray[np.int32], int]]:
-    """Return the transforms needed, by the number of letters on which they depend, and how many of the last are
-    halved.
-    """
+    """Return the transforms by the number of letters on which they depend, and the number of the last to be halved."""
     codes = np.arange(LETTERS**length)
     rest, backwards, letters = codes.copy(), np.zeros_like(codes), np.zeros_like(codes)
     for _ in range(length):

@@ -360,7 +360,7 @@ class KmerKernel(FeatureKernel):
 
 LARGEST_TABLE = 1 << 24
 AT_ONCE = 1 << 22
-"""Residues whose k-mers are added in one go: their codes and weights take some 100 MB."""
+"""Residues whose k-mers are added at a time: their codes and weights take some 100 MB."""
 
 
 def sum_kmers(

@@ -335,7 +335,7 @@ class Rule:
 
 
 def cost_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
-    """Return the Rule by which k-mers a count for the k-mers u with Σ_i costs[a_i, u_i] < limit.
+    """Return the Rule for k-mers a that count for the k-mers u with Σ_i costs[a_i, u_i] < limit.
 
     Costs are integers, so that sums are exact in any order.
     """
@@ -343,7 +343,7 @@ def cost_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
 
 
 def place_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
-    """Return the Rule of positions that count for the k-mers u with Σ_i costs[place + i, u_i] < limit."""
+    """Return the Rule for positions that count for the k-mers u with Σ_i costs[place + i, u_i] < limit."""
     size = costs.shape[1]
     return Rule(k, k, size, _trie.Rule(PLACE_BYTES, k, size, *_ascending(costs), limit, True))
 
@@ -360,12 +360,12 @@ def _ascending(
 
 
 def mismatch_rule(size: int, k: int, m: int) -> Rule:
-    """Return the Rule by which k-mers count for all k-mers within `m` mismatches."""
+    """Return the Rule for k-mers that count for all k-mers within `m` mismatches."""
     return cost_rule(1 - np.eye(size, dtype=np.int64), k, m + 1)
 
 
 def subsequence_rule(size: int, g: int, k: int) -> Rule:
-    """Return the Rule by which g-mers count for the k-mers left after deleting g − k residues."""
+    """Return the Rule for g-mers that count for the k-mers left after deleting g − k residues."""
     return Rule(g, k, size, _trie.Rule(g, k, size, *NO_COSTS, 0))
 
 

@@ -372,7 +372,7 @@ class FisherKernel(FeatureKernel):
         return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         if not header:
             return
         if header["models"] > len(arrays):

@@ -557,7 +557,7 @@ class MotifKernel(FeatureKernel):
         return self._set().state() if isinstance(self.motifs, str) else ({}, {})
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned; the file is no longer needed."""
+        """Restore the state returned by `fitted_state`; the file is no longer needed."""
         self._made = self.motifs, MotifSet.from_state(header, arrays)
 
     def _scanner(self, alphabet: Alphabet) -> Scanner:
@@ -659,7 +659,7 @@ class MotifKernel(FeatureKernel):
         return self._set().names
 
     def features(self, X: Any) -> "csr_matrix":
-        """Return how often each motif occurs."""
+        """Return the number of occurrences of each motif."""
         from scipy.sparse import csr_matrix  # 0.1 s to import
 
         self.check_parameters()

@@ -490,7 +490,7 @@ class MotifSet:
         return cls.named(motifs, counts)
 
     def state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays), from which `from_state` restores the set."""
+        """Return (JSON dict, dict of arrays); `from_state` restores the set from it."""
         header: Header = {"names": self.names, "counts": self.counts}
         if self.of_patterns:
             return header | {"patterns": [pattern.text for pattern in self.patterns]}, {}

@@ -217,7 +217,7 @@ GAP_OPEN, GAP_EXTEND = 11.0, 1.0
 CELL_NS = 13.0
 """CPU nanoseconds for a pair of columns."""
 IN_TREE = 1000
-"""Sequences that are compared in pairs; each further one is aligned with all before it."""
+"""Maximum number of sequences compared in pairs; each further one is aligned with all before it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,7 +373,7 @@ def check_alphabet(alphabet: Alphabet) -> None:
 
 
 def hmmer_alphabet(alphabet: Alphabet) -> "pyhmmer.easel.Alphabet":
-    """Return pyhmmer's alphabet for dna, rna or protein; its first letters are those of seqkern, in the same order."""
+    """Return pyhmmer's alphabet for dna, rna or protein; its first letters are the same as seqkern's."""
     # imported here: slows start-up
     from pyhmmer.easel import Alphabet
 

@@ -113,7 +113,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         ]
 
     def min_length(self) -> int:
-        """Return 1."""
+        """Return 1, the minimum length of a sequence."""
         return 1
 
     # ---- letters ----------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return () if self.descriptors is None or self.descriptors in known else (self.descriptors,)
 
     def property_scales(self) -> PropertyScales:
-        """Return the PropertyScales of ψ: those of the amino acids, or of the file."""
+        """Return the PropertyScales of ψ: of the amino acids, or from the file."""
         return super().property_scales() if self.files() else amino_acid_scales()
 
     def vectors(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:

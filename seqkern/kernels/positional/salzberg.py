@@ -76,7 +76,7 @@ class SalzbergKernel(FeatureKernel):
         return [cls(), cls(pseudocount=0.1, normalize=False), cls(alphabet="protein")]
 
     def min_length(self) -> int:
-        """Return 1."""
+        """Return 1, the minimum length of a sequence."""
         return 1
 
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
@@ -116,7 +116,7 @@ class SalzbergKernel(FeatureKernel):
         return {"alphabet": asdict(self.alphabet_)}, {"ratios": self.ratios_}
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.alphabet_ = alphabet_from_state(header["alphabet"])
         self.ratios_ = arrays["ratios"]
 

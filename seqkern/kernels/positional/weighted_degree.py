@@ -514,7 +514,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         Parameters
         ----------
         X : SequenceSet
-            Of one length, as `coerce` returns it.
+            Sequences of one length, as `coerce` returns them.
         length : int, optional
             Length of the sequences to compare with.
 

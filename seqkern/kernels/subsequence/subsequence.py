@@ -250,7 +250,7 @@ class StringKernel(SequenceKernel):
 
     @property
     def least_block_rows(self) -> int:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
+        """Minimum number of rows in a block: fewer would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property

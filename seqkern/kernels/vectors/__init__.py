@@ -1,1 +1,1 @@
-"""The marginal likelihood of Gaussian processes, by which solvers are fitted and kernel parameters chosen."""
+"""Kernels of vectors, approximations, learned combinations, and the marginal likelihood of Gaussian processes."""

@@ -87,7 +87,7 @@ SINGLE = 1e-30, 1e30  # kernel values whose products with a map of their inverse
 
 
 Values: TypeAlias = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.floating[Any]]]
-"""Takes at most `CHUNK_ROWS` rows and returns their values; see `in_chunks`."""
+"""A function from at most `CHUNK_ROWS` row numbers to their values; see `in_chunks`."""
 
 
 def in_chunks(
@@ -291,7 +291,7 @@ class ApproximateKernel(CompositeKernel):
         return self.n_components
 
     def _products(self, width: int, d: int) -> int:
-        """Return the number of multiplications for a sample's features, equal to that of stored factors."""
+        """Return the number of multiplications for a sample's features: as many as stored factors."""
         return d * width + d * (d + PANEL_COLUMNS) // 2
 
 
@@ -305,10 +305,10 @@ def search_seconds(kernel: Kernel, sets: Sequence[Any]) -> float:
 # Random Fourier features of radial basis functions (Rahimi & Recht 2007).
 
 DRAW_SECONDS, DRAW_BYTES = 15e-9, 20
-"""Of a random number that is drawn, scaled, and rounded to single precision."""
+"""CPU seconds and bytes of a random number that is drawn, scaled, and rounded to single precision."""
 
 ORTHOGONAL_SECONDS = 1.3e-10
-"""Of a number, for each vector that it is made orthogonal to."""
+"""CPU seconds of a number for each vector that it is made orthogonal to."""
 
 
 class RandomFourierKernel(ApproximateKernel):
@@ -549,7 +549,7 @@ KMEANS_BATCH = 4096
 KMEANS_EPOCHS = 10
 
 ROOT_SECONDS, ROOT_BYTES = 3e-10, 40
-"""Of the inverse root of m landmarks, for each of m³ and m² numbers."""
+"""CPU seconds and bytes of the inverse root of m landmarks, for each of m³ and m² numbers."""
 
 
 class NystroemKernel(ApproximateKernel):
@@ -709,7 +709,7 @@ class NystroemKernel(ApproximateKernel):
         return header | {"landmarks": samples}, arrays | nest("landmarks", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "map" not in arrays:
             return
@@ -721,7 +721,7 @@ class NystroemKernel(ApproximateKernel):
             self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
 
     def learned(self) -> dict[str, float]:
-        """Return the numbers of landmarks and features, and what the base learned."""
+        """Return the numbers of landmarks and features, and the base's learned values."""
         return super().learned() | {"landmarks": len(self.landmarks_), "components": self.map_.shape[1]}
 
     # ---- values ---------------------------------------------------------------------------------

@@ -29,10 +29,10 @@ from seqkern.sequences.tables import Data
 BLOCK_BYTES = 1 << 25
 
 RIDGE = 1e-10
-"""Added to the diagonal of the alignments among kernels, so that the solution of least norm is found."""
+"""Number added to the diagonal of the alignments among kernels, so that the solution of least norm is found."""
 
 FLAT = 1e-12
-"""A matrix whose centred norm is below this share of its norm is constant up to rounding."""
+"""Share of its norm below which the centred norm of a matrix is zero up to rounding."""
 
 
 def learn_alignment(
@@ -122,16 +122,16 @@ INNER_SHARE = 0.3
 """Share of that gap allowed for an SVM itself: above it, LIBSVM's tolerance is lowered."""
 
 LEAST_TOL = 1e-8
-"""Lower tolerances do not help LIBSVM, whose kernel values are in single precision."""
+"""Least tolerance of LIBSVM: its kernel values are in single precision."""
 
 PATIENCE = 20
-"""Stop when this many tries have not improved the bounds."""
+"""Number of tries without better bounds after which the search stops."""
 
 SMALLEST = 1e-9
-"""Smaller shares are rounding errors of the projection, and are set to zero."""
+"""Least share that is not a rounding error of the projection; smaller ones are set to zero."""
 
 FAINT = 1e-3
-"""Smaller shares are set to zero in the end, if the target gap still holds."""
+"""Share below which weights are set to zero in the end, if the target gap still holds."""
 
 LEVEL = 0.7
 """Level between both bounds, for the level method."""
@@ -761,7 +761,7 @@ class CombinationKernel(SumKernel):
         row_diagonals: Sequence[npt.NDArray[np.float64]],
         column_diagonals: Sequence[npt.NDArray[np.float64]],
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the matrix and its row diagonal from those of the parts.
+        """Return the matrix and its row diagonal, computed from the parts' matrices and diagonals.
 
         Parameters
         ----------
@@ -819,7 +819,7 @@ class CombinationKernel(SumKernel):
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         if "weights" in header:
             self.weights_ = np.array(header["weights"])
             self.scales_ = np.array(header["scales"])

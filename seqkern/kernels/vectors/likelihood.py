@@ -22,7 +22,7 @@ from seqkern.sequences.tables import Data
 SPREADS = 1.0, 0.25, 4.0, 1 / 16, 16.0, 1 / 64, 64.0
 """Factors of all parameters, for the points that the search starts from."""
 SPARE_MATRICES = 3
-"""Of the samples that choose: the factor of the covariance, its inverse, and what is read of the derivative."""
+"""Number of matrices for the choosing samples besides K: a factor, an inverse, and a block of the derivative."""
 
 
 class LikelihoodKernel(CompositeKernel):
@@ -188,7 +188,7 @@ class LikelihoodKernel(CompositeKernel):
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "values" in header:
             self.values_, self.report_ = dict(header["values"]), header["report"]

@@ -112,7 +112,7 @@ class LinearKernel(Kernel):
 
     @property
     def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parameters
-        """The kind of data: sequences if the vectors are those of a view, else features."""
+        """The kind of data: sequences if the vectors are a view's, else features."""
         return "features" if self.view is None else "sequences"
 
     @property
@@ -161,7 +161,7 @@ class LinearKernel(Kernel):
 
     @property
     def has_gaps(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the features are those of a table, as they are."""
+        """Whether the features are the values of a table, unchanged."""
         return self.view is None and not self.normalize
 
     def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
@@ -169,7 +169,7 @@ class LinearKernel(Kernel):
         return as_features(X, "keep").values
 
     def feature_names(self, records: Any) -> Sequence[str]:
-        """Return the names of the features: those of the table's columns; of a view its name and a number from 1."""
+        """Return the names of the features: the table's columns, or the view's name with numbers from 1."""
         return as_features(records, "keep").columns if self.view is None else self._table(records).columns
 
     def vector_form(self) -> VectorForm | None:

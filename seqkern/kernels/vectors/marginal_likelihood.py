@@ -44,13 +44,13 @@ MOST_STEPS = 200
 """Maximum number of Newton steps; a fit takes about ten."""
 
 CLOSE = 1e-11
-"""The mode is found when no f changes by more than this share of the largest |f|, at least 1."""
+"""Largest change of any f at the mode, as a share of the largest |f|, at least 1."""
 
 NEGATIVE = 1e-8
-"""A square of a step below zero by more than this share is no rounding error."""
+"""Share up to which a negative square of a step may be a rounding error."""
 
 SHORTEST = 1e-6
-"""Least share of a Newton step; the objective is concave, so that hardly any is shortened."""
+"""Least share of a Newton step; as the objective is concave, hardly any step is shortened."""
 
 
 def stable_sigmoid(f: Floats) -> Floats:
@@ -154,10 +154,10 @@ def _objective(y: Floats, f: Floats, alpha: Floats) -> float:
 LOG_2PI = math.log(2 * math.pi)
 
 FIRST_JITTER = 1e-12
-"""Of the mean of the diagonal: what is added to it first if the matrix is not positive definite, then ten times it."""
+"""Share of the mean of the diagonal that is first added to an indefinite matrix; then ten times it."""
 
 ROUNDING_JITTER = 1e-10
-"""Jitter up to this share of the mean of the diagonal makes up for rounding errors."""
+"""Share of the mean of the diagonal up to which jitter compensates rounding errors."""
 
 
 def covariance(K: Floats, scale: float, added: float) -> Floats:
@@ -308,21 +308,21 @@ def laplace_likelihood(
 # (`inducing`) have the same methods.
 
 NOISE_BOUNDS = 1e-6, 1e2
-"""Of the noise, in units of the variance of the labels."""
+"""Bounds of the noise, in units of the variance of the labels."""
 
 SCALE_BOUNDS = 1e-4, 1e4
-"""Of the scale times the mean diagonal of K, in units of the variance of the labels."""
+"""Bounds of the scale times the mean diagonal of K, in units of the variance of the labels."""
 
 RATIOS = 1e-6, 1e4
-"""Of noise to the variance of the function, of the points from which the search may start."""
+"""Bounds of the ratio of noise to the function's variance, at the candidates for the search's start."""
 
 STARTS = 17
-"""Number of these points, evenly on a logarithmic scale; the search starts from the best."""
+"""Number of these candidates, evenly spaced on a logarithmic scale; the search starts from the best."""
 
 MOST_SEARCH_STEPS = 500
 
 AT_BOUND = 1.01
-"""A parameter nearer to its bound than this factor is at it."""
+"""Factor within which a parameter counts as at its bound."""
 
 
 class Likelihood(Protocol):
@@ -473,15 +473,15 @@ def choose_scale_and_noise(
 # The search for the kernel parameters of greatest log marginal likelihood, by L-BFGS-B over their logarithms.
 
 REACH = 1000.0
-"""How far a parameter may go from its value at the start, as a factor."""
+"""Largest ratio of a parameter to its value at the start, or of this value to it."""
 LATENT_BOUNDS = 1e-3, 1e4
-"""Of the variance of the latent function of classes."""
+"""Bounds of the variance of the latent function of classes."""
 MOST_JITTER = 1e-6
-"""Of the mean diagonal; a matrix that needs more is not positive semi-definite."""
+"""Maximum jitter, as a share of the mean diagonal; a matrix that needs more is not positive semi-definite."""
 FIRST_NOISE = 0.1
-"""Of the variance of the labels."""
+"""First noise, as a share of the variance of the labels."""
 BEYOND = 1e6
-"""What the likelihood is below the least one seen, where it cannot be computed."""
+"""Distance below the least likelihood seen, for points where the likelihood cannot be computed."""
 
 LABEL_NOISE, SCALE = "noise", "scale"
 

@@ -333,7 +333,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         X : SequenceSet
             The samples.
         dtype : {float64, float32}
-            Of the vectors.
+            Data type of the vectors.
 
         Returns
         -------

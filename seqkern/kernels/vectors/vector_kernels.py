@@ -133,7 +133,7 @@ class PolynomialKernel(KernelOfKernel):
 
     .. math:: K(x, y) = (γ B(x, y) + coef0)^{degree}
 
-    Complexity: that of the base kernel, plus O(1) per pair.
+    Complexity: as the base kernel's, plus O(1) per pair.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -315,12 +315,12 @@ class RBFKernel(KernelOfKernel):
             self.gamma_ = 1.0 / (2.0 * square) if square > 0 else 1.0
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays): gamma, and the base's."""
+        """Return (JSON dict, dict of arrays): gamma, and the base's state."""
         header, arrays = super().fitted_state()
         return ({**header, "gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         if "gamma" in header:
             self.gamma_ = header["gamma"]
@@ -452,7 +452,7 @@ class SigmoidKernel(KernelOfKernel):
 
     .. math:: K(x, y) = \tanh(γ B(x, y) + coef0)
 
-    Complexity: that of the base kernel, plus O(1) per pair.
+    Complexity: as the base kernel's, plus O(1) per pair.
 
     Definiteness: not positive semi-definite.
 

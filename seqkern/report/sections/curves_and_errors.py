@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # ROC and precision-recall curves of a data set's methods, from their decisions.
 
 MOST_LINES = 1000
-"""Curves of all methods together, above which the page keeps the means alone."""
+"""Maximum number of curves of all methods together; with more, the page keeps only the means."""
 
 
 def curve_lines(view: View) -> tuple[list[MethodLines], list[str]]:
@@ -256,7 +256,7 @@ def _scatter_section(view: View) -> Markup:
 # Confusion matrices: for several classes of each method, for two at a threshold that can be moved.
 
 MOST_METHODS = 24
-"""Whose thresholds the page can move."""
+"""Maximum number of methods with movable thresholds on the page."""
 
 
 def confusion_section(view: View) -> Markup | None:

@@ -236,7 +236,7 @@ def _by_class(
 
 
 def _sought(options: LeakageSettings, kind: str) -> str:
-    """Return a text on where the leakage check looked, and for what."""
+    """Return a text on the scope of the leakage check."""
     sought = ["identical sequences"]
     if kind != "sequences":
         return f": {sought[0]}"
@@ -351,7 +351,7 @@ def audit_section(view: View) -> Markup | None:
 
 
 def _summed(kind: str, rows: pd.DataFrame) -> Finding:
-    """Return the counts of one kind of overlap over all splits; None where it is not looked for."""
+    """Return the counts of one kind of overlap over all splits; None where it was not sought."""
     counts: list[Any] = []
     for name in FINDINGS[2:]:
         known = numbers(rows[name]).dropna()
@@ -417,7 +417,7 @@ def thumbnail(dataset: DatasetResults, kernel: str) -> Thumbnail | None:
 
 
 def sample_order(dataset: DatasetResults, samples: pd.DataFrame) -> tuple[npt.NDArray[np.int64], list[str], str]:
-    """Return the row order, each row's class, and what rows are sorted by; unlabelled samples are left out."""
+    """Return the row order, each row's class, and the sorting key; unlabelled samples are left out."""
     tasks = [task for task in dataset.tasks if task in samples]
     if not tasks:
         return np.arange(len(samples)), [], "their order in the input"

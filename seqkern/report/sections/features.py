@@ -29,7 +29,7 @@ from seqkern.study.kernel_entries import KernelEntry
 # Least-squares coefficients on a subset of the features, with their confidence intervals, for each class.
 
 MOST = 40
-"""Features up to which they are drawn."""
+"""Maximum number of features that are drawn."""
 ENDS = ("weight", "low", "high")
 FULL = ("full_low", "full_high")
 
@@ -281,7 +281,7 @@ def selection_bias_section(view: View) -> Markup | None:
 # Weights of the P-SVM against ε, on the first training set.
 
 NAMED = 8
-"""Columns that are named in the figure."""
+"""Number of columns that are named in the figure."""
 EPSILON_PATH_LISTED = 40
 INTRO = (
     "At ε_max no column has a weight; as ε decreases, columns enter one after the other, and some leave again. Columns "
@@ -450,7 +450,7 @@ def importance_section(view: View) -> Markup | None:
 
 
 def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
-    """Return a text saying what was trained on what."""
+    """Return a text on the training set and the method trained on it."""
     method = method_name((entry.kernel, entry.solver))
     part, n = summary.get("part"), number(summary.get("n"), 0)
     on = f"the training set of the split {part}" if part else "all windows of the data set"
@@ -494,7 +494,7 @@ def motifs_section(view: View) -> Markup | None:
 
 
 def _motif_training_text(entry: MotifSearch, training: Mapping[str, Any]) -> Markup:
-    """Return a text saying what was trained on what, and where motifs were sought."""
+    """Return a text on the training set and the method trained on it, and on where motifs were sought."""
     return paragraph(
         "A model of ",
         method_name((entry.kernel, entry.solver)),
@@ -533,7 +533,7 @@ def _found(matches: Sequence[Match], count: int | None, view: View) -> Markup:
 # Effects of variants by models that have not seen their chromosomes, compared with known effects.
 
 EFFECTS_MOST = 20
-"""Rows of the table of single variants."""
+"""Maximum number of rows in the table of single variants."""
 NUMERIC = ("position", "reference", "alternative", "delta", "score", "composition_score", "distance", "effect", "true")
 NAMES = {
     "model": "|delta| of the model",
@@ -543,7 +543,7 @@ NAMES = {
 
 
 def effects_section(view: View) -> Markup | None:
-    """Return how well variants are ranked, and the top-ranked variants; None if the study names no variants."""
+    """Return the scores of each ranking of variants, and the top-ranked variants; None if the study names none."""
     entry, folder = view.dataset.entry.variants, view.dataset.folder("effects")
     if entry is None:
         return None
@@ -561,7 +561,7 @@ def effects_section(view: View) -> Markup | None:
 
 
 def _effect_training_text(entry: VariantEffects, summary: Mapping[str, Any], rows: pd.DataFrame) -> Markup:
-    """Return a text saying which models scored how many variants."""
+    """Return a text on the models that scored variants, and the number of variants."""
     scored = int(rows["delta"].notna().sum())
     return paragraph(
         "For each split, a model of ",
@@ -578,7 +578,7 @@ def _effect_training_text(entry: VariantEffects, summary: Mapping[str, Any], row
 
 
 def _truth(view: View, summary: Mapping[str, Any]) -> Markup:
-    """Return a text on what counts as true, what chance is, and what the trivial rankings use."""
+    """Return a text on the definition of a true effect, the score of chance, and the basis of the trivial rankings."""
     scores, truth = summary["scores"], summary["truth"]
     where = "0" if truth["threshold"] == 0 else f"±{truth['threshold']:g}"
     beyond = "is not 0" if where == "0" else f"is beyond {where}"

@@ -90,7 +90,7 @@ def _p(p: float) -> Markup:
 
 
 def _comparisons(view: View, entry: Entry) -> str:
-    """Return what the best method is significantly better than, and what not; empty without tests."""
+    """Return a clause on the methods that the best one significantly beats, or not; empty without tests."""
     better: list[str] = []
     not_better: list[str] = []
     if entry.beats_chance:
@@ -187,7 +187,7 @@ def _next(view: View) -> tuple[str, bool | None]:
 
 FEW = 10
 FEW_FOR_LAYERS = 50
-"""Chains of a training set below which a layer after the solver has too little to learn from."""
+"""Number of chains of a training set below which a layer after the solver has too little to learn from."""
 EFFECTS = {
     "train": "this is little training data, however many residues the chains have",
     "test": "residues of one chain tend to be right or wrong together, so a single chain changes the score a lot",
@@ -524,10 +524,10 @@ def _edges(view: View) -> Markup | None:
 
 
 MOST_ROWS = {1: 24, 2: 14}
-"""Methods that are drawn, by the number of data sets, so that all fit on one screen."""
+"""Maximum number of methods drawn, by the number of data sets, so that all fit on one screen."""
 FEW_ROWS = 6
 WIDE, NARROW = 820, 560
-"""Of the picture of a single data set, and of one beside another."""
+"""Width of the picture of a single data set, and of one beside another."""
 MARKS = {True: "better", False: "not better", None: "untested"}
 
 

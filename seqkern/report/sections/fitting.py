@@ -31,7 +31,7 @@ ONE_ERROR = "of those within one standard error of the best, it selected the sim
 
 
 def threshold_rule(dataset: DatasetResults) -> str | None:
-    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where none was set.
+    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None if there is none.
 
     By default a threshold is set where the inner loop chooses, and for classes of unequal size.
     """
@@ -140,7 +140,7 @@ def _limits(view: View) -> str:
 
 
 def afterwards_parts(view: View) -> list[Markup | None]:
-    """Return paragraphs and a table about what was fitted after the choice: probabilities and thresholds."""
+    """Return paragraphs and a table about the fits after the choice: probabilities and thresholds."""
     dataset = view.dataset
     calibration, rule, unused = dataset.study.inner.calibration, threshold_rule(dataset), unused_sentence(dataset)
     parts: list[Markup | None] = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
@@ -290,7 +290,7 @@ def _largest(part: "pd.DataFrame", column: str) -> Markup:
 # Run time and memory, on a page of their own: they differ between two equal runs.
 
 COLUMNS = ("dataset", "kernel", "solver", "stage", "cpu_seconds", "peak_mb")
-"""Of ``costs.tsv``."""
+"""Columns of ``costs.tsv``."""
 
 
 def cost_section(view: View) -> Markup:

@@ -1,4 +1,4 @@
-"""Foot of the page: what the numbers mean, kernels and solvers, versions, how to reproduce the study."""
+"""Foot of the page: the meaning of the numbers, kernels and solvers, versions, how to reproduce the study."""
 
 import importlib.metadata
 import os
@@ -157,7 +157,7 @@ TABLES = {
     "methods.txt": "the methods section of this page",
     "references.bib": "its references",
 }
-"""Of the report."""
+"""Files of the report, each with a description."""
 
 
 def files_section(views: Sequence[View], results: str | None) -> Markup:

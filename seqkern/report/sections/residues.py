@@ -21,9 +21,9 @@ from seqkern.report.sections.tests import exponent
 from seqkern.report.view import View, method_name, paragraph
 
 MOST_LINES = 3
-"""Methods drawn beside the true segments."""
+"""Maximum number of methods drawn beside the true segments."""
 WIDE_STATES = 4
-"""From so many states on, scores of single states have a table of their own each, folded."""
+"""Number of states above which each score of single states has a folded table."""
 OVERALL = {
     "sov94": ("SOV'94", "segment overlap as defined in 1994; above 1 where helices are predicted in pieces"),
     "sov99": ("SOV'99", "segment overlap as corrected in 1999"),

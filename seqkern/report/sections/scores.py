@@ -39,7 +39,7 @@ def baselines_table(view: View) -> Markup | None:
 
 MOST_ROWS = 12
 UNMARKED = ("sov94", "coverage_90")
-"""Scores of which no best one is marked: SOV'94 is higher for helices that are cut to pieces, coverage has a target."""
+"""Scores whose best value is not marked: SOV'94 is higher for helices predicted in pieces, coverage has a target."""
 MISSING = tag("span", "missing", class_="missing", title="this combination gave no result")
 STAR = tag("span", "★", class_="star", title="best", aria_label="best", role="img")
 

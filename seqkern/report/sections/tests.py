@@ -169,7 +169,7 @@ def _cell(one: ScoreInterval) -> Markup:
 # Tables of tested pairs of methods: the best against each other method, and every pair.
 
 MOST_PAIRS = 500
-"""Up to which every pair has a row."""
+"""Maximum number of pairs that each have a row."""
 
 
 def pair_tables(
@@ -239,7 +239,7 @@ CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
 
 
 def test_sentences(task_tests: SingleTaskTests) -> str:
-    """Return sentences on what the test asks, as plain text."""
+    """Return sentences on the question that the test answers, as plain text."""
     text = f"{TESTS[task_tests.test]} asks {ASKS[task_tests.test]}."
     text = text[0].upper() + text[1:]
     if task_tests.test == "five_by_two_f":
@@ -254,7 +254,7 @@ def test_sentences(task_tests: SingleTaskTests) -> str:
 
 
 def caveat(task_tests: SingleTaskTests) -> str:
-    """Return what the p-values of these tests leave out, as plain text; empty if nothing."""
+    """Return the variation that the p-values of these tests leave out, as plain text; empty if none."""
     return CAVEATS.get(task_tests.shape, "")
 
 
@@ -294,7 +294,7 @@ def pair_test_values(one: PairTest) -> str:
 
 
 def test_notes(task_tests: SingleTaskTests, one: PairTest) -> str:
-    """Return further findings of a test, as plain text: counts, what was left out, why there is no p; may be empty."""
+    """Return further findings of a test, as plain text: counts, omissions, the reason for a missing p; may be empty."""
     notes = {
         "mcnemar": f"{one.wins} of {one.units} correct only by the first, {one.losses} only by the second",
         "signed_rank": f"smaller error on {one.wins} of {one.units} samples, larger on {one.losses}",
@@ -412,7 +412,7 @@ def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) 
 
 
 def dependence(compared: Compared) -> str:
-    """Return a text on what a signed-rank test assumes to be independent."""
+    """Return a text on the independence that a signed-rank test assumes."""
     if isinstance(compared, ComparedChains):
         return CHAINS
     return f"If {compared.words} share test samples, they are not independent, and p is too small."

@@ -409,7 +409,7 @@ class BestBasis(AnyClassSolver):
         w; 0 for a feature that is not in the basis of the class.
     intercept_ : ndarray of float64, shape (1,) or (c,)
     table_ : ndarray of float64, shape (1 or c, d, 6)
-        Of each feature: w and both ends of its interval in the basis (NaN for one that is not in it), and the same in
+        For each feature w and both ends of its interval in the basis (NaN outside the basis), and the same in
         the full basis of all features that do not depend on those before them.
     report_ : dict
         ``objective`` is the sum of the criteria, ``looked_at`` (int) the number of subsets.
@@ -573,6 +573,6 @@ class BestBasis(AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_, **table}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
         self.table_ = np.where(arrays["known"], arrays["table"], np.nan)

@@ -158,7 +158,7 @@ class LinearDiscriminant(AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_, "means": self.means_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.coef_, self.intercept_, self.means_ = arrays["coef"], arrays["intercept"], arrays["means"]
 
 
@@ -362,5 +362,5 @@ class QuadraticDiscriminant(AnyClassSolver):
         return {}, {"means": self.means_, "whitening": self.whitening_, "offsets": self.offsets_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.means_, self.whitening_, self.offsets_ = arrays["means"], arrays["whitening"], arrays["offsets"]

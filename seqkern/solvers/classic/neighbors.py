@@ -73,7 +73,7 @@ class Neighbors(Solver):
     def _neighbors(
         self, distances: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-        """Return which rows are nearer than the k-th neighbour, which tie with it, and the weight of a tied vote."""
+        """Return masks of rows nearer than the k-th neighbour, and tied with it, and the weight of a tied vote."""
         last = np.partition(distances, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1, None]
         nearer, tied = distances < last, distances == last
         return nearer, tied, (self.n_neighbors - nearer.sum(axis=1)) / tied.sum(axis=1)
@@ -179,7 +179,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
         return {}, {"diagonal": self.diagonal_, "codes": self.codes_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.diagonal_, self.codes_ = arrays["diagonal"], arrays["codes"]
 
 
@@ -251,7 +251,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         return {}, {"diagonal": self.diagonal_, "values": self.values_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.diagonal_, self.values_ = arrays["diagonal"], arrays["values"]
 
 
@@ -282,7 +282,7 @@ class WhitenedNeighbors(AnyClassSolver):
     Attributes
     ----------
     mean_ : ndarray of float64, shape (d,)
-        Of the training rows.
+        Mean of the training rows.
     whitening_ : ndarray of float64, shape (d, components)
         The principal components, each over the standard deviation along it.
     points_ : ndarray of float64, shape (m, components)
@@ -421,7 +421,7 @@ class WhitenedNeighbors(AnyClassSolver):
         return {}, {**whitening, "points": self.points_, "codes": self.codes_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.mean_, self.whitening_ = arrays["mean"], arrays["whitening"]
         self.points_, self.codes_ = arrays["points"], arrays["codes"]
         self._search = self._made()

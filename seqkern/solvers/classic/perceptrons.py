@@ -80,7 +80,7 @@ class Perceptron(KernelExpansion, BinarySolver):
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
-        """Return what a search tries: the last w, or the mean."""
+        """Return the values of `average` that a search tries: the last w, or the mean."""
         return {"average": [True, False]}
 
     def complexity(self) -> tuple[float, ...]:
@@ -218,7 +218,7 @@ class MinOver(KernelExpansion, BinarySolver):
     Attributes
     ----------
     dual_coef_ : ndarray of float64, shape (s,)
-        Of the hyperplane with ‖w‖ = 1: a decision is the distance from it.
+        Coefficients of the hyperplane with ‖w‖ = 1: a decision is the distance from it.
     intercept_ : float
     report_ : dict
         ``iterations`` are updates; ``objective`` is the margin, the least y f; ``residual`` is the share by which it

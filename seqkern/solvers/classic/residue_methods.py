@@ -202,7 +202,7 @@ class GOR(AnyClassSolver):
         return {}, {"log_odds": self.log_odds_, **tables}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.log_odds_, self.information_ = arrays["log_odds"], arrays["information"]
         self.pair_information_ = arrays["pair_information"]
 
@@ -214,7 +214,7 @@ class GOR(AnyClassSolver):
 
 
 def _counts(codes: npt.NDArray[Any], y: npt.NDArray[np.int64], size: int, c: int) -> npt.NDArray[np.float64]:
-    """Return how often each code occurs in each class, float64 (size, c)."""
+    """Return the number of times that each code occurs in each class, float64 (size, c)."""
     return np.bincount(codes.astype(np.int64) * c + y, minlength=size * c).reshape(size, c).astype(np.float64)
 
 
@@ -385,7 +385,7 @@ class Network(AnyClassSolver):
         return {}, weights | dict(zip(("hidden_biases", "output_biases"), self.biases_, strict=True))
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.weights_ = [arrays["hidden_weights"], arrays["output_weights"]]
         self.biases_ = [arrays["hidden_biases"], arrays["output_biases"]]
 

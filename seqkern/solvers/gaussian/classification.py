@@ -33,11 +33,11 @@ from seqkern.solvers.gaussian.posterior import LowRankPosterior, Posterior, post
 Floats = npt.NDArray[np.float64]
 
 REACH = 8.0
-"""Standard deviations on both sides of the mean that are summed."""
+"""Standard deviations summed on each side of the mean."""
 
 STEP = 0.5
-"""Between two terms of the sum, in standard deviations, as long as these are at most 1. As the integrand is analytic,
-the error of the trapezoidal rule falls exponentially with 1 / STEP; it is below 1e-14."""
+"""Distance of two terms of the sum, in standard deviations if these are at most 1. As the integrand is analytic, the
+error of the trapezoidal rule falls exponentially with 1 / STEP; it is below 1e-14."""
 
 
 def logistic_mean(means: npt.ArrayLike, variances: npt.ArrayLike) -> Floats:
@@ -63,10 +63,10 @@ def logistic_mean(means: npt.ArrayLike, variances: npt.ArrayLike) -> Floats:
 
 
 SCALE_BOUNDS = 1e-3, 1e4
-"""Of the scale times the mean diagonal of K: the variance of the latent function."""
+"""Bounds of the scale times the mean diagonal of K, the variance of the latent function."""
 
 STEPS, EVALUATIONS = 10, 10
-"""Newton steps of a fit, and fits until the scale is chosen, as measured."""
+"""Measured numbers of Newton steps in a fit, and of fits until the scale is chosen."""
 
 
 class GPC(KernelExpansion, BinarySolver):
@@ -149,7 +149,7 @@ class GPC(KernelExpansion, BinarySolver):
         return [cls(), cls(scale=3.0)]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: a Cholesky decomposition for each Newton step."""
+        """Return the predicted cost of a fit: a Cholesky decomposition for each Newton step."""
         # the gradient takes an inverse, of two decompositions
         fits = 1 if self.scale != "auto" else 1 + EVALUATIONS * (1 + 2 / STEPS)
         return FitCost(dense_algebra(work.width, self.fit_cubes * STEPS * fits))
@@ -214,7 +214,7 @@ class GPC(KernelExpansion, BinarySolver):
 
     @property
     def best_params_(self) -> dict[str, Any]:
-        """Return the scale if it was chosen, by name."""
+        """Return the scale by name if it was chosen by `fit`, else an empty dict."""
         return {"scale": self.scale_} if self.scale == "auto" else {}
 
     def with_chosen_parameters(self) -> Self:
@@ -234,7 +234,7 @@ class GPC(KernelExpansion, BinarySolver):
         return {**header, "scale": self.scale_}, {**arrays, **self.posterior_.arrays()}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         self.scale_ = header["scale"]
         self.posterior_ = posterior_of_arrays(arrays, self.scale_, len(self.dual_coef_))

@@ -77,7 +77,7 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
         return "choose --solver gp_inducing with --gram FILE.npy, which copies no matrix"
 
     def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise LabelError for constant labels, from which no variance can be estimated."""
+        """Raise LabelError for constant labels, which give no estimate of a variance."""
         if np.ptp(y) == 0:
             raise LabelError(
                 f"all {len(y)} training labels are {float(y[0]):g}",
@@ -101,7 +101,7 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
         return scale, noise
 
     def _choose(self, likelihood: Likelihood, y: Floats) -> dict[str, Any]:
-        """Set scale and noise, at least one of which is to be chosen; return the search's entries for the report."""
+        """Set scale and noise, choosing at least one of them; return the search's entries for the report."""
         self.scale_, self.noise_, chosen = choose_scale_and_noise(likelihood, float(np.var(y)), *self._given())
         free = [name for name in ("scale", "noise") if getattr(self, name) == "auto"]
         limits = [bound_remark(free[place], chosen.values[place]) for place in chosen.at_bounds]
@@ -157,13 +157,13 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
 # acceleration. NeurIPS 2018.
 
 PROBES = 10
-"""Vectors of random signs of which the log determinant is the mean."""
+"""Number of vectors of random signs in the estimate of the log determinant, a mean over them."""
 
 STEPS = 100
-"""Products of a Lanczos run for each of its first vectors."""
+"""Lanczos steps, each a product with K, for each starting vector of labels or signs."""
 
 SMALL = 1e-10
-"""A vector, or an eigenvalue, of this share of what it was before is nothing but rounding errors."""
+"""Share of its former size below which a vector or an eigenvalue consists of rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -272,10 +272,10 @@ class QuadratureLikelihood:
 # acceleration. NeurIPS 2018.
 
 RANK = 200
-"""Columns of K of the preconditioner, and dimensions of the space in which variances are computed."""
+"""Columns of K in the preconditioner, and dimensions of the space in which variances are computed."""
 
 EXACT = 1e-10
-"""A system is solved when its residual is this share of the right side."""
+"""Residual of a solved system, as a share of the right-hand side."""
 
 MOST_PRODUCTS = 1000
 """Largest number of products of a linear system."""
@@ -358,10 +358,10 @@ def _not_positive() -> GramError:
 # of Machine Learning Research 21, 2020.
 
 EXHAUSTED = 1e-10
-"""No sample is added when all are explained up to this share of the largest K(x, x)."""
+"""Share of the largest K(x, x) below which all samples count as explained, and none is added."""
 
 LONG = 10**7
-"""Values of the columns of K from which on progress is shown."""
+"""Number of values in the columns of K above which progress is shown."""
 
 
 def pivoted_columns(K: Any, most: int) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
@@ -473,15 +473,15 @@ class InducingBound:
 
 
 SOLVED = 1e-6
-"""On products the system is solved if its residual is at most this share of the right side."""
+"""Largest residual of a system solved on products, as a share of the right-hand side."""
 
 TOO_SMALL = "the noise is too small for conjugate gradients; give a larger one"
 
 SYSTEM_PRODUCTS = 100
-"""Products until both linear systems are solved, as measured on 10,000 sequences and more."""
+"""Measured number of products until both linear systems are solved, on 10,000 sequences and more."""
 
 REDUCTION_CUBES = 1.1
-"""Multiplications of a tridiagonal reduction in units of n³, as if they were as fast as those of a Cholesky factor."""
+"""Multiplications of a tridiagonal reduction in units of n³, at the speed of a Cholesky decomposition."""
 
 
 class GPR(GaussianRegression):
@@ -565,7 +565,7 @@ class GPR(GaussianRegression):
         return [cls(), cls(noise=0.05, mean="zero")]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: a Cholesky decomposition, and a reduction to choose parameters."""
+        """Return the predicted cost of a fit: a Cholesky decomposition, and a reduction to choose parameters."""
         if work.gives == "operator":
             products = STEPS * (PROBES + 2) + 2 * RANK + SYSTEM_PRODUCTS
             return FitCost(products * work.product, 8 * work.n * (3 * RANK + STEPS))
@@ -715,7 +715,7 @@ class InducingGPR(GaussianRegression):
 
     @property
     def without_matrix(self) -> str:
-        """Nothing: no other Gaussian process needs less."""
+        """Return no advice, as no other Gaussian process needs less memory."""
         return ""
 
     def gram_bytes(self, n: int) -> int:
@@ -723,7 +723,7 @@ class InducingGPR(GaussianRegression):
         return 16 * n * min(n, self.n_inducing)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: the columns of the inducing samples, made orthogonal."""
+        """Return the predicted cost of a fit: the columns of the inducing samples, made orthogonal."""
         m = min(work.n, self.n_inducing)
         products = m * work.product if work.gives == "operator" else 0.0
         return FitCost(products + 2 * work.n * m**2 * FLOP_NS * 1e-9, self.gram_bytes(work.n))

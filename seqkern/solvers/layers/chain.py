@@ -152,7 +152,7 @@ class Decided(NamedTuple):
     Attributes
     ----------
     scores : ndarray of float64, shape (n, classes)
-        Of the last layer.
+        Scores of the last layer.
     predicted : ndarray of int64, shape (n,)
         Class columns: the path of the last layer with one, if only probability layers follow; else the largest scores.
     probabilities : ndarray of float64, shape (n, classes), or None
@@ -178,7 +178,7 @@ class Layers:
     Parameters
     ----------
     layers : list of Layer, dict or str
-        As in `build_layers`; copied before fitting.
+        Layers as in `build_layers`; copied before fitting.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ class Layers:
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
             Decisions on each residue.
         chains : Residues or None
-            Which residue of which chain each row is; None if samples are not residues and no layer needs chains.
+            The residue and chain of each row; None if samples are not residues and no layer needs chains.
 
         Returns
         -------
@@ -296,7 +296,7 @@ class Layers:
         return Decided(values, predicted, np.exp(values) if self.layers_[-1].calibrated else None)
 
     def learned(self) -> dict[str, Any]:
-        """Return what the layers learned that is worth reporting, a dict of name to number."""
+        """Return the learned values worth reporting, a dict of name to number."""
         named = [(f"layer {place} {layer.name}", layer) for place, layer in enumerate(self.layers_, start=1)]
         return {f"{name} {key}": value for name, layer in named for key, value in layer.learned().items()}
 
@@ -305,7 +305,7 @@ class Layers:
         return sum(layer.not_converged_ for layer in self.layers_)
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) from which `from_state` makes these layers again, fitted."""
+        """Return (JSON dict, dict of arrays); `from_state` restores the fitted layers from it."""
         headers: list[dict[str, Any]] = []
         arrays: dict[str, npt.NDArray[Any]] = {}
         for place, layer in enumerate(self.layers_):

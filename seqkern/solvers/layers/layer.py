@@ -97,7 +97,7 @@ class Layer(Parameters):
         return array
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) from which `layer_from_state` restores this layer."""
+        """Return (JSON dict, dict of arrays); `layer_from_state` restores this layer from it."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "classes": list(self.classes_), "learned": header}, arrays
 

@@ -404,7 +404,7 @@ class CrfLayer(PathLayer):
     ----------
     weights_ : PathWeights
     objective_, gap_ : float
-        What is minimised, and an upper bound of how far it is above the minimum.
+        The minimised objective, and an upper bound of its distance from the minimum.
     iterations_ : int
         Passes over the training set.
 
@@ -489,7 +489,7 @@ class ChainSVMLayer(PathLayer):
     ----------
     weights_ : PathWeights
     objective_, gap_ : float
-        What is minimised, and the duality gap.
+        The minimised objective, and the duality gap.
     iterations_ : int
         Passes over the training set.
 

@@ -160,11 +160,11 @@ class ProbabilityLayer(Layer):
         return log_probabilities(np.asarray(scores, dtype=np.float64), self.weights_, self.intercepts_)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) of what `fit` learned."""
+        """Return (JSON dict, dict of arrays) of the values learned by `fit`."""
         return {}, {"weights": self.weights_, "intercepts": self.intercepts_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         k = len(self.classes_)
         self.weights_ = self._stored(arrays, "weights", k, k)
         self.intercepts_ = self._stored(arrays, "intercepts", k)
@@ -340,7 +340,7 @@ def _product(rows: npt.NDArray[np.float64], A: npt.NDArray[np.float64]) -> npt.N
 # Segments of known classes: their lengths and transitions.
 
 RARE = 100
-"""Lengths are impossible if fewer than one in this many segments of a class is shorter."""
+"""Inverse of the share of a class's segments that may be shorter than the minimum length."""
 
 
 class TrueSegments(NamedTuple):
@@ -427,7 +427,7 @@ class SegmentLayer(Layer):
     model_ : SegmentModel
     weight_ : float
     weights_, intercepts_, context_weights_, context_intercepts_, shares_ : ndarray of float64
-        Of the regressions, and the logarithms of the classes' shares.
+        Weights and intercepts of the regressions, and the logarithms of the classes' shares.
 
     Notes
     -----
@@ -559,13 +559,13 @@ class SegmentLayer(Layer):
         return found | ({"weight": self.weight_} if self.weight is None else {})
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) of what `fit` learned."""
+        """Return (JSON dict, dict of arrays) of the values learned by `fit`."""
         model = self.model_._asdict()
         del model["weight"]  # 1, as it is counted
         return {"weight": self.weight_}, model | {name: getattr(self, f"{name}_") for name in ARRAYS}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.weight_, k = float(header["weight"]), len(self.classes_)
         shapes = ((k, k), (k,), (2 * k, k), (k,), (k,))
         for name, shape in zip(ARRAYS, shapes, strict=True):

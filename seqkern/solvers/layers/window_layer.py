@@ -298,13 +298,13 @@ class StructureLayer(WindowLayer):
         return np.column_stack([-decisions / 2, decisions / 2]) if decisions.ndim == 1 else decisions
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) of what `fit` learned."""
+        """Return (JSON dict, dict of arrays) of the values learned by `fit`."""
         solver, arrays = self.solver_.state()
         header, own = self._windows_state()
         return header | {"solver": solver}, nest("solver", arrays) | own
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         width = self._restore_windows(header, arrays)
         solver: Any = solver_from_state(header["solver"], unnest("solver", arrays))
         self.solver_ = solver

@@ -261,7 +261,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
         Coefficients of K(x, x_i), not of S: all training rows have one.
     intercept_ : float
     report_ : dict
-        That of `CSVC` on S; ``n_margin``, the number of its support vectors; ``margin``, the distance of the margin
+        The report of `CSVC` on S; ``n_margin``, the number of support vectors; ``margin``, the distance of the margin
         from the separating plane, 1/‖w‖ in the metric M.
 
     Notes
@@ -372,7 +372,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 # Kernel principal component analysis: directions of largest variance in feature space.
 
 PRODUCTS = 1.5
-"""Products with a vector for each component, where they are few."""
+"""Products with a vector for each of few components."""
 
 
 class KernelPCA(TransformerMixin, Solver):
@@ -444,7 +444,7 @@ class KernelPCA(TransformerMixin, Solver):
         return self.decision_function(K)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: products with the matrix for few components, else cubes."""
+        """Return the predicted cost of a fit: products with the matrix for few components, else cubes."""
         count = self.n_components
         if count is None or not are_few(count, work.width):
             return super().fit_cost(work)
@@ -517,6 +517,6 @@ class KernelPCA(TransformerMixin, Solver):
         }
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.dual_coef_, self.means_ = arrays["coef"], arrays["mean"]
         self.explained_variance_, self.explained_variance_ratio_ = arrays["variance"], arrays["ratio"]

@@ -213,7 +213,7 @@ REFINEMENTS = 1
 """Number of refinement steps for the rounding errors of the factor."""
 
 EXACT = 1e-6
-"""On products regression has converged when the duality gap is this share of the primal objective."""
+"""Share of the primal objective below which the duality gap of regression on products has converged."""
 
 ENOUGH = 1e-4
 """Largest error of an equation of a solved system, in units of the largest |y|, at least 1."""
@@ -307,7 +307,7 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
 
     @property
     def iterative(self) -> bool:
-        """Whether the fit goes on until `tol`: the inequality form does."""
+        """Whether the fit iterates until `tol`, as the inequality form does."""
         return self.form == "inequality"
 
     @classmethod
@@ -345,7 +345,7 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
     intercept_ : float
         b.
     report_ : dict
-        As that of `LSSVC` in the equality form, whose notes hold too.
+        As for `LSSVC` in the equality form, whose notes also apply.
 
     Notes
     -----

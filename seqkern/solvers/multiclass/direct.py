@@ -22,9 +22,9 @@ from seqkern.solvers.svm.libsvm import share_of
 # Solved jointly, the free variables soon reach their minimum.
 
 FREE = 1 / 3
-"""Variables that are solved for at most, as a share of the rows: their matrix and its copy take 2/9 of K."""
+"""Largest number of jointly solved variables, as a share of the rows: their matrix and its copy take 2/9 of K."""
 SMALL = 64
-"""So many are always solved for."""
+"""Number of variables that are always solved for jointly."""
 DAMPING = 1e-11, 1e-6, 1e-2
 """Smallest, first and largest addition to the diagonal, as a share of its mean."""
 
@@ -84,7 +84,7 @@ class Newton:
         return None if failed else direction
 
     def _goal(self, H: Array, slope: Array, before: Array, direction: Array) -> Array | None:
-        """Return the new values of the variables, of which those that reach a bound stop there; None without a move.
+        """Return the new values of the variables, clipped to their bounds; None without a move.
 
         It is the longest tried step that lowers the dual; the shortest one ends at the first bound.
         """
@@ -132,7 +132,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
     Newton steps of all variables inside their bounds. With two classes it is the C-SVM with the same C (and a penalised
     bias).
 
-    `report_` has ``residual``, the largest violation; ``objective``, that of the dual (negative); and the duality
+    `report_` has ``residual``, the largest violation; ``objective``, the dual's (negative); and the duality
     ``gap`` as a share of the primal objective. The gap is a bound only if K is positive semi-definite.
 
     Complexity: O(n·c) per move of one row, for n rows and c classes, and O(f³ + f·n·c) per Newton step of f variables,
@@ -178,7 +178,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
     max_iter: int = limit(10_000_000, "Maximum number of moves of one row.")
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: it grows with the number of classes."""
+        """Return the predicted cost of a fit: it grows with the number of classes."""
         return super().fit_cost(work).times(max(2, work.classes))
 
     @classmethod
@@ -284,7 +284,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         return {}, {"coef": self.dual_coef_, "intercept": self.intercept_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.dual_coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
 

@@ -280,7 +280,7 @@ class BinaryTree(BinaryEnsemble):
         super().check_labels(y, groups)
 
     def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
-        """Yield each class of the order with those after it, and its rows as 1, the others as −1."""
+        """Yield each class of the order with the later ones, and labels 1 for its rows and −1 for the others."""
         order = self._places(classes)
         for level, own in enumerate(order[:-1]):
             yield order[level:], partial(against_rest, own)
@@ -294,7 +294,7 @@ class BinaryTree(BinaryEnsemble):
 
     @property
     def order_(self) -> npt.NDArray[np.int64]:
-        """The places of the classes in their order."""
+        """The index of each class in the order."""
         return self._places(self.classes_)
 
     def _places(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -370,7 +370,7 @@ class OneAgainstRest(BinaryEnsemble):
 
     @property
     def margin(self) -> float | None:  # type: ignore[override]  # constant of other solvers
-        """That of the binary solver: a row is within it if one of its decisions is."""
+        """Margin of the binary solver: a row is within it if one of its decisions is."""
         return getattr(self.binary, "margin", None)
 
     binary: Solver = component(
@@ -380,7 +380,7 @@ class OneAgainstRest(BinaryEnsemble):
     )
 
     def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
-        """Yield all classes, and for each of them its rows as 1, the others as −1."""
+        """Yield all classes for each class, with labels 1 for its rows and −1 for the others."""
         for place in range(len(classes)):
             yield np.arange(len(classes)), partial(against_rest, place)
 

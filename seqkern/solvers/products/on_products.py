@@ -24,7 +24,7 @@ MOST_PRODUCTS = 2000
 """Maximum number of products of a fit whose solver has no such parameter."""
 
 EXPECTED_PRODUCTS = 80
-"""Products until a classifier on some 10,000 samples or more has converged."""
+"""Number of products until a classifier of 10,000 samples or more has converged."""
 
 UNSHARED = frozenset({"_vectors", "_space", "_space_before"})
 """Attributes that hold records or products; neither pickled nor stored."""

@@ -32,20 +32,20 @@ from seqkern.solvers.products.losses import Loss
 Floats = npt.NDArray[np.float64]
 
 MEMORY = 2**30
-"""Bytes that directions and products may take."""
+"""Maximum bytes of directions and products."""
 
 FEWEST, MOST = 48, 512
-"""Least and greatest number of directions kept, whatever the memory."""
+"""Least and greatest number of directions kept, regardless of memory."""
 
 ROUNDING = 1e-12
-"""A direction whose square is below this share of Σ direction_i²·K_ii is nothing but rounding errors."""
+"""Share of Σ direction_i²·K_ii below which the square of a direction consists of rounding errors."""
 
 NEGATIVE = 1e-6
-"""A square below zero by more than this share of Σ direction_i²·K_ii is no rounding error, even of float32 tables."""
+"""Share of Σ direction_i²·K_ii up to which a negative square may be a rounding error, even of float32 tables."""
 
 
 class ProductSpace:
-    """The directions d_j and their products K·d_j; `indefinite` tells whether K was found indefinite."""
+    """The directions d_j and their products K·d_j; `indefinite` is true if K was found indefinite."""
 
     def __init__(self, operator: KernelOperator) -> None:
         self.operator = operator
@@ -135,7 +135,7 @@ class ProductSpace:
 # The best lower bound of a minimum from all dual points visited so far.
 
 ENOUGH = 0.02
-"""The combination is good enough when it could be better by so small a share of the gap."""
+"""Largest possible improvement of a good enough combination, as a share of the gap."""
 
 MOST_MOVES = 5000
 """Maximum number of moves of weight from one point to another."""
@@ -210,7 +210,7 @@ class DualBound:
 
 
 INNER = 0.03
-"""A minimum within the space is exact enough when its part of the gap is below this share of the last one."""
+"""Share of the last gap below which the gap of a minimum within the space is small enough."""
 
 INNER_STEPS = 300
 """Maximum number of Newton steps within the space."""
@@ -219,11 +219,11 @@ BLOCK = 8192
 """Records whose part of the Hessian is summed at once."""
 
 SMOOTHING = 5.0
-"""The width of the parabolas is reduced when smoothing costs more than this multiple of the rest of the gap. If it were
-reduced sooner, directions would depend on few records."""
+"""Multiple of the rest of the gap above which the cost of smoothing narrows the parabolas. Narrowing them sooner would
+make directions depend on few records."""
 
 NARROWING = 0.1, 0.7
-"""The width is multiplied by a number in this interval."""
+"""Least and largest factor of the width in one reduction."""
 
 SHARPER = 4
 """Maximum number of times that the parabolas are narrowed to see whether the space is good enough."""

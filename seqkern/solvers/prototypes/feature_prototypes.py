@@ -121,7 +121,7 @@ class FeaturePrototypes(SeveralPrototypes):
         return {}, arrays | {"exemplars": as_array(self.exemplars_)}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.prototypes_, self.codes_ = arrays["prototypes"], arrays["codes"]
         self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
         self._set_exemplars(from_array(arrays["exemplars"]))
@@ -139,7 +139,7 @@ class GLVQ(FeaturePrototypes):
         In the units of the features.
     report_ : dict
         ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
-        ``restart_objectives`` (list of float) that of each start.
+        ``restart_objectives`` (list of float) the objective of each start.
 
     Notes
     -----
@@ -208,7 +208,7 @@ class GMLVQ(FeaturePrototypes):
         Ω, for scaled features.
     report_ : dict
         ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
-        ``restart_objectives`` (list of float) that of each start.
+        ``restart_objectives`` (list of float) the objective of each start.
 
     Notes
     -----
@@ -313,12 +313,12 @@ class GMLVQ(FeaturePrototypes):
         return np.stack([np.square(rows - centre).sum(axis=1) for centre in centres])
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return what `FeaturePrototypes` does, and Ω."""
+        """Return the state of `FeaturePrototypes`, with Ω."""
         header, arrays = super().fitted_state()
         return header, {**arrays, "omega": self.omega_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         self.omega_ = arrays["omega"]
 

@@ -66,7 +66,7 @@ class GramPrototypes(Prototypes):
         return {}, arrays | {"exemplars": as_array(self.exemplars_)}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.coef_, self.squares_, self.codes_ = arrays["coef"], arrays["squares"], arrays["codes"]
         self._set_exemplars(from_array(arrays["exemplars"]))
 
@@ -277,7 +277,7 @@ class RelationalGLVQ(LearnedGramPrototypes):
         ‖w_p‖².
     report_ : dict
         ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
-        ``restart_objectives`` (list of float) that of each start.
+        ``restart_objectives`` (list of float) the objective of each start.
 
     Notes
     -----

@@ -107,7 +107,7 @@ def nearest_other(least: Array) -> Array:
 # Initial prototypes: the means of clusters within each class, by k-means++ in feature space.
 
 RUNS = 20
-"""Clusterings of a class, of which the best are used."""
+"""Number of clusterings of a class; the best are used."""
 PASSES = 100
 
 
@@ -251,7 +251,7 @@ def starts(points: list[Points], m: int, seed: int, most: int) -> Iterator[list[
 # The cost function of generalised learning vector quantisation (GLVQ), and its minimisation.
 
 TINY = 1e-12
-"""This share of their mean is added to sums of distances: a quotient of smaller ones has no digits."""
+"""Share of their mean that is added to sums of distances, as quotients of smaller ones have no digits."""
 
 
 def glvq_cost(distances: Array, same: npt.NDArray[np.bool_], slope: float) -> tuple[float, Array]:

@@ -243,7 +243,7 @@ class MappedColumns(Columns):
         return cls(file, by_columns, cache_size)
 
     def _moments_by_rows(self) -> None:
-        """Set means and scales by combining those of blocks of rows (Chan, Golub & LeVeque 1983)."""
+        """Set means and scales by combining moments of blocks of rows (Chan, Golub & LeVeque 1983)."""
         size = self.n_columns
         mean, squares, largest = np.zeros(size), np.zeros(size), np.zeros(size)
         for part, block in self.file.blocks(self.block):

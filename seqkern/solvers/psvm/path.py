@@ -28,7 +28,7 @@ from seqkern.solvers.solver_specs import solver_from_state
 # matrix it leaves out rows and columns together.
 
 DIGITS = 12
-"""Tolerance for equal mean errors, because of rounding."""
+"""Digits to which mean errors are rounded before they are compared."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Path:
         return len(self.epsilons)
 
     def solver(self, place: int) -> Solver:
-        """Return the fitted solver for the ε at index `place`, equal to that of `fit` up to the tolerance."""
+        """Return the fitted solver for the ε at index `place`, equal to a fit at this ε up to the tolerance."""
         support = self.supports[place]
         spec = {**self._solver.spec(), "epsilon": float(self.epsilons[place])}
         arrays = {"support": support, "alpha": self.alphas[place]}
@@ -293,10 +293,10 @@ def _fold_numbers(
 # 57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
 
 SAME = 1e-6
-"""Solutions are approximate: a statistic smaller by this share counts as equal, in favour of the null."""
+"""Relative difference below which a smaller statistic counts as equal, in favour of the null."""
 
 BLOCK, SHARE_DIGITS = 256, 9
-"""Columns compared at a time, and the digits of their values, of standard deviation 1, that count."""
+"""Columns compared at a time, and significant digits of their values, standardised to deviation 1."""
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from seqkern.solvers.shared import cost, limit, tolerance
 # nothing about others. A bound C of about 1/√l or less prevents that, and many columns then share in each decision.
 
 WIDE = 0.95
-"""Share of a column's variance that its own sample has, in the median column of a wide diagonal."""
+"""Minimum share of a column's variance due to its own sample, in the median column of a wide diagonal."""
 LARGE = 2.0
-"""C is too large for a wide diagonal from this multiple of 1/√l."""
+"""Multiple of 1/√l above which C is too large for a wide diagonal."""
 
 
 def own_share(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64], scales: npt.NDArray[np.float64]) -> float:
@@ -207,7 +207,7 @@ class PotentialSVM(Solver):
         return {"intercept": self.intercept_}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.intercept_ = header["intercept"]
         self.alpha_, self.means_, self.scales_ = (arrays[key] for key in ("alpha", "mean", "scale"))
 
@@ -276,7 +276,7 @@ class PSVC(PotentialSVM, BinarySolver):
 class PSVR(PotentialSVM, RealSolver):
     r"""P-SVM regression: the potential support vector machine for real y.
 
-    Parameters and attributes are those of `PSVC`.
+    Parameters and attributes are as for `PSVC`.
 
     Notes
     -----

@@ -185,7 +185,7 @@ class SelectedClassifier(ClassSolver):
     rows_ : ndarray of float64, shape (s, F)
         The scaled features of the rows that it needs, if it takes a Gram matrix.
     report_ : dict
-        That of the predictor, and ``n_features``, ``predictor`` (its spec), ``error``: the mean inner error, None if
+        The predictor's, and ``n_features``, ``predictor`` (its spec), ``error``: the mean inner error, None if
         there was no choice; and ``inner_not_converged``: of the fits that gave it, how many did not converge. What
         stops early in the selector counts as it does in the predictor: then ``converged`` is False, and
         ``selector_not_converged`` says how many of its classifiers did.
@@ -295,9 +295,7 @@ class SelectedClassifier(ClassSolver):
                 make_solver(predictor, kind).check_labels(y[train], own)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: selections and predictors of the inner folds, and those of all
-        rows.
-        """
+        """Return the predicted cost of a fit: selections and predictors of the inner folds, and of all rows."""
         pairs = self._pairs()
         folds = 0
         if len(pairs) > 1:
@@ -442,7 +440,7 @@ class SelectedClassifier(ClassSolver):
         return {"machine": machine, "scaler": header}, arrays
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         scaler = header["scaler"]
         self.scaler_ = None if scaler is None else scaler_from_state(scaler, unnest("scaler", arrays))

@@ -2,7 +2,7 @@
 
 The hard margin is half the distance between the convex hulls of the classes in feature space, min ‖Σ a_i y_i φ(x_i)‖
 over a ≥ 0 that sum to 1 in each class (Bennett & Bredensteiner 2000). Unlike the dual of the hard margin, this
-problem always has a solution, which is that of the ν-SVM with ν = 2/n.
+problem always has a solution, the same as the ν-SVM's with ν = 2/n.
 
 A function stays within ε of all values y_i exactly if a plane in the space of (φ(x), y) separates the points (φ(x_i),
 y_i + ε) from the points (φ(x_i), y_i − ε) (Bi & Bennett 2003, Neurocomputing 55:79-108).

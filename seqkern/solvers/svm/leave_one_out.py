@@ -92,7 +92,7 @@ RIDGE = 1e-10
 """Share of the mean K(x, x) added to the diagonal, so that similar support vectors leave the matrix invertible."""
 
 MOST_SUPPORT = 3000
-"""More support vectors have no span: it takes O(s³)."""
+"""Number of support vectors above which the span is not computed: it takes O(s³)."""
 
 INDEFINITE = "no span: the matrix of the support vectors is not positive semi-definite"
 TOO_MANY = f"no span: more than {MOST_SUPPORT:,} support vectors"
@@ -210,10 +210,10 @@ def radius_margin(square: float, alpha: Floats, y: Floats, cost: Floats, decisio
 # Predicted cost of the bounds of the leave-one-out error, for the plan of a study.
 
 SPHERE_PRODUCTS = 10.0
-"""The smallest sphere takes as long as so many products with the matrix, as measured for 1,000 to 4,000 samples."""
+"""Products with the matrix that take as long as the smallest sphere, as measured for 1,000 to 4,000 samples."""
 
 SPAN_CUBES = 0.5
-"""Multiplications and additions of the span, as a multiple of the third power of the support vectors."""
+"""Multiplications and additions of the span, as a multiple of the cubed number of support vectors."""
 
 
 def bounds_cost(work: FitWork, *, limited: bool = True) -> FitCost:

@@ -26,19 +26,19 @@ from seqkern.solvers.svm._smo import Minimiser, RowCache
 CACHE_MEGABYTES = 200
 
 CACHE_BYTES = 200
-"""Of LIBSVM for each row, besides its cache."""
+"""Bytes that LIBSVM needs for each row, besides its cache."""
 
 AT_BOUND = 1e-9
-"""An α nearer to 0 or to its cost than this share of the cost is at the bound."""
+"""Largest distance of an α at a bound from 0 or from its cost, as a share of the cost."""
 
 SOON = (10_000, 100)
-"""A problem that may have no solution is checked after a + b·n iterations."""
+"""Numbers a and b: a problem that may have no solution is checked after a + b·n iterations."""
 
 LARGEST = 1e100
-"""Larger coefficients may have infinite sums of squares."""
+"""Size above which the squares of coefficients may have an infinite sum."""
 
 NEAR = 2.0**-64, 2.0**64
-"""A matrix whose largest value is between these is given to LIBSVM as it is."""
+"""Bounds of the largest value of a matrix that is given to LIBSVM unscaled."""
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -154,7 +154,7 @@ def libsvm_estimator(name: str, **params: Any) -> Any:
 
 
 def scale_of(largest: float) -> float:
-    """Return the power of two by which LIBSVM's matrix is multiplied; mostly 1.
+    """Return the power of two, mostly 1, that multiplies LIBSVM's matrix.
 
     LIBSVM keeps the matrix in single precision, where extreme values overflow or vanish. With K·s, C/s and α/s the
     problem is the same.
@@ -236,10 +236,10 @@ def share_of(gap: float, primal: float) -> float:
 # Intelligent Systems and Technology 2, 2011.
 
 FEWEST_ROWS = 16
-"""In the cache."""
+"""Least number of rows in the cache."""
 
 MOST_CORRECTIONS = 10
-"""Of the gradient; each leaves about a millionth of the error, until rounding in double precision ends that."""
+"""Maximum corrections of the gradient; each leaves about a millionth of the error, down to double precision."""
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ class RowFit:
 
 
 def cache_rows(n: int, room: int) -> int:
-    """Return how many rows of n samples are kept in `room` bytes.
+    """Return the number of rows of n samples that fit into `room` bytes.
 
     >>> cache_rows(50_000, 10**9), cache_rows(1000, 10**9)
     (5000, 1000)

@@ -41,27 +41,26 @@ from seqkern.solvers.svm import _dual_coordinate
 # α, w and b, as from the feasible α it could return to the same point again and again.
 
 SIGMA = 0.1
-"""σ in units of the median ‖φ − m‖²: larger, and steps are short; smaller, and the bias lags behind."""
+"""Value of σ in units of the median ‖φ − m‖²; larger values shorten the steps, smaller ones delay the bias."""
 
 MEAN_OF = 2000
-"""Number of samples, about, of which m is the mean."""
+"""Approximate number of samples whose mean is m."""
 
 MUCH = 0.25
-"""m = 0 if m·m is below this multiple of the mean K(x, x): it would then save less than it costs."""
+"""Multiple of the mean K(x, x) below which m·m is too small to help, so that m = 0."""
 
 LATE = 0.5, 1.2
-"""What a pass finds of the gap at its samples, before it moves them, is so many times the gap after it: at least, at
-most. It is less than the gap where samples were left out that should not have been."""
+"""Bounds of the ratio of the gaps summed in a pass, each before its sample moves, to the gap after the pass. The ratio
+is low where samples were wrongly left out."""
 
 SHRINK = 0.2
-"""A sample at a bound leaves when its gradient exceeds this multiple of the largest projected gradient of the last
-pass."""
+"""Multiple of the last pass's largest projected gradient beyond which a sample at a bound is left out."""
 
 FEW = 1000
-"""This many samples are usually enough to make α feasible."""
+"""Number of samples that is usually enough to make α feasible."""
 
 AGAIN = 10
-"""After this many passes a certificate is computed in any case, because it restores samples left out too early."""
+"""Passes after which a certificate is computed in any case, as it restores samples left out too early."""
 
 
 @dataclass(frozen=True)
@@ -284,16 +283,16 @@ def _means(implicit: Implicit) -> tuple[npt.NDArray[np.float64], float]:
 # all samples, so P − D bounds the error of w as in descent on all samples.
 
 FIRST = 50_000, 20
-"""The first set: so many samples, or one of so many if that is more."""
+"""Least size of the first set, and its inverse share of all samples."""
 
 ROOM = 1.1
-"""Samples in the set whose y·f(x) is below this stay there."""
+"""Value of y·f(x) below which samples in the set stay there."""
 
 LOOSE, SHARE = 1e-2, 0.2
-"""Descent on the first set goes to this gap; later to this share of the gap of all samples."""
+"""Gap at which descent on the first set ends, and share of the gap of all samples at which later descents end."""
 
 ENOUGH = 0.3
-"""Descent on a set goes at most to this share of the gap that is wanted."""
+"""Share of the requested gap below which no descent on a set goes."""
 
 
 @dataclass(frozen=True)
@@ -573,7 +572,7 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
         return {"intercept": self.intercept_}, {"coef": self.coefficients_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.intercept_ = header["intercept"]
         self.coefficients_ = arrays["coef"]
 

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 # The ν-SVM: LIBSVM's quadratic program, solved through scikit-learn.
 
 REFINEMENTS = (1e-2, 1e-4)
-"""Of the tolerance, until the gap is at most `SMALL_GAP`, in at most `ITERATIONS[0]` + `ITERATIONS[1]`·l iterations."""
+"""Shares of the tolerance tried until the gap is at most `SMALL_GAP`, in `ITERATIONS[0]` + `ITERATIONS[1]`·l steps."""
 
 SMALL_GAP = 0.1
 NO_DISTANCE = 1e-3
-"""Reduced convex hulls that are nearer, in units of the typical length of a vector, are taken for touching ones."""
+"""Distance, in units of a vector's typical length, below which reduced convex hulls count as touching."""
 
 ITERATIONS = (10_000, 200)
 ROUNDING = 1e-12  # α is LIBSVM's solution divided by ρ and multiplied again
@@ -183,7 +183,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
     def _optimality(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], unit: float) -> dict[str, Any]:
         """Return the residual, dual objective and gap, the equivalent C, and the distance of the hulls.
 
-        The equivalent C is that of the C-SVM with the same solution.
+        The equivalent C gives a C-SVM with the same solution.
         """
         total = self.nu * len(y)
         rho = float(total / np.abs(self.dual_coef_).sum())
@@ -225,7 +225,7 @@ def smallest_sum(values: npt.NDArray[np.float64], amount: float) -> float:
 OUT_AND_IN = np.array([-1, 1])
 
 NO_LENGTH = 1e-3
-"""A mean of support vectors that is shorter, in units of their typical length, is taken for zero."""
+"""Length, in units of their typical length, below which a mean of support vectors counts as zero."""
 
 AT_ORIGIN = (
     "no plane separates the rows from the origin, as for a centred matrix, so the decision is "
@@ -352,7 +352,7 @@ class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
 
     @property
     def accepts_rows(self) -> bool:
-        """Whether it can be fitted on rows of a matrix in a file: always."""
+        """Whether rows of a matrix in a file are accepted: always."""
         return True
 
     def _solve(

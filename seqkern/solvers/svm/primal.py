@@ -28,16 +28,16 @@ from seqkern.solvers.shared import SearchesCost, class_weights, cost, factors_of
 # order.
 
 CUT = 512
-"""Rows that are multiplied and summed together."""
+"""Rows multiplied and summed together."""
 
 TOGETHER = 4 * CUT
 """Rows of one product Xᵀ X, and of a block that is computed anew."""
 
 Coefficients = Callable[[Any, slice], npt.NDArray[np.float64]]
-"""A function of the dots of some rows, (k, rows), and of where they stand, to their coefficients, (k, rows)."""
+"""Function from the dots of some rows, (k, rows), and the slice of these rows to their coefficients, (k, rows)."""
 
 SAMPLED = 8
-"""Rows for each feature from which the sum of x_i x_iᵀ is told well enough."""
+"""Rows for each feature that suffice to estimate the sum of x_i x_iᵀ."""
 
 
 class Rows:
@@ -167,19 +167,19 @@ def _summed(block: Any, coefficients: npt.NDArray[np.floating[Any]]) -> npt.NDAr
 # Preconditioners of the primal classifiers: approximations of the Hessian that are easy to solve.
 
 MOST_SQUARE = 8192
-"""Maximum features for the matrix of their products, because of memory."""
+"""Maximum number of features for the matrix of their products, because of memory."""
 
 WORTH = 6000
-"""Nor where a Cholesky factor takes more than so many operations, which are fast ones, for each entry of the rows."""
+"""Maximum number of (fast) operations of a Cholesky factor for each entry of the rows."""
 
 SHARES = 4
 """Number of factors for values of κ between one and its double."""
 
 SMALL = 1e-9
-"""What is added to the diagonal for the bias; of the mean diagonal, what is added first to an indefinite matrix."""
+"""Diagonal of the bias; also the share of the mean diagonal first added to an indefinite matrix."""
 
 TRIES = 20
-"""So often ten times as much is added."""
+"""Maximum number of times that ten times as much is added to the diagonal."""
 
 
 class Conditioner(Protocol):
@@ -192,7 +192,7 @@ class Conditioner(Protocol):
         """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
 
     def release(self) -> None:
-        """Drop the data of one fit, keeping what other costs can reuse."""
+        """Drop the data of one fit, keeping the data that other costs can reuse."""
 
 
 def make_conditioner(rows: Rows) -> "Conditioner":
@@ -271,7 +271,7 @@ class DiagonalConditioner:
 
 MOST_TRIES = 100
 ENOUGH = 1e-12
-"""A length is good when the slope there is so small a share of that at zero, or of the terms that it is a sum of."""
+"""Slope of a good enough step, as a share of the slope at zero or of the terms that it sums."""
 
 
 def best_step(
@@ -324,10 +324,10 @@ def best_step(
 # that Σ α_i s_i = 0, it is ½‖w − Σ α_i s_i x_i‖², half the squared gradient.
 
 SOLVED = 0.1
-"""A Newton step is solved for when conjugate gradients have reduced the error so much: the next one starts anew."""
+"""Share of the error that conjugate gradients leave in a Newton step, as the next step starts anew."""
 
 SOLVED_WHOLLY = 1e-4
-"""The same where one step leads to the minimum, since all rows are active whatever the weights are."""
+"""Share of the error left where one step leads to the minimum, as all rows are active for any weights."""
 
 MOST_PRODUCTS = 250
 """Maximum number of products with the Hessian per Newton step."""
@@ -609,7 +609,7 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
 
     @property
     def iterative(self) -> bool:
-        """Whether the fit goes on until `tol`: least squares take one step, or hardly more."""
+        """Whether the fit iterates until `tol`; least squares take about one step."""
         return self.loss != "squared"
 
     @classmethod
@@ -745,7 +745,7 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         return {}, {"coef": self.coef_, "intercept": self.intercept_}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore what `fitted_state` returned."""
+        """Restore the state returned by `fitted_state`."""
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -29,13 +29,13 @@ MOST_STEPS = 500
 EPSILON = float(np.finfo(np.float64).eps)
 
 ROUNDING = 1e-13
-"""A loss that differs by less than this share of it is the same."""
+"""Share of a loss below which differences count as none."""
 
 MANY, PART = 400, 4
-"""From how many samples on a fit starts from that of a part of them, one in so many."""
+"""Samples above which a fit starts from the solution for a part, and the inverse share of the part."""
 
 STEPS, CUBES = 12.0, 1.5
-"""Newton steps of a fit, and its multiplications as a multiple of n³, as measured for C=1 to 100."""
+"""Measured Newton steps of a fit, and its multiplications as a multiple of n³, for C=1 to 100."""
 
 NOT_POSITIVE = (
     "the matrix is not positive semi-definite, or C is too large for it; lower C, or repair the matrix (clip, flip, "
@@ -77,7 +77,7 @@ class FitsSquares(Solver):
         raise NotImplementedError
 
     def gram_bytes(self, n: int) -> int:
-        """Return the bytes of the linear systems, at most the matrix's; else those of the other algorithm."""
+        """Return the bytes of the linear systems, at most the matrix's; else LIBSVM's."""
         return 8 * n * n if self.squares else super().gram_bytes(n)
 
     def fit_cost(self, work: FitWork) -> FitCost:
@@ -238,7 +238,7 @@ class _Line:
 
 
 def _best_bias(loss: Loss, f: Floats, bias: float) -> float:
-    """Return an optimal bias from which Newton's method can continue.
+    """Return an optimal bias that Newton's method can start from.
 
     The middle of several could be far from all samples.
     """

@@ -96,7 +96,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
 
     @property
     def accepts_rows(self) -> bool:
-        """Whether it can be fitted on rows of a matrix in a file: a hard margin is not looked for there."""
+        """Whether rows of a matrix in a file are accepted: only with a finite C."""
         return bool(np.isfinite(self.C)) and not self.squares
 
     @property

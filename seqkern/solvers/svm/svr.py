@@ -178,7 +178,7 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
 
     @property
     def accepts_rows(self) -> bool:
-        """Whether it can be fitted on rows of a matrix in a file: with a finite C, unless errors are squared."""
+        """Whether rows of a matrix in a file are accepted: with a finite C, unless errors are squared."""
         return bool(np.isfinite(self.C)) and not self.squares
 
     def _by_pairs(self, K: npt.NDArray[np.float64] | GramRows, y: npt.NDArray[np.float64], most: int) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class PearsonSelector(Selector):
 
     Notes
     -----
-    Pearson 1895. For two classes its order is that of the t statistic with pooled variance.
+    Pearson 1895. For two classes its order is the same as the t statistic's with pooled variance.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class FisherSelector(Selector):
 
 
 class WilcoxonSelector(Selector):
-    """Wilcoxon's rank-sum statistic, for several classes that of Kruskal and Wallis.
+    """Wilcoxon's rank-sum statistic, or Kruskal and Wallis's for several classes.
 
     score = √H, H = (n − 1) Σ_c n_c (r̄_c − (n + 1)/2)² / Σ_i (r_i − (n + 1)/2)², r the ranks of a feature's values
     (equal values have their mean rank), r̄_c their mean in class c. For two classes √H is |z|, the rank sum minus its
@@ -325,7 +325,7 @@ def _correlation(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.
 # and the choice between them would depend on the order of the columns.
 
 EXACT = 2.0**53
-"""Integers below it are exact as float64."""
+"""Bound below which integers are exact as float64."""
 DECIMALS = 6
 ROUNDING = 2.0**-52
 
@@ -441,7 +441,7 @@ class ReliefSelector(Selector):
     n_neighbors: int = integer(default=10, low=1, doc="Number of nearest neighbours in each class.")
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: that of all distances."""
+        """Return the predicted CPU seconds of a fit: all distances."""
         return 4 * n * n * d * 1e-9
 
     @classmethod
@@ -538,7 +538,7 @@ Codes = npt.NDArray[np.int64]
 Pairs = npt.NDArray[np.bool_]
 
 MOST_CELLS = 500_000_000
-"""Largest table of pairs × features."""
+"""Largest size of the table of pairs × features."""
 
 
 class FocusSelector(Selector):
@@ -568,7 +568,7 @@ class FocusSelector(Selector):
 
     Examples
     --------
-    Labels are the exclusive or of the first and the third feature, of which neither tells anything alone:
+    Labels are the exclusive or of the first and the third feature; neither alone is informative:
 
     >>> from seqkern.solvers import FocusSelector
     >>> X = [[0, 0, 0, 1], [0, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 0]]
@@ -593,7 +593,7 @@ class FocusSelector(Selector):
         return [cls(), cls(n_features=2, max_subsets=5000)]
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: intervals, and the table of pairs."""
+        """Return the predicted CPU seconds of a fit: intervals, and the table of pairs."""
         return 3e-7 * n * d + 1e-9 * n * n * d
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

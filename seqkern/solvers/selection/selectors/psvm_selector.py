@@ -31,17 +31,17 @@ from seqkern.solvers.selection.selectors.selector import Selector
 # Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004.
 
 LOWEST = 1e-6
-"""The path ends at this share of the largest ε, below which rounding determines signs."""
+"""Share of the largest ε at which the path ends, as rounding determines signs below it."""
 ORTHOGONAL = 1e-12
-"""A cosine of at most this between target and column is rounding."""
+"""Largest cosine between target and column that counts as rounding."""
 DEPENDENT = 1e-9
-"""A column is in the span of the selected ones if this share of its length, or less, is outside."""
+"""Share of a column's length outside the span of the selected ones up to which it counts as in the span."""
 NEAR = 10
-"""Columns per row that are near; if they do not suffice, four times as many, and so on."""
+"""Number of near columns per row; if they do not suffice, four times as many, and so on."""
 STALLED = 25
-"""More events at one ε than this, beyond one for each selected column, count as a cycle."""
+"""Number of events at one ε, beyond one for each selected column, above which they count as a cycle."""
 NOISE = (0.0, 1e-10, 1e-8, 1e-6)
-"""If tied columns form a cycle, perturbing the target by this share makes them enter one by one."""
+"""Relative perturbations of the target if tied columns form a cycle, so that they enter one by one."""
 
 
 @dataclass(frozen=True)
@@ -294,11 +294,11 @@ class _Near:
 # feature is selected if any of them selects it.
 
 Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
-"""Columns, the best first, and what each is rated by."""
+"""Columns, best first, and their ratings."""
 FEW, MANY = 5, 10
-"""The largest ε of a grid selects from 5 to 10 features."""
+"""Least and largest number of features selected at the largest ε of a grid."""
 MOST = 0.9
-"""The smallest ε of a grid selects this share of l features: l itself is out of reach, whatever ε."""
+"""Share of l features selected at the smallest ε of a grid, as no ε selects all l."""
 
 
 def epsilon_grid(paths: Sequence[EpsilonPath], rows: int, size: int) -> npt.NDArray[np.float64]:
@@ -444,7 +444,7 @@ class PSVMFeatureSelector(Selector):
         return inner
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: those of all its rankings."""
+        """Return the predicted CPU seconds of a fit: all its rankings."""
         rankings = {"path": 1, "grid": self.n_epsilons, "leave_one_out": (n + 1) * self.n_epsilons}
         return rankings[self.ranking] * super().fit_seconds(n, d)
 

@@ -136,7 +136,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return scaler_from_state({**header, "columns": len(columns)}, picked)
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays) from which `scaler_from_state` makes this scaler again."""
+        """Return (JSON dict, dict of arrays); `scaler_from_state` restores the scaler from it."""
         check_is_fitted(self)
         names = ("present", "means", "scales", "low", "high", "quantiles")
         header = {"spec": self.spec(), "columns": self.n_features_in_}
@@ -227,7 +227,7 @@ def background_p(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _with_distribution(row: npt.NDArray[np.float64], quantiles: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the row with each value replaced by the quantile of its rank; ties get the mean of theirs."""
+    """Return the row with each value replaced by the quantile of its rank; ties get the mean of their quantiles."""
     order = np.argsort(row)
     ranked = row[order]
     starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))

@@ -18,7 +18,7 @@ from seqkern.solvers.selection.selectors.selector import Selector
 # Linear SVMs for selectors, trained through the Gram matrix, for few samples with many features.
 
 NO_BOUND = 1e9
-"""Represents no bound on α if the diagonal of K allows for errors."""
+"""Stand-in for an infinite bound on α where the diagonal of K already allows for errors."""
 MOST_STEPS = 200_000
 """Maximum LIBSVM iterations: with fewer features than samples and a large C it may be very slow."""
 
@@ -183,7 +183,7 @@ class ZeroNormSelector(Selector):
         return [cls(C=1.0), cls(n_features=2, C=10.0, max_iter=5)]
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: linear programs on all rows."""
+        """Return the predicted CPU seconds of a fit: linear programs on all rows."""
         return super().fit_seconds(n, d) + 2e-8 * n**3
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -209,7 +209,7 @@ class ZeroNormSelector(Selector):
 
 
 LEAST = -30.0
-"""ln z of a feature that is no longer in play: its product with any other is below rounding."""
+"""Least ln z, of a feature out of play: its product with any other is below rounding."""
 
 
 # Automatic relevance determination (ARD): sparse Bayesian linear or logistic regression.
@@ -220,7 +220,7 @@ LEAST = -30.0
 Vector: TypeAlias = npt.NDArray[np.float64]
 
 FLAT = 1e-6
-"""Shape and rate of the prior of all precisions, nearly flat; also the precision of the bias of logistic regression."""
+"""Shape and rate of the nearly flat prior of all precisions; also the precision of the bias of logistic regression."""
 NEWTON_STEPS, NEWTON_TOL = 100, 1e-9
 
 
@@ -281,7 +281,7 @@ class ARDSelector(Selector):
         return [cls(), cls(n_features=2, likelihood="logistic")]
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: hundreds of rounds where d > l."""
+        """Return the predicted CPU seconds of a fit: hundreds of rounds where d > l."""
         rounds = (100 if d > n else 10) * (5 if self.likelihood == "logistic" else 1)
         return 2e-9 * rounds * n * d * min(n, d)
 
@@ -468,7 +468,7 @@ class R2W2Selector(Selector):
         return [cls(max_iter=5), cls(n_features=2, C=1.0, max_iter=3)]
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: many SVMs on all rows."""
+        """Return the predicted CPU seconds of a fit: many SVMs on all rows."""
         return super().fit_seconds(n, d) + 1.5e-8 * n**3
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

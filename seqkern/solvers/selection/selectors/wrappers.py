@@ -156,7 +156,7 @@ class BackwardSelector(LeastSquaresSearch):
         return [cls(step=0.0), cls(n_features=2, ridge=10.0)]
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: products of all pairs of features."""
+        """Return the predicted CPU seconds of a fit: products of all pairs of features."""
         return super().fit_seconds(n, d) + 4e-8 * n * d**2
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -179,7 +179,7 @@ class BackwardSelector(LeastSquaresSearch):
 
 
 def going(left: int, step: float) -> int:
-    """Return how many of the `left` features to remove in one round, at least 1; `step` is their share."""
+    """Return the number of the `left` features to remove in one round, at least 1; `step` is their share."""
     return max(1, int(step * left))
 
 
@@ -243,7 +243,7 @@ class BeamSelector(LeastSquaresSearch):
     Attributes
     ----------
     errors_ : ndarray of float64, shape (searched,)
-        Of the best subset of the final size, after each of its features: the mean error of a sample.
+        The mean error of a sample after each feature of the best subset of the final size.
 
     Notes
     -----
@@ -280,7 +280,7 @@ class BeamSelector(LeastSquaresSearch):
         return [cls(), cls(n_features=2, ridge=0.1, width=3)]
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: forward search for each subset of the beam."""
+        """Return the predicted CPU seconds of a fit: forward search for each subset of the beam."""
         return self.width * super().fit_seconds(n, d)
 
     def _fit(self, X: Floats, y: npt.NDArray[Any]) -> Floats:
@@ -379,7 +379,7 @@ class GeneticSelector(LeastSquaresSearch):
         return [cls(population=12, generations=6), cls(n_features=3, ridge=0.1, population=20, generations=8, seed=3)]
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: one least-squares problem for each subset."""
+        """Return the predicted CPU seconds of a fit: one least-squares problem for each subset."""
         size = min(n - 1, 20) if self.n_features is None else int(self.n_features)
         return self.population * self.generations * (1e-4 + 4e-9 * n * size**2) + 20e-9 * n * d
 
@@ -505,7 +505,7 @@ class RecursiveEliminationSelector(Selector):
         return [cls(step=0.0), cls(n_features=2, C=0.1)]
 
     def fit_seconds(self, n: int, d: int) -> float:
-        """Return the CPU seconds that a fit is predicted to take: many SVMs on all rows."""
+        """Return the predicted CPU seconds of a fit: many SVMs on all rows."""
         return super().fit_seconds(n, d) + 5e-6 * n**2
 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
