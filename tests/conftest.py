@@ -19,14 +19,18 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
     os.environ |= {"OMP_NUM_THREADS": str(share), "OPENBLAS_NUM_THREADS": str(share)}
 
 # no deadline: a busy machine is not a failure
-settings.register_profile("seqkern", deadline=None)
-settings.load_profile("seqkern")
+settings.register_profile("day", deadline=None, max_examples=25)
+settings.register_profile("night", deadline=None, max_examples=100)
 
 
 def pytest_addoption(parser):
     """Add the option of the nightly run."""
-    what = "run every combination of parameters, every example, and what is nightly"
-    parser.addoption("--all-cases", action="store_true", help=what)
+    parser.addoption("--all-cases", action="store_true", help="run every combination and example, and what is nightly")
+
+
+def pytest_configure(config):
+    """Choose how many random examples a test has whose settings do not say it."""
+    settings.load_profile("night" if config.option.all_cases else "day")
 
 
 def pytest_collection_modifyitems(config, items):

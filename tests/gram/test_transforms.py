@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -264,7 +264,6 @@ def test_a_semidefinite_matrix_stays_to_the_bit(method):
     np.testing.assert_array_equal(transform.required_rows([3]), [3])
 
 
-@settings(max_examples=60, deadline=None)
 @given(arrays(np.float64, (6, 6), elements=st.floats(-10, 10)), st.sampled_from(["clip", "flip", "shift"]))
 def test_what_was_repaired_needs_no_repair(A, method):
     K, _ = RepairGram(method=method).fit(A + A.T).transform_train()

@@ -5,7 +5,7 @@ import itertools
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqkern.core.errors import SequenceError
@@ -310,7 +310,6 @@ def test_turned_blocks(shape, dtype):
     np.testing.assert_array_equal(out, expected)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     codes=st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 50), max_size=60),
     dtype=st.sampled_from([np.uint64, np.uint32]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_search import encoded, families
 
@@ -34,7 +34,6 @@ def naive_longest(queries, others, k, both_strands):
 dna = st.text("ACGTN", min_size=1, max_size=14)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(dna, min_size=1, max_size=4), st.lists(dna, min_size=1, max_size=4), st.booleans(), st.integers(3, 5))
 def test_longest_stretches_are_those_of_all_places(queries, others, both_strands, k):
     X = encoded(["ACGT", *queries, *others])

@@ -5,7 +5,9 @@ Sequences are strings; ``*`` is a masked letter.
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import product
+from operator import ne
 
 import numpy as np
 
@@ -32,7 +34,8 @@ def reverse_complement(string):
 
 
 def hamming(a, b):
-    return sum(x != y for x, y in zip(a, b, strict=True))
+    assert len(a) == len(b)
+    return sum(map(ne, a, b))
 
 
 def kmers(string, k):
@@ -47,11 +50,17 @@ def spectrum_features(string, k, *, presence=False, rc=False):
     return dict.fromkeys(counts, 1) if presence else counts
 
 
+@cache
+def neighbours(kmer, m, letters):
+    """Return every k-mer within m mismatches of a k-mer."""
+    return [u for u in map("".join, product(letters, repeat=len(kmer))) if hamming(kmer, u) <= m]
+
+
 def mismatch_features(string, k, m, letters, *, presence=False, rc=False):
     found = kmers(string, k)
     if rc:
         found += [reverse_complement(kmer) for kmer in found]
-    counts = Counter(u for u in map("".join, product(letters, repeat=k)) for kmer in found if hamming(kmer, u) <= m)
+    counts = Counter(u for kmer in found for u in neighbours(kmer, m, letters))
     return dict.fromkeys(counts, 1) if presence else counts
 
 

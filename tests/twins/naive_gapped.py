@@ -79,10 +79,12 @@ def by_pairs(strings, l, c, *, rc=False, weighted=False):  # noqa: E741
     found = [placed_words(string, l, weighted) for string in strings]
 
     def value(x, y):
-        total = Fraction(0)
+        counts = [0] * (l + 1)
+        if rc:
+            y = y + [(reverse_complement(b), v) for b, v in y]
         for a, u in x:
             for b, v in y:
-                total += u * v * (c[hamming(a, b)] + (c[hamming(a, reverse_complement(b))] if rc else 0))
-        return float(total)
+                counts[hamming(a, b)] += u * v
+        return float(sum(n * weight for n, weight in zip(counts, c, strict=True)))
 
     return np.array([[value(x, y) for y in found] for x in found])

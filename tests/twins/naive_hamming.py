@@ -10,12 +10,12 @@ def distances(x, y, length, *, rc=False, u=None, v=None):
     """
     rows, cols = kmers(x, length), kmers(y, length)
     u, v = u or [1] * len(rows), v or [1] * len(cols)
+    if rc:
+        cols, v = cols + [reverse_complement(b) for b in cols], [*v, *v]
     found = [0] * (length + 1)
     for a, p in zip(rows, u, strict=True):
         for b, q in zip(cols, v, strict=True):
             found[hamming(a, b)] += p * q
-            if rc:
-                found[hamming(a, reverse_complement(b))] += p * q
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 from math import log
 
 import numpy as np
@@ -27,11 +27,10 @@ def substitution_set(word, sigma, letters, probabilities):
     """`probabilities` has a row for each letter of the word, a column for each letter of the feature; a tuple."""
     place = {letter: i for i, letter in enumerate(letters)}
     costs = [dict(zip(letters, (-log(p) for p in probabilities[place[a]]), strict=True)) for a in word]
-    return {
-        u
-        for u in map("".join, product(letters, repeat=len(word)))
-        if sum(cost[b] for cost, b in zip(costs, u, strict=True)) < sigma
-    }
+    sums = {"": 0.0}
+    for cost in costs:  # costs are not negative: what has reached sigma stays above it
+        sums = {u + b: total + cost[b] for u, total in sums.items() for b in letters if total + cost[b] < sigma}
+    return set(sums)
 
 
 def matrix(found, rc=False):

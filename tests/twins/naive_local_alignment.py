@@ -1,6 +1,8 @@
 """The local alignment kernel in plain Python: by the five recursions of the paper, and by listing all alignments."""
 
 import math
+from decimal import Decimal
+from functools import cache
 from itertools import combinations, pairwise
 
 
@@ -10,22 +12,28 @@ def log_sum(*terms):
     return largest if largest == -math.inf else largest + math.log(math.fsum(math.exp(t - largest) for t in terms))
 
 
+@cache
+def power(exponent):
+    """Return e^x, to 28 digits and however large or small."""
+    return Decimal(exponent).exp()
+
+
 def by_recursion(x, y, score, beta, gap_open, gap_extend):
-    """Return ln K by the recursions of Vert, Saigo and Akutsu, in logarithms; score(a, b) is of two letters."""
-    nothing = -math.inf
-    opened, extended = -beta * gap_open, -beta * gap_extend
+    """Return ln K by the recursions of Vert, Saigo and Akutsu; score(a, b) is of two letters."""
+    opened, extended = power(-float(beta * gap_open)), power(-float(beta * gap_extend))
     columns = range(len(y) + 1)
-    M, X, Y, X2, Y2 = ([nothing] * len(columns) for _ in range(5))
+    M, X, Y, X2, Y2 = ([Decimal(0)] * len(columns) for _ in range(5))
     for a in x:
+        matches = [power(float(beta * score(a, b))) for b in y]
         upper = M, X, Y, X2
-        M, X, Y, X2, Y2 = ([nothing] * len(columns) for _ in range(5))
+        M, X, Y, X2, Y2 = ([Decimal(0)] * len(columns) for _ in range(5))
         for j in columns[1:]:
-            M[j] = beta * score(a, y[j - 1]) + log_sum(0, *(state[j - 1] for state in upper[:3]))
-            X[j] = log_sum(opened + upper[0][j], extended + upper[1][j])
-            Y[j] = log_sum(opened + M[j - 1], opened + X[j - 1], extended + Y[j - 1])
-            X2[j] = log_sum(upper[0][j], upper[3][j])
-            Y2[j] = log_sum(M[j - 1], X2[j - 1], Y2[j - 1])
-    return log_sum(0, X2[-1], Y2[-1], M[-1])
+            M[j] = matches[j - 1] * (1 + upper[0][j - 1] + upper[1][j - 1] + upper[2][j - 1])
+            X[j] = opened * upper[0][j] + extended * upper[1][j]
+            Y[j] = opened * (M[j - 1] + X[j - 1]) + extended * Y[j - 1]
+            X2[j] = upper[0][j] + upper[3][j]
+            Y2[j] = M[j - 1] + X2[j - 1] + Y2[j - 1]
+    return float((1 + X2[-1] + Y2[-1] + M[-1]).ln())
 
 
 def alignments(x, y, score, gap_open, gap_extend):

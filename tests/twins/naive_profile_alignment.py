@@ -4,6 +4,7 @@ Gaps of n letters cost gap_open + (n − 1)·gap_extend; x and y are pairs (prof
 """
 
 import numpy as np
+from naive_local_alignment import by_recursion
 
 
 def column_scores(x, y, shift=0.0):
@@ -25,15 +26,5 @@ def best_alignment(S, gap_open, gap_extend):
 
 
 def all_alignments(S, beta, gap_open, gap_extend):
-    """(1/β)·ln of the kernel of Vert, Saigo and Akutsu 2004, by their five recursions, in logarithms."""
-    M, X, Y, X2, Y2 = np.full((5, *np.add(S.shape, 1)), -np.inf)
-    opens, extends = -beta * gap_open, -beta * gap_extend
-    for i in range(1, len(M)):
-        for j in range(1, M.shape[1]):
-            before = np.logaddexp.reduce([0.0, X[i - 1, j - 1], Y[i - 1, j - 1], M[i - 1, j - 1]])
-            M[i, j] = beta * S[i - 1, j - 1] + before
-            X[i, j] = np.logaddexp(opens + M[i - 1, j], extends + X[i - 1, j])
-            Y[i, j] = np.logaddexp(opens + np.logaddexp(M[i, j - 1], X[i, j - 1]), extends + Y[i, j - 1])
-            X2[i, j] = np.logaddexp(M[i - 1, j], X2[i - 1, j])
-            Y2[i, j] = np.logaddexp.reduce([M[i, j - 1], X2[i, j - 1], Y2[i, j - 1]])
-    return np.logaddexp.reduce([0.0, X2[-1, -1], Y2[-1, -1], M[-1, -1]]) / beta
+    """(1/β)·ln of the kernel of Vert, Saigo and Akutsu 2004, by their five recursions."""
+    return by_recursion(range(len(S)), range(S.shape[1]), lambda i, j: S[i, j], beta, gap_open, gap_extend) / beta

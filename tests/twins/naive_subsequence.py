@@ -3,6 +3,8 @@
 Sequences are strings; ``*`` is a masked letter. With a Fraction as decay all numbers are exact.
 """
 
+import math
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -50,18 +52,26 @@ def by_listing(x, y, n, decay, *, up_to=False, empty=False, weight=exact):
 
 
 def by_lengths(x, y, most, decay, weight=exact):
-    """Return K for every single length from 1 to `most`, by the recursion of Lodhi et al."""
-    square = decay * decay
-    before = [[1] * (len(y) + 1) for _ in range(len(x) + 1)]
+    """Return K for every single length from 1 to `most`, by the recursion of Lodhi et al.
+
+    All is in integers: values at (i, j) are times down^(i + j), and weights of matches times their common denominator.
+    """
+    up, down = Fraction(decay).as_integer_ratio()
+    square = up * up
+    scales = [down**k for k in range(len(x) + len(y) + 1)]
+    weights = {(a, b): 0 if "*" in (a, b) else Fraction(weight(a, b)) for a, b in product({*x}, {*y})}
+    common = math.lcm(*(value.denominator for value in weights.values()))
+    weights = {pair: int(value * common) for pair, value in weights.items()}
+    before = [[scales[i + j] for j in range(len(y) + 1)] for i in range(len(x) + 1)]
     totals = []
-    for _ in range(most):
+    for n in range(1, most + 1):
         total, sums = 0, [[0] * (len(y) + 1) for _ in range(len(x) + 1)]
         for i, a in enumerate(x, 1):
             for j, b in enumerate(y, 1):
-                ended = 0 if "*" in (a, b) else weight(a, b) * square * before[i - 1][j - 1]
-                total += ended
-                sums[i][j] = decay * (sums[i - 1][j] + sums[i][j - 1]) - square * sums[i - 1][j - 1] + ended
-        totals.append(total)
+                ended = weights[a, b] * square * before[i - 1][j - 1]
+                total += ended * scales[len(x) + len(y) - i - j]
+                sums[i][j] = up * (sums[i - 1][j] + sums[i][j - 1]) - square * sums[i - 1][j - 1] + ended
+        totals.append(Fraction(total, scales[-1] * common**n))
         before = sums
     return totals
 

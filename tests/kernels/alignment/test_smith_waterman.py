@@ -298,7 +298,7 @@ def test_own_scores_are_those_of_an_alignment():
         kernel = SmithWatermanKernel(matrix, gap_open, gap_extend)
         masked = "X" if matrix != "RISLER" else None
         score = scores_of(matrix, masked=masked)
-        short = [i for i, string in enumerate(strings) if len(string) < 20]
+        short = [i for i, string in enumerate(strings) if len(string) < 15]
         expected = [best_by_recursion(strings[i], strings[i], score, gap_open, gap_extend) for i in short]
         np.testing.assert_array_equal(kernel.diagonal(X)[short], np.array(expected, dtype=float))
         # A rectangle of equal sequences knows nothing of own scores.

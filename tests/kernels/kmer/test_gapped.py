@@ -5,7 +5,7 @@ from itertools import product
 import naive_gapped
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, normalised, random_strings
 
@@ -141,7 +141,6 @@ def test_long_words_equal_the_naive_twin(l, k, algorithm):  # noqa: E741
         np.testing.assert_array_equal(K, expected)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("ABC*", max_size=20), min_size=1, max_size=5),
     lk=st.integers(1, 6).flatmap(lambda width: st.tuples(st.just(width), st.integers(1, width))),

@@ -4,7 +4,7 @@ import naive
 import naive_leslie as twin
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -50,7 +50,6 @@ def test_other_alphabets_equal_the_naive_twin(alphabet, letters, g, k, algorithm
     np.testing.assert_array_equal(raw(g, k, algorithm=algorithm)(encode(strings, alphabet)), twin.gappy(strings, g, k))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("ABC*", max_size=20), min_size=1, max_size=5),
     gk=st.integers(1, 6).flatmap(lambda g: st.tuples(st.just(g), st.integers(1, g))),

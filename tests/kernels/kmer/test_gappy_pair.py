@@ -6,7 +6,7 @@ import naive
 import naive_pairs
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -154,7 +154,6 @@ def test_annotation_letters_that_the_columns_lack_count_in_the_norm(k, form, alg
     np.testing.assert_array_equal(kernel(X.take(slice(4, 8)), X.take(slice(0, 4))), kernel(X)[4:, :4])
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     strings=st.lists(st.text("ABC*", max_size=20), min_size=1, max_size=5),
     k=st.integers(1, 3),

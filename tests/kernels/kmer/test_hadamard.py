@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -37,7 +37,6 @@ def test_same_bits_as_by_subsets(family, parameters, rc):
     np.testing.assert_array_equal(kernel(X.take([3, 0]), X.take([1, 20])), expected[[3, 0]][:, [1, 20]])
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     strings=st.lists(st.text("ACG*", max_size=20), min_size=1, max_size=5),
     lm=st.integers(1, 4).flatmap(lambda l: st.tuples(st.just(l), st.integers(0, l - 1))),  # noqa: E741

@@ -7,7 +7,7 @@ from math import comb
 import naive_hamming
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, kmers, random_strings
 
@@ -248,7 +248,6 @@ def test_a_very_long_repeat_takes_seconds():
     assert block.squares.tolist() == [n * n * 10**6]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("ACGT*", max_size=40), min_size=1, max_size=5),
     length=st.integers(1, 31),

@@ -1,5 +1,7 @@
 """Decisions of kernels on Hamming distances, folded and taken apart, against sums over all pairs of windows."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from naive import encode, hamming, random_strings, reverse_complement
@@ -121,6 +123,12 @@ def random_coefficients():
     return np.random.default_rng(0).standard_normal(len(SUPPORT))
 
 
+@cache
+def of_all_pairs(kernel):
+    """Return `naive` of the strings and the support."""
+    return naive(kernel, STRINGS, SUPPORT, np.random.default_rng(0).standard_normal(len(SUPPORT)))
+
+
 def close(found, expected, kernel, coefficients):
     """Check to 1e-9 of the sum of the coefficients' magnitudes and of what one pair can give."""
     scale = np.abs(coefficients).sum() * max(max(map(abs, values)) for values in kernel.values)
@@ -133,7 +141,7 @@ def folded(kernel, X, support, coefficients):
 
 
 def test_folded_equals_the_sum_over_pairs(kernel, coefficients):
-    expected, _ = naive(kernel, STRINGS, SUPPORT, coefficients)
+    expected, _ = of_all_pairs(kernel)
     close(folded(kernel, encode(STRINGS), encode(SUPPORT), coefficients), expected, kernel, coefficients)
 
 
@@ -164,7 +172,7 @@ def way(request, monkeypatch):
 
 @pytest.mark.usefixtures("way")
 def test_shares_equal_the_sum_over_pairs(kernel, coefficients):
-    expected, shares = naive(kernel, STRINGS, SUPPORT, coefficients)
+    expected, shares = of_all_pairs(kernel)
     X = encode(STRINGS)
     found = kernel._attribute(X, encode(SUPPORT), coefficients)
     close(found, shares, kernel, coefficients)

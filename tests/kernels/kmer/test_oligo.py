@@ -6,7 +6,7 @@ import naive
 import naive_oligo
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -58,7 +58,6 @@ def test_other_alphabets_and_several_k_equal_the_naive_twin(letters, algorithm):
     np.testing.assert_allclose(kernel(encode(strings, letters)), expected, **CLOSE)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("ABC*", max_size=15), min_size=1, max_size=5),
     k=st.integers(1, 3),

@@ -4,7 +4,7 @@ import naive
 import naive_pairs
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -63,7 +63,6 @@ def test_other_alphabets_equal_the_naive_twin(letters, algorithm):
     np.testing.assert_array_equal(kernel(encode(strings, letters)), expected)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("ABC*", max_size=15), min_size=1, max_size=5),
     k=st.integers(1, 3),

@@ -6,7 +6,7 @@ import naive
 import naive_pairs
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -116,7 +116,6 @@ def test_smoothing_that_does_not_fit_goes_by_lists(monkeypatch):
     np.testing.assert_array_equal(matrix(kmer_block(X, 2, weigh, smooth=True)), K)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("AB*", max_size=15), min_size=1, max_size=4),
     k=st.integers(1, 3),

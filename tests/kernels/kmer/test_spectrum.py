@@ -5,7 +5,7 @@ import re
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -72,7 +72,6 @@ def test_weighted_range_is_the_sum_in_order(algorithm):
     np.testing.assert_array_equal(raw(range(1, 6, 2))(encode(STRINGS)), unweighted)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("ACGT*", max_size=30), min_size=1, max_size=6),
     k=st.integers(1, 8),

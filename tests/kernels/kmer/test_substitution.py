@@ -4,7 +4,7 @@ import naive
 import naive_leslie as twin
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -83,7 +83,6 @@ def test_other_alphabets_equal_the_naive_twin(alphabet, k, sigma, options, prese
     np.testing.assert_array_equal(kernel(encode(strings[:3], alphabet), encode(strings[3:], alphabet)), K[:3, 3:])
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     strings=st.lists(st.text("ABC*", max_size=20), min_size=1, max_size=5),
     k=st.integers(1, 4),

@@ -3,7 +3,7 @@
 import naive_gapped
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
@@ -57,7 +57,6 @@ def test_other_alphabets_equal_the_naive_twin(letters, k, m, algorithm):
     )
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     strings=st.lists(st.text("ABC*", max_size=20), min_size=1, max_size=5),
     km=st.integers(1, 5).flatmap(lambda k: st.tuples(st.just(k), st.integers(0, k))),

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings, reverse_complement
 from naive_motifs import count, gcg_regex, iupac_regex, occurrences, prosite_regex
@@ -72,7 +72,6 @@ def patterns(draw, letters="ACDE", longest=9):
 STRINGS = st.lists(st.text("ACDE*", max_size=30), min_size=1, max_size=4)
 
 
-@settings(max_examples=100)
 @given(st.lists(patterns(), min_size=1, max_size=40), STRINGS)
 def test_counts_are_those_of_regular_expressions(drawn, strings):
     for texts, translate in (
@@ -84,7 +83,6 @@ def test_counts_are_those_of_regular_expressions(drawn, strings):
             np.testing.assert_array_equal(found(texts, strings, "protein"), naive(regexes, strings))
 
 
-@settings(max_examples=40)
 @given(st.lists(patterns(longest=61), min_size=1, max_size=4), st.lists(st.text("ACDE*", max_size=150), min_size=1))
 def test_long_patterns_are_chains_of_words(drawn, strings):
     texts = [prosite for prosite, _ in drawn]
@@ -93,7 +91,6 @@ def test_long_patterns_are_chains_of_words(drawn, strings):
     )
 
 
-@settings(max_examples=60)
 @given(st.lists(st.text("ACGTURYSWKMBDHVN", min_size=1, max_size=5), min_size=1, max_size=30), st.data())
 def test_iupac_codes(texts, data):
     strings = data.draw(st.lists(st.text("ACGT*", max_size=40), min_size=1, max_size=4))
@@ -167,7 +164,6 @@ def test_letters_of_other_alphabets():
     np.testing.assert_array_equal(found(["a-c", "X"], ["ACGT"]), [[1, 4]])
 
 
-@settings(max_examples=60)
 @given(st.lists(patterns("ACGT"), min_size=1, max_size=10), st.lists(st.text("ACGT*", max_size=30), min_size=1))
 def test_both_strands(drawn, strings):
     texts = [prosite for prosite, _ in drawn]

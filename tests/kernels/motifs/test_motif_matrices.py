@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 from naive_motifs import least_score, matches, scores
@@ -114,7 +114,6 @@ def test_matrices_against_naive_scores(tmp_path, options, rc):
         assert counts.sum() > 100
 
 
-@settings(max_examples=50)
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.5, 1 / 256, 0.01, 1e-9]))
 def test_thresholds_are_exact(width, seed, p_value):
     rng = np.random.default_rng(seed)

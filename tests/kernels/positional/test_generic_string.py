@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import encode, random_strings
 from naive_generic_string import generic_string
@@ -96,7 +96,6 @@ def test_other_alphabets_are_one_hot(alphabet):
     sigma_p=st.sampled_from([0, 0.5, 3.0, None]),
     sigma_c=st.sampled_from([0, 0.2, 1.0]),
 )
-@settings(max_examples=25, deadline=None)
 def test_any_strings_equal_the_naive_twin(strings, length, sigma_p, sigma_c):
     rule = length, sigma_p, sigma_c
     expected = generic_string(strings, *rule, PROTEIN_VECTORS)

@@ -261,14 +261,14 @@ def test_shifts_that_take_too_much_memory_are_refused_before_the_work():
 
 def test_long_windows_and_degrees():
     rng = np.random.default_rng(0)
-    ancestor = rng.choice([*"ACGT"], 700)
+    ancestor = rng.choice([*"ACGT"], 300)
     support = []
     for _ in range(12):
         support.append(ancestor.copy())
-        support[-1][rng.integers(700, size=2)] = "C"
+        support[-1][rng.integers(300, size=2)] = "C"
     support = encode(["".join(s) for s in support])
     coefficients = draw(12)
-    for kernel in (WeightedDegreeKernel(700), ShiftedWeightedDegreeKernel(400, 1)):
+    for kernel in (WeightedDegreeKernel(300), ShiftedWeightedDegreeKernel(260, 1)):
         weights = kernel.weights_at_positions(support, coefficients)
         close(weights.values(support), kernel, support, support, coefficients)
 

@@ -116,15 +116,15 @@ def test_no_sequences_and_empty_ones(kernel):
 
 def by_runs(x, y, degree, shift):
     """Return K by the lengths of runs of equal letters; quick enough for long strings."""
+    x, y = (np.array([*string]) for string in (x, y))
+    longest = np.minimum(np.arange(len(x) + 1), degree)
+    counts = np.cumsum(longest * (2 * degree - longest + 1))  # of a run of so many letters, 2·(d + (d − 1) + …) each
     total = Fraction(0)
     for s in range(min(shift, len(x) - 1) + 1):
         for a, b in ((x[s:], y[: len(y) - s]), (x[: len(x) - s], y[s:])):
-            run = count = 0
-            for p, q in zip(reversed(a), reversed(b), strict=True):
-                run = run + 1 if p == q != "*" else 0
-                longest = min(run, degree)
-                count += longest * (2 * degree - longest + 1)  # 2·(d + (d − 1) + …)
-            total += Fraction(count, degree * (degree + 1)) / (2 * (s + 1))
+            ends = np.flatnonzero((a != b) | (a == "*"))
+            runs = np.diff(ends, prepend=-1, append=len(a)) - 1
+            total += Fraction(int(counts[runs].sum()), 2 * (s + 1) * degree * (degree + 1))
     return float(total)
 
 

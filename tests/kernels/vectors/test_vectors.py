@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
@@ -34,7 +34,6 @@ def naive_squared_distances(values):
 # ---- compiled twins -----------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 20), st.integers(0, 40), st.sampled_from([0, 1, 5, 255, 256, 257, 520]), st.integers(0, 99))
 def test_products_have_the_bits_of_the_plain_sum(n, m, d, seed):
     rng = np.random.default_rng(seed)
