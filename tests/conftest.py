@@ -25,11 +25,7 @@ settings.load_profile("seqkern")
 
 def pytest_addoption(parser):
     """Add the option of the nightly run."""
-    parser.addoption(
-        "--all-cases",
-        action="store_true",
-        help="run every combination of parameters, every example, and what is nightly",
-    )
+    parser.addoption("--all-cases", action="store_true", help="run every combination of parameters, every example, and what is nightly")
 
 
 def pytest_collection_modifyitems(config, items):
