@@ -50,8 +50,9 @@ def look(text):
     return names, lines
 
 
-LAST_WORDS = {name.rpartition(".")[2] for name in NETWORK | RUNS_DATA} | {"download"}
-NAMED = re.compile(rf"\b({'|'.join(LAST_WORDS | RUNS_CODE | {'yaml', 'os', 'shell', 'allow_pickle'})})\b")
+MODULES = {name.partition(".")[0] for name in NETWORK | RUNS_DATA}
+WORDS = RUNS_CODE | {"yaml", "system", "popen", "shell", "allow_pickle", "download"}
+NAMED = re.compile(rf"\b(({'|'.join(WORDS)})|(from|import)\b.*\b({'|'.join(MODULES)}))\b")
 
 
 @cache
