@@ -1,6 +1,7 @@
 """What SECURITY.md promises, read off the source: nothing in an input file is run, one module opens the network."""
 
 import ast
+import re
 from functools import cache
 
 import pytest
@@ -49,10 +50,16 @@ def look(text):
     return names, lines
 
 
+MODULES = {name.partition(".")[0] for name in NETWORK | RUNS_DATA}
+WORDS = RUNS_CODE | {"yaml", "system", "popen", "shell", "allow_pickle", "download"}
+NAMED = re.compile(rf"\b(({'|'.join(WORDS)})|(from|import)\b.*\b({'|'.join(MODULES)}))\b")
+
+
 @cache
 def source():
-    """Return what `look` finds in each module of the package."""
-    return {str(path.relative_to(ROOT)): look(path.read_text()) for path in sorted((ROOT / "seqkern").rglob("*.py"))}
+    """Return what `look` finds in each module of the package that has a word that it looks for."""
+    texts = {path: path.read_text() for path in sorted((ROOT / "seqkern").rglob("*.py"))}
+    return {str(path.relative_to(ROOT)): look(text) for path, text in texts.items() if NAMED.search(text)}
 
 
 def test_nothing_in_a_file_is_run():
@@ -73,6 +80,7 @@ def test_nothing_in_a_file_is_run():
 )
 def test_what_would_be_found(line):
     assert look(line)[1] == [1]
+    assert NAMED.search(line)
 
 
 def test_one_module_opens_the_network_for_the_list_of_public_files():

@@ -57,8 +57,10 @@ def one_line(text: object, longest: int = LONGEST_LINE) -> str:
     >>> one_line("a" * 50, 11)
     'aaaa … aaaa'
     """
-    shown = _printable(" ".join(str(text).split()))
-    half = (longest - 3) // 2
+    line, half = " ".join(str(text).split()), (longest - 3) // 2
+    if len(line) > longest:  # of a text of millions of characters, only the ends are shown
+        return f"{_printable(line[:half])[:half]} … {_printable(line[-half:])[-half:]}"
+    shown = _printable(line)
     return shown if len(shown) <= longest else f"{shown[:half]} … {shown[-half:]}"
 
 

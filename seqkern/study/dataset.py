@@ -533,6 +533,9 @@ def _separates(x: npt.NDArray[np.float64], y: npt.NDArray[Any], explained: float
     """
     from scipy.special import gammaln  # imported here: most data sets have no features
 
+    few = len(set(x[:FEW].tolist())) <= min(len(x), FEW) // 2
+    if explained <= EXPLAINED and not few:  # most features
+        return False
     counts = np.unique(y, return_counts=True)[1]
     ways = float(gammaln(len(x) + 1) - gammaln(counts + 1).sum()) - math.log(features) + math.log(CHANCE)
     if explained > EXPLAINED:  # the classes are intervals, in one of c! orders of all those of the samples
@@ -540,7 +543,7 @@ def _separates(x: npt.NDArray[np.float64], y: npt.NDArray[Any], explained: float
         edges = np.flatnonzero(np.diff(y[order]))
         if len(edges) == len(counts) - 1 and (x[order][edges] < x[order][edges + 1]).all():
             return float(gammaln(len(counts) + 1)) < ways
-    if len(np.unique(x[:FEW])) > min(len(x), FEW) // 2:
+    if not few:
         return False
     values, codes = np.unique(x, return_inverse=True)
     pure = len(np.unique(codes * (int(y.max()) + 1) + y)) == len(values)
@@ -549,7 +552,8 @@ def _separates(x: npt.NDArray[np.float64], y: npt.NDArray[Any], explained: float
 
 def _explained(x: npt.NDArray[np.float64], y: npt.NDArray[Any], kind: str) -> float:
     """Return the share of a feature's variance that the labels explain."""
-    x = (x - x.mean()) / np.abs(x - x.mean()).max()
+    x = x - x.mean()
+    x = x / np.abs(x).max()
     if kind == "real":
         y = y - y.mean()
         return float(x @ y) ** 2 / (float(x @ x) * float(y @ y))

@@ -98,7 +98,10 @@ def header_fields(header: str) -> dict[str, str]:
 def check_fields_once(reading: Reading, names: Collection[str], file: PathLike) -> None:
     """Raise LabelError for the first header that gives two values for a requested field."""
     for name, header in zip(reading.sequences.ids, reading.headers, strict=True):
-        found = [field for field in dict.fromkeys(FIELD.findall(header)) if field[0] in names]
+        fields = FIELD.findall(header)
+        if len(dict(fields)) == len(fields):
+            continue
+        found = [field for field in dict.fromkeys(fields) if field[0] in names]
         twice = next((field for field, count in Counter(field for field, _ in found).items() if count > 1), None)
         if twice is not None:
             values = " and ".join(f"{twice}={value}" for field, value in found if field == twice)

@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from seqkern.core import tsv
 from seqkern.core.errors import FileError, SequenceError
 from seqkern.core.tsv import is_excel, read_cells
 
@@ -89,22 +90,26 @@ def test_a_word_document_is_not_a_table(tmp_path):
         read_cells(tmp_path / "t.docx")
 
 
+@pytest.mark.parametrize("most", [50_000, tsv.MOST_EMPTY])
 @pytest.mark.parametrize(
     "rows",
     [
-        lambda: b"".join(b'<row r="%d"/>' % i for i in range(10, 1_000_000)),
-        lambda: b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (i, i) for i in range(10, 9000)),
-        lambda: b'<row r="1000000"><c r="A1000000"><v>1</v></c></row>',
+        lambda most: b"".join(b'<row r="%d"/>' % i for i in range(10, 2 * most)),
+        lambda _: b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (i, i) for i in range(10, 9000)),
+        lambda _: b'<row r="1000000"><c r="A1000000"><v>1</v></c></row>',
     ],
     ids=["empty rows", "last column", "last row"],
 )
-def test_empty_cells_without_end_are_refused_soon(tmp_path, rows):
+def test_empty_cells_without_end_are_refused_soon(tmp_path, monkeypatch, rows, most):
+    monkeypatch.setattr(tsv, "MOST_EMPTY", most)
     path, hostile = tmp_path / "a.xlsx", tmp_path / "hostile.xlsx"
     excel(path, [["id", "label"], ["d1", "x"]])
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(hostile, "w") as copy:
         for name in archive.namelist():
             part = archive.read(name)
-            copy.writestr(name, part.replace(b"</sheetData>", rows() + b"</sheetData>") if "sheet1" in name else part)
+            copy.writestr(
+                name, part.replace(b"</sheetData>", rows(most) + b"</sheetData>") if "sheet1" in name else part
+            )
     start = time.process_time()
     with pytest.raises(FileError, match=r"hostile\.xlsx: .*empty cells; delete the empty rows and columns"):
         read_cells(hostile)

@@ -199,7 +199,7 @@ def noise_study(seed, n_kernels=8, dimensions=6):
         points /= np.linalg.norm(points, axis=1)[:, None]
         kernels[f"k{k}"] = points @ points.T
     candidates = [(name, {"solver": "csvc", "C": 1, "class_weight": "balanced"}) for name in kernels]
-    loops, scores = [], []
+    loops, tests = [], []
     for task, role in roles.items():
         train, test = (np.flatnonzero(np.char.endswith(role, part)) for part in ("train", "test"))
         positive = np.char.startswith(role, "positive")
@@ -210,16 +210,18 @@ def noise_study(seed, n_kernels=8, dimensions=6):
         shown = train[positive[train]], test[positive[test]], test[~positive[test]]
         known = (frozenset(rows.tolist()) for rows in shown)
         loops.append(InnerLoop(("noise", task), "1", found, *known))
-        y, row = labels.signs(), []
-        for name, K in kernels.items():
-            solver = CSVC(C=1, class_weight="balanced").fit(own[name], y)
-            row.append(roc_auc(positive[test], solver.decision_function(K[np.ix_(test, train)])))
-        scores.append(row)
-    tested = np.array(scores)
+        tests.append((train, test, labels.signs(), positive[test]))
+
+    def tested(i, place):
+        (train, test, y, wanted), K = tests[i], kernels[f"k{place}"]
+        solver = CSVC(C=1, class_weight="balanced").fit(K[np.ix_(train, train)], y)
+        return roc_auc(wanted, solver.decision_function(K[np.ix_(test, train)]))
+
     places = [pooled_choice(one, loops, [0] * n_kernels).place for one in loops]
     everything = np.mean([candidate_ranks(one.choice.scores) for one in loops], axis=0).argmin()
     tasks = np.mean([pooled_choice(one, loops, [0] * n_kernels).tasks for one in loops])
-    return tested[np.arange(len(places)), places].mean(), tested[:, everything].mean(), tasks
+    everywhere = [tested(i, everything) for i in range(len(loops))]
+    return np.mean([tested(*one) for one in enumerate(places)]), np.mean(everywhere), tasks
 
 
 def test_on_noise_pooled_choices_are_no_better_than_chance():

@@ -680,8 +680,8 @@ def test_memory_does_not_grow_with_a_record():
     MODEL.record["window"]["site"] = ""
     try:
         list(Scanner(MODEL, "AGAGAG").scan(Repeated(1 << 16)))  # what is made once
-        few, small = peak(1 << 21)
-        many, large = peak(1 << 23)
+        few, small = peak(1 << 19)
+        many, large = peak(1 << 21)
     finally:
         MODEL.record["window"]["site"] = "AG"
     assert many > 3 * few > 0

@@ -117,8 +117,9 @@ def test_shapes_and_types(solver):
 
 
 @each(PREDICTORS)
-def test_prediction_follows_from_decision(solver):
+def test_learns_and_predicts_what_it_decides(solver):
     solver, problem = fitted(solver)
+    assert solver.score(problem.K, problem.y) > (0.3 if "real" in solver.targets else 0.75)
     decisions, predicted = solver.decision_function(problem.new), solver.predict(problem.new)
     if "real" in solver.targets:
         np.testing.assert_array_equal(predicted, decisions)
@@ -126,12 +127,6 @@ def test_prediction_follows_from_decision(solver):
         np.testing.assert_array_equal(predicted, solver.classes_[decisions.argmax(axis=1)])
     else:
         np.testing.assert_array_equal(predicted == solver.classes_[1], decisions > 0)
-
-
-@each(PREDICTORS)
-def test_learns(solver):
-    solver, problem = fitted(solver)
-    assert solver.score(problem.K, problem.y) > (0.3 if "real" in solver.targets else 0.75)
 
 
 @each(CLASSIFIERS)
@@ -160,14 +155,8 @@ def test_report(solver):
 def test_refit_gives_the_same_bytes(solver):
     solver, problem = fitted(solver)
     once = as_bytes(solver)
-    assert as_bytes(solver.fit(problem.K, problem.y)) == once
-
-
-@each(EXAMPLES)
-def test_labels_that_can_be_learned_pass_the_check_before(solver):
-    problem = Problem(solver)
     assert solver.check_labels(problem.y) is None
-    once = as_bytes(clone(solver).fit(problem.K, problem.y))
+    assert as_bytes(solver.fit(problem.K, problem.y)) == once
     assert as_bytes(clone(solver).fit_after(None, problem.K, problem.y)) == once
 
 
@@ -281,11 +270,6 @@ def test_restricted_to_its_support(solver):
         assert len(small.support_) == len(solver.support_)
     twice = solver.restrict(solver.support_).restrict(np.arange(len(solver.support_))[::-1])
     assert twice.decision_function(problem.new[:, solver.support_[::-1]]).tobytes() == decisions
-
-
-@each(EXAMPLES)
-def test_restriction_must_keep_the_support(solver):
-    solver, _ = fitted(solver)
     with pytest.raises(ParameterError) as info:
         solver.restrict(solver.support_[1:])
     assert str(solver.support_[0]) in one_line(info)
@@ -369,13 +353,6 @@ def test_several_classes_from_an_implicit(solver):
     )
 
 
-@each([solver for solver in EXAMPLES if solver.input != "implicit" and not solver.accepts_operator])
-def test_who_takes_no_implicit_says_so(solver):
-    train, _, problem, _ = implicit_problem(solver)
-    with pytest.raises(GramError, match="linear_svc"):
-        solver.fit(train, problem.y)
-
-
 @each(IMPLICIT)
 def test_too_few_records(solver):
     train, _, problem, _ = implicit_problem(solver)
@@ -396,9 +373,9 @@ def test_clone_and_pickle(solver):
     assert as_bytes(pickle.loads(pickle.dumps(solver))) == as_bytes(solver)
 
 
-@each(EXAMPLES)
-def test_cross_validation_slices_a_gram_matrix_both_ways(solver):
-    assert solver.__sklearn_tags__().input_tags.pairwise is (solver.input == "gram")
+def test_cross_validation_slices_a_gram_matrix_both_ways():
+    pairwise = [solver for solver in EXAMPLES if solver.__sklearn_tags__().input_tags.pairwise]
+    assert pairwise == GRAMS
 
 
 def expected_failures(estimator):
@@ -444,32 +421,26 @@ def test_not_a_number(solver, value):
     assert "row 5" in one_line(info)
 
 
-@each([solver for solver in EXAMPLES if not solver.accepts_sparse])
-def test_a_sparse_matrix_is_refused(solver):
-    solver, problem = fitted(solver)
-    for call in (
-        lambda: solver.decision_function(csr_array(problem.new)),
-        lambda: clone(solver).fit(csr_array(problem.K), problem.y),
-    ):
-        with pytest.raises(GramError) as info:
-            call()
-        assert "does not take a sparse matrix" in one_line(info)
-
-
-@each(GRAMS)
-def test_gram_matrix_must_be_square(solver):
-    problem = Problem(solver)
-    with pytest.raises(GramError) as info:
-        solver.fit(problem.K[:, :-1], problem.y)
-    assert "36 × 35" in one_line(info)
-
-
 @each(EXAMPLES)
-def test_width_of_new_rows(solver):
+def test_matrices_that_do_not_fit(solver):
     solver, problem = fitted(solver)
     with pytest.raises(GramError) as info:
         solver.decision_function(problem.new[:, :-1])
     one_line(info)
+    if solver.input == "gram":
+        with pytest.raises(GramError) as info:
+            clone(solver).fit(problem.K[:, :-1], problem.y)
+        assert "36 × 35" in one_line(info)
+    if solver.input != "implicit" and not solver.accepts_operator:
+        with pytest.raises(GramError, match="linear_svc"):
+            clone(solver).fit(implicit_problem(solver)[0], problem.y)
+    for call in (
+        lambda: solver.decision_function(csr_array(problem.new)),
+        lambda: clone(solver).fit(csr_array(problem.K), problem.y),
+    )[: 0 if solver.accepts_sparse else None]:
+        with pytest.raises(GramError) as info:
+            call()
+        assert "does not take a sparse matrix" in one_line(info)
 
 
 @each(EXAMPLES)
@@ -486,19 +457,15 @@ def test_labels_that_do_not_fit(solver):
 
 
 @each(CLASSIFIERS)
-def test_one_class_only(solver):
+def test_too_few_and_too_many_classes(solver):
     problem = Problem(solver)
     with pytest.raises(LabelError) as info:
-        solver.fit(problem.K, np.full(len(problem.y), "donor"))
+        clone(solver).fit(problem.K, np.full(len(problem.y), "donor"))
     assert "donor" in one_line(info)
-
-
-@each([solver for solver in EXAMPLES if solver.targets == ("binary",)])
-def test_too_many_classes(solver):
-    problem = Problem(solver)
-    with pytest.raises(LabelError) as info:
-        solver.fit(problem.K, np.arange(len(problem.y)) % 3)
-    assert "Only binary classification" in one_line(info)
+    if solver.targets == ("binary",):
+        with pytest.raises(LabelError) as info:
+            clone(solver).fit(problem.K, np.arange(len(problem.y)) % 3)
+        assert "Only binary classification" in one_line(info)
 
 
 @each([solver for solver in EXAMPLES if solver.iterative])
@@ -524,9 +491,8 @@ def test_parameters_are_checked_at_fit(solver):
         assert f"{name}={bad!r}" in one_line(info)
 
 
-@each(EXAMPLES)
-def test_complexity_is_a_tuple_of_numbers(solver):
-    assert all(isinstance(value, float) for value in solver.complexity())
+def test_complexity_is_a_tuple_of_numbers():
+    assert [one for one in EXAMPLES if not all(isinstance(value, float) for value in one.complexity())] == []
 
 
 # ---- no labels -------------------------------------------------------------------------------------------
@@ -636,12 +602,12 @@ def test_too_few_labels(solver):
 # ---- specs -----------------------------------------------------------------------------------------------
 
 
-@each(EXAMPLES)
-def test_spec_and_back(solver):
-    spec = json.loads(json.dumps(solver.spec(), allow_nan=False))
-    assert repr(build_solver(spec)) == repr(solver)
-    assert expand_grid(spec) == [spec]
-    assert repr(build_solver(json.dumps(spec))) == repr(solver)
+def test_spec_and_back():
+    for solver in EXAMPLES:
+        spec = json.loads(json.dumps(solver.spec(), allow_nan=False))
+        assert repr(build_solver(spec)) == repr(solver)
+        assert expand_grid(spec) == [spec]
+        assert repr(build_solver(json.dumps(spec))) == repr(solver)
 
 
 @pytest.mark.parametrize("name", SOLVERS.classes)

@@ -373,6 +373,7 @@ def test_views_that_do_not_suit_a_kernel_are_named(kernel, problem):
         Study.parse(several(wrong=kernel))
 
 
+@pytest.mark.parametrize("most", [5_000, schema.MOST_VALUES])
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -397,14 +398,15 @@ def test_views_that_do_not_suit_a_kernel_are_named(kernel, problem):
     ],
     ids=["kernels", "repeated", "repeated in quotes", "repeated within a line", "long", "many", "endless", "doubled"],
 )
-def test_repeated_keys_and_sizes_are_refused(file, old, new, said):
+def test_repeated_keys_and_sizes_are_refused(file, monkeypatch, old, new, said, most):
+    monkeypatch.setattr(schema, "MOST_VALUES", most)
     file.write_text(TEXT.replace(old, new))
     start = time.process_time()
     for read in (Study.load, lambda path: check_written([path])):
         with pytest.raises(ConfigError) as caught:
             read(file)
         message = str(caught.value)
-        assert message.startswith(f"{file}: {said}")
+        assert message.startswith(f"{file}: {said.replace('50,000', f'{most:,}')}")
         assert ("\n" in message, len(message) < 2000) == (False, True)
     assert time.process_time() - start < 5
 

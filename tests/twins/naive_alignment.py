@@ -67,8 +67,12 @@ def best_by_recursion(x, y, score, gap_open, gap_extend):
     costs = gap_costs(max(len(x), len(y)), gap_open, gap_extend)
 
     @cache
+    def ending_in(i, j):  # with a pair of row i before column j, and the gap from there to j
+        return max(ending_at(i, m) - costs[j - m - 1] for m in range(j))
+
+    @cache
     def ending_at(i, j):
-        before = (ending_at(k, m) - costs[i - k - 1] - costs[j - m - 1] for k in range(i) for m in range(j))
+        before = (ending_in(k, j) - costs[i - k - 1] for k in range(i if j else 0))
         return score(x[i], y[j]) + max([0, *before])
 
     return max([0, *(ending_at(i, j) for i in range(len(x)) for j in range(len(y)))])

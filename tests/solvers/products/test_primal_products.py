@@ -89,11 +89,11 @@ def test_most_products():
 
 
 def test_huge_cost():
-    own = K + np.eye(90)
+    own, names = K[::3, ::3] + np.eye(30), NAMES[::3]
     for C in (1e3, 1e11):
-        solver = PrimalSVC(C=C, max_iter=1000).fit(DenseOperator(own), NAMES)
+        solver = PrimalSVC(C=C, max_iter=1000).fit(DenseOperator(own), names)
         assert solver.report_["converged"]
-        assert (solver.predict(own) == NAMES).all()
+        assert (solver.predict(own) == names).all()
 
 
 def test_solver_without_products_refuses_them():
