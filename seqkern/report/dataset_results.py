@@ -36,8 +36,7 @@ def read_table(
     """Return a TSV file as a DataFrame of str, or None if there is no such file.
 
     Columns whose names begin with a text in `numeric` are read as numbers, NaN for anything else. Raise FileError
-    if the
-    file lacks one of `columns`.
+    if the file lacks one of `columns`.
     """
     form: dict[str, Any] = {
         "sep": "\t",
@@ -538,11 +537,9 @@ def _check_mapping(what: str, value: object, folder: Path) -> None:
 def positive_class(dataset: "DatasetResults", *tables: pd.DataFrame) -> str:
     """Return the name of the positive class of a task.
 
-    It is the task's last class if a summary names its classes; otherwise the class predicted for higher decisions
-    in the
-    first table that predicts both. If all tables predict one class, it is this class if some decision is above
-    zero, and
-    otherwise the other class.
+    It is the task's last class if a summary names its classes; otherwise the class predicted for higher decisions in
+    the first table that predicts both. If all tables predict one class, it is this class if some decision is above
+    zero, and otherwise the other class.
     """
     first = tables[0]
     classes = dataset.classes(first["task"].iloc[0])

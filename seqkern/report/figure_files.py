@@ -4,22 +4,24 @@ import hashlib
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from seqkern.report.markup import DIVERGING, Markup, as_file, escape, tag
+from seqkern.report.markup import DIVERGING, Markup, as_file, escape, join, tag
 
 # Files of a page's figures: each as SVG and as PDF beside the page, with links at the figure.
 
 FOLDER = "figures"
 """Name of the folder beside the page."""
+FORMS = "SVG", "PDF"
 
 _FILES: ContextVar[dict[str, bytes] | None] = ContextVar("figure files", default=None)
 
@@ -40,24 +42,19 @@ def collecting() -> bool:
     return _FILES.get() is not None
 
 
-def file_links(figure: Figure, svg: Markup, label: str) -> Markup:
+def file_links(figure: Figure, layout: Any, svg: Markup, label: str) -> Markup:
     """Store a drawn figure as files, and return links to them; empty if no figures are collected."""
-    files = _FILES.get()
-    if files is None:
+    if (files := _FILES.get()) is None:
         return Markup("")
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf  # only where a figure is stored: 0.1 s
+
     name = file_name(label)
-    pdf = io.BytesIO()
-    # without a date and without names of versions the same figure gives the same bytes
-    figure.savefig(pdf, format="pdf", metadata=dict.fromkeys(("CreationDate", "Creator", "Producer")))
-    width, height = (f"{72 * inches:g}pt" for inches in figure.get_size_inches())
-    opening = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+    width, height = 72 * figure.get_size_inches()
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}pt" height="{height:g}pt" '
     files[f"{name}.svg"] = as_file(Markup(svg.replace("<svg ", opening, 1))).encode()
-    files[f"{name}.pdf"] = pdf.getvalue()
-    links = [
-        tag("a", form, href=f"{FOLDER}/{name}.{form.lower()}", aria_label=f"{form} file: {label}")
-        for form in ("SVG", "PDF")
-    ]
-    return tag("span", links[0], " ", links[1], class_="files")
+    files[f"{name}.pdf"] = saved(figure, layout, FigureCanvasPdf, ("CreationDate", "Creator", "Producer"))
+    links = [tag("a", one, href=f"{FOLDER}/{name}.{one.lower()}", aria_label=f"{one} file: {label}") for one in FORMS]
+    return tag("span", join(" ", links), class_="files")
 
 
 def file_name(label: str) -> str:
@@ -110,10 +107,18 @@ def render(draw: Callable[[Figure], object], size: tuple[float, float], label: s
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-        svg = inline(text.getvalue(), label)
-        return Markup(svg + file_links(figure, svg, label))
+        layout = figure.get_layout_engine()
+        figure.set_layout_engine(None)
+        svg = inline(saved(figure, layout, FigureCanvasSVG, ("Date", "Creator", "Format", "Type")).decode(), label)
+        return Markup(svg + file_links(figure, layout, svg, label))
+
+
+def saved(figure: Figure, layout: Any, canvas: Any, dated: Sequence[str]) -> bytes:
+    """Return a figure's file without metadata that differ in equal figures; savefig alone would draw it twice."""
+    layout.execute(canvas(figure).figure)  # which measures texts as the figure's canvas does
+    file = io.BytesIO()
+    figure.savefig(file, format=figure.canvas.get_default_filetype(), metadata=dict.fromkeys(dated))
+    return file.getvalue()
 
 
 def inline(svg: str, label: str) -> Markup:
@@ -126,9 +131,8 @@ def inline(svg: str, label: str) -> Markup:
     names = {name: f"{prefix}-{number}" for number, name in enumerate(used)}
     svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", svg)
     svg = re.sub(r'(url\(#|href="#)([\w.-]+)', lambda found: found[1] + names[found[2]], svg)
-    view = re.search(r'viewBox="[^"]*"', svg)
-    assert view is not None
-    opening = f'<svg {view[0]} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{escape(label)}">'
+    view, *_ = re.findall(r'viewBox="[^"]*"', svg)
+    opening = f'<svg {view} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{escape(label)}">'
     svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
     svg = re.sub(r"<g>\s*</g>", "", svg)
     return Markup(re.sub(r">\s+<", "><", svg).strip())
@@ -141,7 +145,6 @@ def unit_axes(figure: Figure) -> Axes:
     """Return square axes from 0 to 1 with the diagonal."""
     axes = figure.add_subplot()
     axes.set(xlim=(-0.01, 1), ylim=(0, 1.01), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], aspect="equal")
-    axes.set_xticklabels(["0", "0.5", "1"])
-    axes.set_yticklabels(["0", "0.5", "1"])
+    axes.set(xticklabels=["0", "0.5", "1"], yticklabels=["0", "0.5", "1"])
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.6, dashes=(2, 2))
     return axes
