@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from seqkern.cli.common import (
-    add_afterwards,
     add_layers,
+    add_postprocessing,
     add_sequence_arguments,
     add_threads,
     add_tracks,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
     from seqkern.methods.fitted import Search
     from seqkern.methods.method import Method
-    from seqkern.methods.sources import Units
+    from seqkern.methods.sources import Samples
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.windows import Window
@@ -300,7 +300,7 @@ def add_search(parser: argparse.ArgumentParser, option: str) -> None:
         help="of samples with several sequences, those by which samples count as similar, separated by commas "
         "(default: all)",
     )
-    add_afterwards(search)
+    add_postprocessing(search)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -326,7 +326,7 @@ class Input(NamedTuple):
     """The training input of a method: the samples and labels as read, and `X`, the samples with all tracks."""
 
     dataset: Dataset  # The samples, without tracks that were read from other files, and their labels
-    X: Units  # The samples with all tracks
+    X: Samples  # The samples with all tracks
     source: str  # The files, for messages
 
     @property
@@ -353,11 +353,11 @@ def read_method(args: argparse.Namespace, inner: str) -> Method | None:
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.core.progress import parse_duration
-    from seqkern.evaluation.held_out import check_afterwards
+    from seqkern.evaluation.held_out import check_postprocessing
     from seqkern.study.kernel_entries import AutoKernel, read_kernel
 
     check_layers(args)
-    check_afterwards(args.calibration, args.threshold, args.layers)
+    check_postprocessing(args.calibration, args.threshold, args.layers)
     kernel = read_kernel(args.kernel)
     auto = isinstance(kernel, AutoKernel)
     if args.time is not None:
@@ -482,10 +482,10 @@ def read_input(args: argparse.Namespace, method: Method | None) -> Input:
     if of_table:
         missing = all(kernel.accepts_missing for kernel in kernels)
         dataset = table_dataset(args, real_labels(specs), missing=missing)
-        dataset = _of_numbers(
+        dataset = _as_regression(
             dataset, specs, _label_source(args), lambda kind: table_dataset(args, kind, missing=missing)
         )
-        X: Units = dataset.X
+        X: Samples = dataset.X
     else:
         reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)
         with_tracks = read_tracks(args, reading)
@@ -649,7 +649,7 @@ def _dataset(args: argparse.Namespace, alphabet: Any, specs: Sequence[Mapping[st
         entry["alphabet"] = args.alphabet or alphabet
     dataset = _made(args, entry)
     _check_classes(args, dataset, two_classes)
-    return _of_numbers(dataset, specs, _label_source(args), lambda kind: _made(args, entry, kind))
+    return _as_regression(dataset, specs, _label_source(args), lambda kind: _made(args, entry, kind))
 
 
 def _several(
@@ -672,7 +672,7 @@ def _several(
         entry["similar_by"] = args.similar_by.split(",")
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
-    return _of_numbers(_made(args, entry), specs, _label_source(args), lambda kind: _made(args, entry, kind))
+    return _as_regression(_made(args, entry), specs, _label_source(args), lambda kind: _made(args, entry, kind))
 
 
 def _made(
@@ -686,7 +686,7 @@ def _made(
     return make_dataset("train", more, seed=args.seed, n_threads=args.threads)
 
 
-def _of_numbers(
+def _as_regression(
     dataset: Dataset, specs: Sequence[Mapping[str, Any]], source: str, again: Callable[[dict[str, str]], Dataset]
 ) -> Dataset:
     """Return a Dataset, rebuilt for regression if its labels are numbers and no solver was given."""

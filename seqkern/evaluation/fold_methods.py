@@ -365,7 +365,7 @@ METHODS: dict[str, tuple[Callable[..., list[NamedSplit]], bool]] = {
 }
 
 
-def rows_together(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
+def indivisible_groups(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
     """Return the groups that folds may not divide (given groups, and loci if positions are known), or None.
 
     Windows closer to each other than their length, on either strand, are one locus. A sample without a chromosome

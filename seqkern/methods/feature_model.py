@@ -18,7 +18,7 @@ from seqkern.solvers.contract import ClassSolver
 from seqkern.solvers.psvm.path import SignificanceTest
 
 if TYPE_CHECKING:
-    from seqkern.methods.sources import FeatureSource, Units
+    from seqkern.methods.sources import FeatureSource, Samples
     from seqkern.solvers.contract import Solver
 
 
@@ -167,7 +167,7 @@ class FeatureModel(Model):
                 out[rows] = self.solver.decision_function(self._vectors(X.take(rows)))
         return out
 
-    def _vectors(self, X: "Units") -> Any:
+    def _vectors(self, X: "Samples") -> Any:
         """Return the features of samples used by the solver; as FeatureBlocks if it uses all in this form."""
         if self.solver.accepts_blocks:
             blocks = self.kernel.feature_blocks(X)
