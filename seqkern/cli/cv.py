@@ -383,7 +383,7 @@ class OuterSplits:
 
 
 def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
-    """Return what a task's results depend on besides data and splits: labels, and what determines the inner folds."""
+    """Return the identity of a task's results besides data and splits: labels, and the settings of inner folds."""
     given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
     inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
     return [task.labels.digest(), inner]

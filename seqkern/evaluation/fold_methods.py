@@ -393,7 +393,7 @@ def fewer_folds(k: int, labels: Labels) -> int:
 
 
 def development(samples: Samples, method: str) -> npt.NDArray[np.bool_] | None:
-    """Return which samples are in the development part of the given sets, or None if there is no such part."""
+    """Return a mask of the samples in the development part of the given sets; None if there is no such part."""
     parts = samples.parts() if method in GIVEN_SETS else None
     if parts is None or set(parts.tolist()) - {"", DEV} != set(PARTS):  # dev may also be one of several folds
         return None

@@ -521,7 +521,7 @@ def read_folds(
 
 
 def _development(columns: Sequence[npt.NDArray[np.str_]], ids: Ids, file: Path) -> npt.NDArray[np.bool_] | None:
-    """Return which samples are marked dev.
+    """Return a mask of the samples marked dev.
 
     Raise FoldError if a sample is marked dev in some splits and as a training sample in others.
     """

@@ -113,7 +113,7 @@ def resized(regions: Regions, width: int) -> Regions:
 
 
 def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
-    """Return which regions share a base with any of `others`.
+    """Return a mask of the regions that share a base with any of `others`.
 
     >>> from seqkern.formats.regions import make_regions
     >>> peaks = make_regions(["chr1", "chr1", "chr2"], [0, 10, 0], [10, 20, 10])
@@ -132,7 +132,7 @@ def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
 
 
 def overlapping_one_another(regions: Regions) -> npt.NDArray[np.bool_]:
-    """Return which regions share a base with another of the same regions.
+    """Return a mask of the regions that share a base with another of the same regions.
 
     >>> from seqkern.formats.regions import make_regions
     >>> overlapping_one_another(make_regions(["chr1"] * 3, [0, 5, 20], [10, 15, 30])).tolist()
@@ -154,7 +154,7 @@ def cleared(regions: Regions, others: Regions, what: str) -> Regions:
 
 
 def inside(regions: Regions, lengths: dict[str, int]) -> npt.NDArray[np.bool_]:
-    """Return which regions lie completely inside their chromosome."""
+    """Return a mask of the regions that lie completely inside their chromosome."""
     return (regions.starts >= 0) & (regions.stops <= ends_of(regions.chromosomes, lengths))
 
 

@@ -433,7 +433,7 @@ class KernelContract(Parameters):
         return None if self.data_dependent else StoredForm((cast("Kernel", self),))
 
     def learned(self) -> dict[str, float]:
-        """Return what `fit` learned that is worth reporting, a dict of text to number, possibly empty.
+        """Return the learned numbers that are worth reporting, a dict of text to number, possibly empty.
 
         A study stores it for each training set, with the chosen parameters.
         """
@@ -502,7 +502,7 @@ class KernelContract(Parameters):
         return None
 
     def tallied(self, tally: "Iterator[Sums]", alphabet: Alphabet) -> "Tallied":
-        """Return what applies a `tally` to new sequences.
+        """Return the object that applies a `tally` to new sequences.
 
         Parameters
         ----------

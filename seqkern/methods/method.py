@@ -206,7 +206,7 @@ class Method:
         return max(build_solver(spec).gram_bytes(n) for spec in self.specs)
 
     def gives(self, kernel: str, X: Samples) -> str:
-        """Return what the solvers get from a kernel; see `seqkern.kernels.kernel_specs`.
+        """Return the form in which the solvers get a kernel; see `seqkern.kernels.kernel_specs`.
 
         Parameters
         ----------

@@ -269,7 +269,7 @@ def _value(value: object, signs: str) -> str:
 
 
 def class_sentence(registry: Registry, name: str) -> str:
-    """Return what a kernel or solver is, in plain words or its docstring's first sentences; empty if unknown."""
+    """Return a description of a kernel or solver, in plain words or from its docstring; empty if unknown."""
     try:
         cls: Any = registry.get(name)
     except SeqkernError:

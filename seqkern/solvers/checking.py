@@ -325,7 +325,7 @@ def checked_labels(
 
 
 def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which rows have a label: not NaN, None or empty text.
+    """Return a mask of the rows that have a label: not NaN, None or empty text.
 
     >>> import numpy as np
     >>> labelled(np.array([1.0, np.nan, -1.0])).tolist(), labelled(np.array(["donor", ""])).tolist()

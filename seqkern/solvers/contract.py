@@ -454,7 +454,7 @@ class Solver(Stored, Estimator):
         return "tol" in self.parameter_names()
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: products with the matrix, and dense linear algebra.
+        """Return the predicted cost of a fit: products with the matrix, and dense linear algebra.
 
         Parameters
         ----------

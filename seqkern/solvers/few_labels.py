@@ -132,7 +132,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), folds=3)]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return that of the fits of the binary solver."""
+        """Return the cost of the fits of the binary solver."""
         return self.binary.fit_cost(work).times(1 + self.folds)
 
     def probabilities(
@@ -200,7 +200,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, on all columns, minus the threshold."""
+        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 
@@ -509,7 +509,7 @@ class TransductiveSVC(CSVC):
         return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", unlabelled=0.5, tol=1e-6)]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return that of the C-SVMs: one for each C*, and three for switching; small C* take half the time."""
+        """Return the cost of the C-SVMs: one for each C*, and three for switching; small C* take half the time."""
         return super().fit_cost(work).times(1 + 2 * (1 + self.steps))
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:

@@ -108,13 +108,13 @@ class TwoStageSVC(BinarySolver):
         self.binary.check_labels(y)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return that of the binary solver, and of one-class SVMs on a part of the rows."""
+        """Return the cost of the binary solver, and of one-class SVMs on a part of the rows."""
         part = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(self.folds + 1)
         total = part.then(self.binary.fit_cost(work))
         return FitCost(total.seconds, total.bytes + 8 * work.n**2)
 
     def complexity(self) -> tuple[float, ...]:
-        """Return that of the binary solver, then −ν."""
+        """Return the binary solver's complexity, then −ν."""
         return *self.binary.complexity(), -float(self.nu)
 
     @classmethod
@@ -323,14 +323,14 @@ class FilteredSVC(BinarySolver):
         return {"nu": [0.01, 0.05, 0.1]}
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return that of the binary solver, and of one-class SVMs on halves of the rows."""
+        """Return the cost of the binary solver, and of one-class SVMs on halves of the rows."""
         half = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(2)
         matrices = 8 * work.n**2
         total = half.then(self.binary.fit_cost(work))
         return FitCost(total.seconds, total.bytes + matrices)
 
     def complexity(self) -> tuple[float, ...]:
-        """Return that of the binary solver, then −ν."""
+        """Return the binary solver's complexity, then −ν."""
         return *self.binary.complexity(), -float(self.nu)
 
     @classmethod
@@ -377,7 +377,7 @@ class FilteredSVC(BinarySolver):
         return self.machine_._decide(K, columns[self.machine_.support_])
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, on all columns."""
+        """Return the binary solver's coefficients on all columns, and its constant."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1])
 
@@ -481,7 +481,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 
     def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return that of the binary solver, on all columns, minus the threshold."""
+        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 

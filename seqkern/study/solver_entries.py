@@ -131,7 +131,7 @@ class SolverEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "SolverEntry":
-        """Return what is known from the entry of a finished study, perhaps of another version.
+        """Return the readable part of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------

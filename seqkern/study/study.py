@@ -347,7 +347,7 @@ class Study:
 
     @classmethod
     def of_results(cls, config: Mapping[str, Any], name: str = "") -> "Study":
-        """Return what is known of a finished study, perhaps of another version, for its report.
+        """Return the readable part of a finished study, perhaps of another version, for its report.
 
         Parameters
         ----------

@@ -126,7 +126,7 @@ class LPMachine(BinarySolver):
     seed: int = random_seed("Seed of the draw.")
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: pivots of the simplex algorithm."""
+        """Return the predicted cost of a fit: pivots of the simplex algorithm."""
         pivots = 1000 + 3 * min(work.n, work.width)
         return FitCost(pivots * work.n * work.width * 1e-9, 16 * work.n * work.width)
 

@@ -149,7 +149,7 @@ class GPC(KernelExpansion, BinarySolver):
         return [cls(), cls(scale=3.0)]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: a Cholesky decomposition for each Newton step."""
+        """Return the predicted cost of a fit: a Cholesky decomposition for each Newton step."""
         # the gradient takes an inverse, of two decompositions
         fits = 1 if self.scale != "auto" else 1 + EVALUATIONS * (1 + 2 / STEPS)
         return FitCost(dense_algebra(work.width, self.fit_cubes * STEPS * fits))

@@ -565,7 +565,7 @@ class GPR(GaussianRegression):
         return [cls(), cls(noise=0.05, mean="zero")]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: a Cholesky decomposition, and a reduction to choose parameters."""
+        """Return the predicted cost of a fit: a Cholesky decomposition, and a reduction to choose parameters."""
         if work.gives == "operator":
             products = STEPS * (PROBES + 2) + 2 * RANK + SYSTEM_PRODUCTS
             return FitCost(products * work.product, 8 * work.n * (3 * RANK + STEPS))
@@ -723,7 +723,7 @@ class InducingGPR(GaussianRegression):
         return 16 * n * min(n, self.n_inducing)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: the columns of the inducing samples, made orthogonal."""
+        """Return the predicted cost of a fit: the columns of the inducing samples, made orthogonal."""
         m = min(work.n, self.n_inducing)
         products = m * work.product if work.gives == "operator" else 0.0
         return FitCost(products + 2 * work.n * m**2 * FLOP_NS * 1e-9, self.gram_bytes(work.n))

@@ -444,7 +444,7 @@ class KernelPCA(TransformerMixin, Solver):
         return self.decision_function(K)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: products with the matrix for few components, else cubes."""
+        """Return the predicted cost of a fit: products with the matrix for few components, else cubes."""
         count = self.n_components
         if count is None or not are_few(count, work.width):
             return super().fit_cost(work)

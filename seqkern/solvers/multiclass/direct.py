@@ -178,7 +178,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
     max_iter: int = limit(10_000_000, "Maximum number of moves of one row.")
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: it grows with the number of classes."""
+        """Return the predicted cost of a fit: it grows with the number of classes."""
         return super().fit_cost(work).times(max(2, work.classes))
 
     @classmethod

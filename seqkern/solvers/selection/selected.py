@@ -295,7 +295,7 @@ class SelectedClassifier(ClassSolver):
                 make_solver(predictor, kind).check_labels(y[train], own)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return what a fit is predicted to cost: selections and predictors of the inner folds, and those of all
+        """Return the predicted cost of a fit: selections and predictors of the inner folds, and those of all
         rows.
         """
         pairs = self._pairs()
