@@ -14,7 +14,7 @@ import numpy as np
 from seqkern.methods.crossval import OuterFolds, cross_validate
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.methods.training import training_data
+from seqkern.methods.training import collect_training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.study import make_dataset
 from seqkern.study.kernel_entries import KernelEntry
@@ -62,7 +62,7 @@ def classify(name, kernel, metric):
         entry = KernelEntry.parse({**kernel, "transforms": GENES if genes else steps})
         method = Method(entry.kernel, spec, transforms=entry.transforms, search=Search(folds=3, seed=1))
         start = time.process_time()
-        data = training_data(method, X, labels)
+        data = collect_training_data(method, X, labels)
         results = cross_validate(method, data, OuterFolds(folds=5).splits(data.labels, X))
         scores = [score(one, metric) for one in results]
         cells.append(f"{np.mean(scores):.3f} ({time.process_time() - start:.0f} s)")

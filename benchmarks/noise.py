@@ -15,7 +15,7 @@ import numpy as np
 from seqkern.methods.crossval import OuterFolds, cross_validate
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.methods.training import automatic_method, training_data
+from seqkern.methods.training import automatic_method, collect_training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.solver_specs import Free
@@ -67,7 +67,7 @@ def main():
                 method = automatic_method(X, entry=AutoKernel.parse("auto"), solver=solver, search=search, n_choices=5)
             else:
                 method = searched(solver, search)
-            data = training_data(method, X, labels)
+            data = collect_training_data(method, X, labels)
             results = cross_validate(method, data, OuterFolds(folds=5).splits(data.labels, X))
             found[name].append(np.mean([result.metrics["auc"] for result in results]))
             print(f"{number}\t{name}\t{found[name][-1]:.3f}", file=sys.stderr, flush=True)

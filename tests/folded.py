@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from seqkern.methods import crossval
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.methods.sources import Data
+from seqkern.methods.sources import FitData
 
 
 @dataclass(frozen=True)
@@ -33,5 +33,5 @@ def evaluate_fold(
         search=Search(inner.folds, inner.metric, inner.seed, inner.rule),
     )
     labels = task.labels if groups is None else replace(task.labels, groups=groups)
-    data = Data(labels, sources, residues)
+    data = FitData(labels, sources, residues)
     return crossval.evaluate_fold(method, data, split, task=task.name, selection_bias=selection_bias)

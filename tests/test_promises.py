@@ -84,6 +84,6 @@ def test_what_would_be_found(line):
 
 
 def test_one_module_opens_the_network_for_the_list_of_public_files():
-    assert [path for path, (names, _) in source().items() if names & NETWORK] == ["seqkern/core/public_files.py"]
-    users = [path for path, (names, _) in source().items() if "seqkern.core.public_files" in names]
+    assert [path for path, (names, _) in source().items() if names & NETWORK] == ["seqkern/core/download.py"]
+    users = [path for path, (names, _) in source().items() if "seqkern.core.download" in names]
     assert users == ["seqkern/core/public_files.py"]

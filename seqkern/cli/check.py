@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Check the labels of every training set against every solver."""
     if args.methods is None:
-        methods = _of_study(os.environ.get(VARIABLE, "{}"), Path(args.dataset).name)
+        methods = _study_methods(os.environ.get(VARIABLE, "{}"), Path(args.dataset).name)
     else:
         methods = _parsed(args.methods, "--methods")
     parts = _check(args, methods) if methods else 0
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
     print(f"solvers: {len(methods)}, training sets: {parts}; all suitable")
 
 
-def _of_study(text: str, name: str) -> dict[str, CheckedSolver]:
+def _study_methods(text: str, name: str) -> dict[str, CheckedSolver]:
     """Return the methods of a data set from the text of the environment variable."""
     try:
         return _parsed(json.dumps(json.loads(text).get(name, {})), VARIABLE)

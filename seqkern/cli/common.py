@@ -311,7 +311,7 @@ def add_inner_loop(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_afterwards(group: argparse._ActionsContainer) -> None:
+def add_postprocessing(group: argparse._ActionsContainer) -> None:
     """Add the options fitted to held-out decision values: probabilities and the threshold."""
     group.add_argument(
         "--calibration",

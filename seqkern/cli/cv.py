@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from seqkern.evaluation.folds import FoldSet, Split
     from seqkern.methods.crossval import OuterFolds
     from seqkern.methods.method import Method
-    from seqkern.methods.sources import Data
-    from seqkern.methods.training import Together
+    from seqkern.methods.sources import FitData
+    from seqkern.methods.training import SampleGroups
     from seqkern.sequences.labels import Labels
     from seqkern.study.dataset import Task
 
@@ -109,19 +109,19 @@ def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
     return folds * args.repeats if column is None else len(set(column.tolist()))
 
 
-def kept_together(args: argparse.Namespace, given: Input) -> Together:
+def grouped_samples(args: argparse.Namespace, given: Input) -> SampleGroups:
     """Return the labelled samples with the groups that no fold divides, and print the number of such groups."""
     # imported here to keep --help fast
     import numpy as np
 
     # imported here to keep --help fast
-    from seqkern.methods.training import together
+    from seqkern.methods.training import group_samples
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.similarity import similar_groups
 
     labels, residues = given.dataset.task().labels, given.dataset.residues
     used = np.flatnonzero(labels.used())
-    kept = together(
+    kept = group_samples(
         labels.take(used),
         given.X.take(used),
         given.window,
@@ -141,7 +141,7 @@ def kept_together(args: argparse.Namespace, given: Input) -> Together:
     return kept
 
 
-def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together) -> None:
+def check_design(method: Method, given: Input, outer: OuterFolds, kept: SampleGroups) -> None:
     """Raise an error, before any kernel is computed, for too few samples or folds that do not suit the method."""
     # imported here to keep --help fast
     from dataclasses import replace
@@ -170,7 +170,7 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: Together
 def cross_validated(
     args: argparse.Namespace,
     method: Method,
-    data: Data,
+    data: FitData,
     given: Input,
     outer: OuterFolds,
     finished: Checkpoint | None = None,
@@ -383,7 +383,7 @@ class OuterSplits:
 
 
 def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
-    """Return digests of everything but data and splits that a task's results depend on: labels and inner folds."""
+    """Return the identity of a task's results besides data and splits: labels, and the settings of inner folds."""
     given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
     inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
     return [task.labels.digest(), inner]
@@ -486,7 +486,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
     from seqkern.methods.method import identity_of
-    from seqkern.methods.training import training_data
+    from seqkern.methods.training import collect_training_data
 
     request = read_request(args, "--inner-folds")
     outer = outer_folds(args, args.folds)
@@ -506,9 +506,9 @@ def run(args: argparse.Namespace) -> None:
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
-        kept = kept_together(args, given)
+        kept = grouped_samples(args, given)
         check_design(method, given, outer, kept)
-        data = training_data(
+        data = collect_training_data(
             method,
             given.X,
             dataset.task().labels,

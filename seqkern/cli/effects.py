@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
     scores = None if args.truth is None else effect_scores(effects, distance, args.threshold)
     truth = None if args.truth is None else {"field": args.truth, "threshold": args.threshold}
     summary: dict[str, Any] = {"variants": len(variants), "truth": truth, "positive": labels.classes[1]}
-    summary |= {"splits": _of_splits(effects, names, training.records), "scores": scores}
+    summary |= {"splits": _split_records(effects, names, training.records), "scores": scores}
     with exclusive_folder(out_dir):
         write_effects(out_dir / "effects.tsv", effects, distance, names, args.threshold if truth else None)
         save_json(out_dir / "effects.json", RESULT, summary)
@@ -158,7 +158,9 @@ def _scorer(model: Model, X: SequenceSet) -> Scorer:
     return WindowScorer(model, int(np.median(X.lengths)))
 
 
-def _of_splits(effects: HeldOutEffects, names: list[str], records: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+def _split_records(
+    effects: HeldOutEffects, names: list[str], records: dict[int, dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Return the chromosomes, the variants and the training of each split."""
     # imported here to keep --help fast
     import numpy as np

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_significance, add_threads
+from seqkern.cli.common import add_inner_loop, add_layers, add_postprocessing, add_significance, add_threads
 from seqkern.cli.cv import fold_remarks, headline
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
     from seqkern.methods.fitted import Search
     from seqkern.methods.method import Method
-    from seqkern.methods.sources import Data, Source
+    from seqkern.methods.sources import FitData, Source
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.dataset import Dataset
     from seqkern.study.kernel_entries import AnyKernel, KernelEntry
@@ -181,7 +181,7 @@ class InnerLoops:
     def __init__(self, candidates: Sequence[Candidate], dataset: Dataset, identity: str) -> None:
         self.candidates, self.dataset, self.identity = list(candidates), dataset, identity
 
-    def run(self, method: Method, data: Data, task: str, split: Split, key: str) -> dict[str, Any]:
+    def run(self, method: Method, data: FitData, task: str, split: Split, key: str) -> dict[str, Any]:
         """Return the scores and the cost of an inner loop on the training set of a split."""
         # imported here to keep --help fast
         from seqkern.core.progress import Clock
@@ -250,7 +250,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solver", help="solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON")
     add_inner_loop(parser)
     add_pooled(parser)
-    add_afterwards(parser)
+    add_postprocessing(parser)
     add_layers(parser)
     parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
     parser.add_argument(
@@ -278,7 +278,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.progress import progress_bar
 
     _check_division(args)
-    _check_afterwards(args)
+    _check_postprocessing(args)
     splits = OuterSplits(args.dataset, args.folds)
     evaluations = _evaluations(args, splits)
     with contextlib.ExitStack() as stack:
@@ -316,12 +316,12 @@ def _check_division(args: argparse.Namespace) -> None:
         )
 
 
-def _check_afterwards(args: argparse.Namespace) -> None:
+def _check_postprocessing(args: argparse.Namespace) -> None:
     """Raise ParameterError if calibration or a threshold is combined with layers."""
     # imported here to keep --help fast
-    from seqkern.evaluation.held_out import check_afterwards
+    from seqkern.evaluation.held_out import check_postprocessing
 
-    check_afterwards(args.calibration, args.threshold, args.layers)
+    check_postprocessing(args.calibration, args.threshold, args.layers)
 
 
 def _evaluations(args: argparse.Namespace, splits: OuterSplits) -> dict[str, Evaluation]:
@@ -500,14 +500,14 @@ class Evaluation:
         return method
 
     @cached_property
-    def data(self) -> dict[str, Data]:
+    def data(self) -> dict[str, FitData]:
         """The kernel values and labels of each task."""
         # imported here to keep --help fast
-        from seqkern.methods.sources import Data
+        from seqkern.methods.sources import FitData
 
         sources, dataset = self._sources(), self.splits.dataset
         return {
-            task: Data(self.splits.labels(task), sources, dataset.residues, dataset.tasks[task].unlabelled())
+            task: FitData(self.splits.labels(task), sources, dataset.residues, dataset.tasks[task].unlabelled())
             for task in self.splits.fold_sets
         }
 
@@ -531,7 +531,7 @@ class Evaluation:
         for task, split in self.splits.work:
             with self.splits.naming(task, split):
                 for source in sources.values():
-                    source.check_room(len(split.train), len(split.test))
+                    source.check_memory(len(split.train), len(split.test))
         return sources
 
     @contextlib.contextmanager

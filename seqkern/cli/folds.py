@@ -75,12 +75,12 @@ def run(args: argparse.Namespace) -> None:
     )
     from seqkern.evaluation.leakage import (
         find_links,
+        grouping_arguments,
+        grouping_place,
         groups_of,
-        kept_groups,
-        kept_where,
         leakage_rows,
         similar_row,
-        told,
+        similarity_messages,
         write_leakage,
         write_similar,
     )
@@ -100,11 +100,11 @@ def run(args: argparse.Namespace) -> None:
         if together == "auto" and method == "grouped" and task.labels.by_chromosome:
             together = False  # through repeats, nearly all chromosomes would become one group
         groups = groups_of(together, links, task.labels, residues, dataset.kind == "sequences")
-        kept = kept_groups(together, groups, residues) | {"chains": dataset.chains}
+        kept = grouping_arguments(together, groups, residues) | {"chains": dataset.chains}
         with naming_file(args.dataset):
             foldset = make_folds(task.labels, dataset.X, method, task=task.name, roles=task.split, **kept, **chosen)
         fold_sets.append(foldset)
-        where = kept_where(together, method, chosen)
+        where = grouping_place(together, method, chosen)
         similar.append((groups, similar_row(task.name, groups, where, foldset.remarks)))
         if residues is None:
             leaks += leakage_rows(links, foldset, task.labels)
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> None:
     print(_summary(dataset.name, fold_sets, leaks, output, unit))
     if not options.get("method"):
         log_folds(dataset.notes)
-    for text in told(similar, "sequences" if residues is None and dataset.kind == "sequences" else unit):
+    for text in similarity_messages(similar, "sequences" if residues is None and dataset.kind == "sequences" else unit):
         print(f"seqkern: {text}", file=sys.stderr)
 
 

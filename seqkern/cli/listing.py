@@ -120,7 +120,7 @@ def traits(cls: type[Kernel]) -> str:
     >>> traits(SpectrumKernel)
     'input: sequences; positive semi-definite'
     """
-    takes = _of_class(cls, "accepts") or cls.accepts_words
+    takes = _class_trait(cls, "accepts") or cls.accepts_words
     definite = {
         True: "positive semi-definite",
         False: "not positive semi-definite",
@@ -131,11 +131,11 @@ def traits(cls: type[Kernel]) -> str:
         False: [],
         None: ["fitted on the training set for some parameters only"],
     }
-    words = [definite[_of_class(cls, "positive_semidefinite")], *learns[_of_class(cls, "data_dependent")]]
+    words = [definite[_class_trait(cls, "positive_semidefinite")], *learns[_class_trait(cls, "data_dependent")]]
     return "; ".join([f"input: {takes}", *words])
 
 
-def _of_class(cls: type, name: str) -> Any:
+def _class_trait(cls: type, name: str) -> Any:
     """Return a class attribute, or None for a property, whose value depends on the instance."""
     value = inspect.getattr_static(cls, name)
     return None if isinstance(value, property) else value

@@ -224,7 +224,7 @@ def _writer(
         raise ParameterError("bigWig cannot be written to standard output", remedy="add -o NAME.bw")
     paths = [Path(output)] if output else []
     if both:
-        paths = [_of_strand(paths[0], name, BY_STRAND[form]) for name in ("plus", "minus")]
+        paths = [_strand_path(paths[0], name, BY_STRAND[form]) for name in ("plus", "minus")]
     if form == "bigwig":
         with _big_wig_writer(paths, scanner, args.part, notes) as write_values:
             yield write_values, None
@@ -289,7 +289,7 @@ def _format_of(output: str | None) -> str:
     return ENDINGS.get(suffix, "tsv")
 
 
-def _of_strand(path: Path, name: str, ending: str) -> Path:
+def _strand_path(path: Path, name: str, ending: str) -> Path:
     """Return the path of one strand's file: ``sites.plus.bedgraph`` for ``sites.bedgraph``."""
     packed = path.suffix if path.suffix == ".gz" else ""
     plain = path.with_name(path.name.removesuffix(packed))

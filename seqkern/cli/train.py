@@ -401,7 +401,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the verb."""
     # imported here to keep --help fast
-    from seqkern.cli.cv import check_design, count_folds, cross_validated, kept_together, outer_folds, record
+    from seqkern.cli.cv import check_design, count_folds, cross_validated, grouped_samples, outer_folds, record
     from seqkern.cli.training_input import chosen_method, log_fewer_folds, read_input, read_request
     from seqkern.core.archive import check_writable
     from seqkern.core.checkpoint import CheckpointFolder
@@ -410,7 +410,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.threads import given_threads
     from seqkern.methods.method import identity_of
     from seqkern.methods.residue_model import ResidueModel
-    from seqkern.methods.training import train_on, training_data
+    from seqkern.methods.training import collect_training_data, train_on
 
     _check_cv(args)
     _check_hard(args)
@@ -434,12 +434,12 @@ def run(args: argparse.Namespace) -> None:
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
-        kept = kept_together(args, given) if outer is not None or method.divides(given.labels) else None
+        kept = grouped_samples(args, given) if outer is not None or method.divides(given.labels) else None
         if outer is not None and kept is not None:
             check_design(method, given, outer, kept)
         limits: dict[str, Any] = {"memory_limit": args.memory, "progress": show}
         labels, window = dataset.task().labels, given.window
-        data = training_data(
+        data = collect_training_data(
             method,
             given.X,
             labels,
@@ -451,7 +451,7 @@ def run(args: argparse.Namespace) -> None:
             **limits,
         )
         for values in data.sources.values() if method.search.budget is not None else ():
-            values.check_room(len(data.labels), 0)  # before the cross-validation, whose training sets are smaller
+            values.check_memory(len(data.labels), 0)  # before the cross-validation, whose training sets are smaller
         _check_listed(args, data)
         log_fewer_folds(args, data.labels, "--folds")
         done = unfinished.under(identity_of(method, data))
@@ -504,7 +504,7 @@ def _trained_again(
     """Return the model after all rounds of hard negatives, and a line on each round."""
     # imported here to keep --help fast
     from seqkern.methods.scan import find_hard_negatives, with_negatives
-    from seqkern.methods.training import train_on, training_data
+    from seqkern.methods.training import collect_training_data, train_on
 
     X, labels = cast("SequenceSet", given.X), given.dataset.task().labels
     number = int((labels.y == 1).sum()) if args.hard_number is None else args.hard_number
@@ -521,7 +521,7 @@ def _trained_again(
         )
         rounds.append({"added": len(windows), "positive": wrong, "digest": windows.digest()})
         X, labels = with_negatives(X, labels, windows, f"hard{i}_")
-        again = training_data(
+        again = collect_training_data(
             method, X, labels, window=given.window, allow_similar=args.allow_similar, n_threads=args.threads, **limits
         )
         model = train_on(method, again, policies=policies_of(args), notes=notes | {"hard_negatives": rounds}, **limits)

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from seqkern.cli.common import (
-    add_afterwards,
     add_layers,
+    add_postprocessing,
     add_sequence_arguments,
     add_threads,
     add_tracks,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
     from seqkern.methods.fitted import Search
     from seqkern.methods.method import Method
-    from seqkern.methods.sources import Units
+    from seqkern.methods.sources import Samples
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.windows import Window
@@ -299,7 +299,7 @@ def add_search(parser: argparse.ArgumentParser, option: str) -> None:
         help="of samples with several sequences, those by which samples count as similar, separated by commas "
         "(default: all)",
     )
-    add_afterwards(search)
+    add_postprocessing(search)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -325,7 +325,7 @@ class Input(NamedTuple):
     """The training input of a method: the samples and labels as read, and `X`, the samples with all tracks."""
 
     dataset: Dataset  # The samples, without tracks that were read from other files, and their labels
-    X: Units  # The samples with all tracks
+    X: Samples  # The samples with all tracks
     source: str  # The files, for messages
 
     @property
@@ -379,11 +379,11 @@ def read_request(args: argparse.Namespace, inner: str) -> TrainingRequest:
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
     from seqkern.core.progress import parse_duration
-    from seqkern.evaluation.held_out import check_afterwards
+    from seqkern.evaluation.held_out import check_postprocessing
     from seqkern.study.kernel_entries import AutoKernel, read_kernel
 
     check_layers(args)
-    check_afterwards(args.calibration, args.threshold, args.layers)
+    check_postprocessing(args.calibration, args.threshold, args.layers)
     kernel = read_kernel(args.kernel)
     auto = isinstance(kernel, AutoKernel)
     if args.time is not None:
@@ -508,8 +508,8 @@ def read_input(request: TrainingRequest) -> Input:
     if of_table:
         missing = all(kernel.accepts_missing for kernel in kernels)
         dataset = table_dataset(args, real_labels(request.solvers), missing=missing)
-        dataset = _of_numbers(dataset, request, lambda kind: table_dataset(args, kind, missing=missing))
-        X: Units = dataset.X
+        dataset = _as_regression(dataset, request, lambda kind: table_dataset(args, kind, missing=missing))
+        X: Samples = dataset.X
     else:
         reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)
         with_tracks = read_tracks(args, reading)
@@ -671,7 +671,7 @@ def _dataset(request: TrainingRequest, alphabet: Any) -> Dataset:
         entry["alphabet"] = args.alphabet or alphabet
     dataset = _made(args, entry)
     _check_classes(args, dataset, two_classes)
-    return _of_numbers(dataset, request, lambda kind: _made(args, entry, kind))
+    return _as_regression(dataset, request, lambda kind: _made(args, entry, kind))
 
 
 def _several(request: TrainingRequest, several: Mapping[str, Any], alphabet: Any) -> Dataset:
@@ -693,7 +693,7 @@ def _several(request: TrainingRequest, several: Mapping[str, Any], alphabet: Any
         entry["similar_by"] = args.similar_by.split(",")
     if args.alphabet or alphabet:
         entry["alphabet"] = args.alphabet or alphabet
-    return _of_numbers(_made(args, entry), request, lambda kind: _made(args, entry, kind))
+    return _as_regression(_made(args, entry), request, lambda kind: _made(args, entry, kind))
 
 
 def _made(
@@ -707,7 +707,7 @@ def _made(
     return make_dataset("train", more, seed=args.seed, n_threads=args.threads)
 
 
-def _of_numbers(dataset: Dataset, request: TrainingRequest, again: Callable[[dict[str, str]], Dataset]) -> Dataset:
+def _as_regression(dataset: Dataset, request: TrainingRequest, again: Callable[[dict[str, str]], Dataset]) -> Dataset:
     """Return a Dataset, rebuilt for regression if its labels are numbers and no solver was given."""
     # imported here to keep --help fast
     from seqkern.sequences.labels import are_numbers, refuse_numbers_as_classes

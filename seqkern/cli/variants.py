@@ -263,10 +263,10 @@ def _pieces(args: argparse.Namespace, scorers: dict[str, Scorer]):
         for number, name in enumerate(X.ids):
             yield Piece(name, 1, X.string(number), 0, int(X.lengths[number]))
         return
-    yield _of_region(args, max(scorer.flank for scorer in scorers.values()))
+    yield _region_piece(args, max(scorer.flank for scorer in scorers.values()))
 
 
-def _of_region(args: argparse.Namespace, flank: int):
+def _region_piece(args: argparse.Namespace, flank: int):
     """Return the piece of a region of the genome."""
     # imported here to keep --help fast
     from seqkern.core.checks import whole_number

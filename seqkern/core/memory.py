@@ -221,7 +221,10 @@ def memory_left() -> MemoryLeft:
     >>> memory_left().size <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     True
     """
-    return min([*_of_groups(), *_of_slurm(), *_of_ulimit(), *_of_computer()], key=lambda left: left.size)
+    return min(
+        [*_control_groups_memory(), *_slurm_memory(), *_ulimit_memory(), *_computer_memory()],
+        key=lambda left: left.size,
+    )
 
 
 def free_addresses() -> int | None:
@@ -230,10 +233,10 @@ def free_addresses() -> int | None:
     >>> free_addresses() is None or free_addresses() >= 0
     True
     """
-    return next((left.size for left in _of_ulimit() if left.place.endswith("-v")), None)
+    return next((left.size for left in _ulimit_memory() if left.place.endswith("-v")), None)
 
 
-def _of_computer() -> list[MemoryLeft]:
+def _computer_memory() -> list[MemoryLeft]:
     """Return the free memory of this computer; its whole memory if the system does not report the free part."""
     sizes: list[int | None] = []
     with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -243,12 +246,12 @@ def _of_computer() -> list[MemoryLeft]:
     return [MemoryLeft(min(known, default=ASSUMED), "on this computer", "free some memory")]
 
 
-def _of_groups() -> list[MemoryLeft]:
+def _control_groups_memory() -> list[MemoryLeft]:
     """Return the memory left in each control group around this process."""
-    return [left for group in control_groups("memory") for left in _of_group(group)]
+    return [left for group in control_groups("memory") for left in _control_group_memory(group)]
 
 
-def _of_group(group: ControlGroup) -> list[MemoryLeft]:
+def _control_group_memory(group: ControlGroup) -> list[MemoryLeft]:
     """Return the memory left in one control group; empty without a limit.
 
     Its usage includes cached files. The system drops these before it kills anything, so they count as free here, as in
@@ -272,14 +275,14 @@ def _of_group(group: ControlGroup) -> list[MemoryLeft]:
     return [MemoryLeft(size, f"to control group {name}", "raise the limit of the control group or container")]
 
 
-def _of_slurm() -> list[MemoryLeft]:
+def _slurm_memory() -> list[MemoryLeft]:
     """Return the memory left to the SLURM job on this computer by its request: not all clusters use control groups."""
     sizes = slurm_memory()
     used = _status(PROCESS / "status").get("RssAnon", 0) if sizes else 0
     return [MemoryLeft(max(0, size - used), *SLURM) for size in sizes]
 
 
-def _of_ulimit() -> list[MemoryLeft]:
+def _ulimit_memory() -> list[MemoryLeft]:
     """Return the memory left by the limits of the shell: on addresses (``ulimit -v``) and data (``ulimit -d``)."""
     if limits_of_process is None:
         return []

@@ -154,11 +154,11 @@ def _sections(path: PathLike, part: Part) -> Sections:
             head = file.read(HEADER)
             size = os.fstat(file.fileno()).st_size
             if _is_member(head):
-                yield from _of_members(file, size, part)
+                yield from _bgzip_blocks(file, size, part)
                 return
             if not any(map(head.startswith, OPENERS)):
                 file.seek(size * (part.number - 1) // part.of)
-                yield from _of_bytes(file, size * part.number // part.of - file.tell())
+                yield from _byte_blocks(file, size * part.number // part.of - file.tell())
                 return
         yield from _unpacked(path, part)
     except FileNotFoundError as error:
@@ -167,7 +167,7 @@ def _sections(path: PathLike, part: Part) -> Sections:
         raise FileError("is truncated or corrupted", file=path, remedy="copy it again") from error
 
 
-def _of_bytes(file: Any, n: int) -> Sections:
+def _byte_blocks(file: Any, n: int) -> Sections:
     """Yield bytes of a plain file; the first `n` belong to the part."""
     while n > 0 and (data := file.read(min(CHUNK, n))):
         yield data, True
@@ -176,7 +176,7 @@ def _of_bytes(file: Any, n: int) -> Sections:
         yield data, False
 
 
-def _of_members(file: Any, size: int, part: Part) -> Sections:
+def _bgzip_blocks(file: Any, size: int, part: Part) -> Sections:
     """Yield the unpacked blocks of a bgzip file."""
     place, stop = _next_member(file, size * (part.number - 1) // part.of, size), size * part.number // part.of
     while place < size:

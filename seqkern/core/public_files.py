@@ -3,15 +3,13 @@
 The table ``public_files.tsv`` lists them with SHA-256 and URL.
 """
 
-import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.package_files import open_resource
 from seqkern.core.text_files import file_sha256
@@ -81,6 +79,8 @@ def find_file(file: "PublicFile", data_dir: "PathLike | None" = None) -> Path:
     if not (cached.is_file() and file_sha256(cached) == file.sha256):
         if not file.url:
             raise FileError(f"not found, and has no public URL ({file.made})", file=file.file, remedy=REMEDY)
+        from seqkern.core.download import download  # imported here for fast start-up
+
         download(file.url, cached, file.sha256, name=file.file, remedy=REMEDY)
     return cached
 
@@ -103,38 +103,6 @@ def local_path(path: "PathLike", data_dir: "PathLike | None" = None) -> Path:
     if name not in files:
         raise unknown_name("public file", name, files)
     return find_file(files[name], data_dir)
-
-
-# Downloads of files whose checksums are known.
-
-TIMEOUT = 60
-BLOCK = 1 << 20
-
-
-def download(url: str, path: Path, sha256: str, *, name: str, remedy: str) -> None:
-    """Download a file to `path`; keep it only if its checksum is correct."""
-    with atomic_write(path) as target:
-        digest = hashlib.sha256()
-        for block in _blocks(url, name, remedy):
-            target.write(block)
-            digest.update(block)
-        if digest.hexdigest() != sha256:
-            raise FileError("the SHA-256 of the download differs from the published one", file=url, remedy=remedy)
-
-
-def _blocks(url: str, name: str, remedy: str) -> Iterator[bytes]:
-    """Yield the bytes at a URL in blocks."""
-    # imported here for fast start-up
-    import http.client
-    import urllib.request
-
-    try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
-            while block := answer.read(BLOCK):
-                yield block
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
-        raise FileError(f"not found, and {url} cannot be downloaded: {reason}", file=name, remedy=remedy) from error
 
 
 # The registry of public data sets.

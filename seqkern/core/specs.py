@@ -125,21 +125,21 @@ def normal_values(cls: type[Parameters], params: Mapping[str, Any], *, grid: boo
     return {str(name): declared.get(name, Parameter()).normal(value, grid=grid) for name, value in params.items()}
 
 
-def plain(value: Any) -> Any:
+def json_form(value: Any) -> Any:
     """Convert a value to JSON types: objects as specs, infinity as "inf", arrays and numpy numbers as Python's.
 
     >>> import numpy as np
-    >>> plain({"C": np.array([1.0, np.inf]), "k": np.int64(3)})
+    >>> json_form({"C": np.array([1.0, np.inf]), "k": np.int64(3)})
     {'C': [1.0, 'inf'], 'k': 3}
     """
     if hasattr(value, "spec"):
         return value.spec()
     if isinstance(value, Mapping):
-        return {str(plain(key)): plain(item) for key, item in value.items()}
+        return {str(json_form(key)): json_form(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [json_form(item) for item in value]
     return "inf" if isinstance(value, float) and value == float("inf") else value
 
 

@@ -213,15 +213,15 @@ def members_of_several(traits: "Traits") -> "Iterator[Named]":
     >>> [name or spec["kernel"] for spec, name in members_of_several(pair)][:2]
     ['each_view', 'each_view']
     """
-    roles = [_of_role(traits, role) for role in ROLES]
+    roles = [_joined_role(traits, role) for role in ROLES]
     found = [role for role in roles if role is not None]
     yield from found
     if len(traits.sequences) == 2:
         for role in ("composition", "aligned"):
-            product = _of_role(traits, role, "product")
+            product = _joined_role(traits, role, "product")
             if product is not None:
                 yield product
-    learned = _of_role(traits, "composition", "combination")
+    learned = _joined_role(traits, "composition", "combination")
     if learned is not None:
         yield learned
     together = [role for role in found if "repair" not in role[0]]
@@ -233,7 +233,7 @@ def members_of_several(traits: "Traits") -> "Iterator[Named]":
     yield {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT}, ""
 
 
-def _of_role(traits: "Traits", role: str, rule: str = "mean") -> "Named | None":
+def _joined_role(traits: "Traits", role: str, rule: str = "mean") -> "Named | None":
     """Return the joined kernels of a role on all sequences; None if a sequence has no kernel for the role."""
     specs = {name: _roles(own).get(role) for name, own in traits.sequences}
     if any(spec is None for spec in specs.values()):

@@ -365,7 +365,7 @@ METHODS: dict[str, tuple[Callable[..., list[NamedSplit]], bool]] = {
 }
 
 
-def rows_together(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
+def indivisible_groups(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
     """Return the groups that folds may not divide (given groups, and loci if positions are known), or None.
 
     Windows closer to each other than their length, on either strand, are one locus. A sample without a chromosome
@@ -393,7 +393,7 @@ def fewer_folds(k: int, labels: Labels) -> int:
 
 
 def development(samples: Samples, method: str) -> npt.NDArray[np.bool_] | None:
-    """Return a mask of the development part of the given sets, or None if there is no such part."""
+    """Return a mask of the samples in the development part of the given sets; None if there is no such part."""
     parts = samples.parts() if method in GIVEN_SETS else None
     if parts is None or set(parts.tolist()) - {"", DEV} != set(PARTS):  # dev may also be one of several folds
         return None

@@ -303,14 +303,14 @@ def make_folds(
         trainings = [places[split.train] for split in splits]
         kept, more = relaxed_groups(alike, inner_groups(samples, method, options), samples.labels, trainings)
         inner, remarks = replace(samples, links=kept), tuple(dict.fromkeys(remarks + more))
-    groups = _of_all(inner_groups(inner, method, options), used, len(labels), -1)
-    dev = _of_all(development(samples, method), used, len(labels), False)
+    groups = _expanded(inner_groups(inner, method, options), used, len(labels), -1)
+    dev = _expanded(development(samples, method), used, len(labels), False)
     foldset = FoldSet(str(task), tuple(labels.ids), tuple(splits), groups, remarks, dev)
     _check_development(foldset, labels)
     return foldset
 
 
-def _of_all(values: npt.NDArray[Any] | None, used: Indices, n: int, absent: Any) -> npt.NDArray[Any] | None:
+def _expanded(values: npt.NDArray[Any] | None, used: Indices, n: int, absent: Any) -> npt.NDArray[Any] | None:
     """Expand values of the used samples to all n samples, with `absent` for the others."""
     if values is None:
         return None
@@ -521,7 +521,7 @@ def read_folds(
 
 
 def _development(columns: Sequence[npt.NDArray[np.str_]], ids: Ids, file: Path) -> npt.NDArray[np.bool_] | None:
-    """Return a mask of the samples marked dev, None if there are none.
+    """Return a mask of the samples marked dev.
 
     Raise FoldError if a sample is marked dev in some splits and as a training sample in others.
     """

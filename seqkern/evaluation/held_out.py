@@ -63,7 +63,7 @@ def held_out_decisions(
     return decisions, n_folds, not_converged
 
 
-def fit_afterwards(
+def fit_postprocessing(
     decisions: npt.NDArray[np.float64],
     positive: npt.NDArray[np.bool_],
     n_folds: int,
@@ -72,7 +72,7 @@ def fit_afterwards(
     threshold: str | None = None,
 ) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None]:
     """Return the fitted calibration and the fitted threshold of the positive class, None for each not requested."""
-    check_afterwards(calibration, threshold)
+    check_postprocessing(calibration, threshold)
     known = ~np.isnan(decisions)
     decisions, positive = decisions[known], positive[known]
     return (
@@ -129,7 +129,7 @@ def _with_neighbours(rows: npt.NDArray[np.int64], chains: Residues | None, n: in
     return np.concatenate((rows, n + np.flatnonzero(np.isin(chains.record[n:], chains.record[rows]))))
 
 
-def check_afterwards(calibration: str | None, threshold: str | None, layers: Sequence[Any] = ()) -> None:
+def check_postprocessing(calibration: str | None, threshold: str | None, layers: Sequence[Any] = ()) -> None:
     """Raise ParameterError for an unknown calibration method or threshold rule; layers exclude both."""
     if layers and (calibration is not None or threshold not in (None, PLAIN)):
         raise ParameterError(

@@ -294,10 +294,10 @@ def _crossing(links: Links, split: Split) -> list[tuple[str, int, int, float]]:
     return [(KINDS[kind], test, train, -share) for (kind, test), (share, train) in sorted(best.items())]
 
 
-def similar_row(task: str, found: SimilarGroups, together: str, remarks: Sequence[str] = ()) -> tuple[str | int, ...]:
+def similar_row(task: str, found: SimilarGroups, grouping: str, remarks: Sequence[str] = ()) -> tuple[str | int, ...]:
     """Return the row of a task for `write_similar`."""
     counts = len(found.groups), found.n_related, found.n_groups, found.largest, found.links_cut
-    return task, *counts, "" if found.aligned else "stretches", together, "; ".join(remarks)
+    return task, *counts, "" if found.aligned else "stretches", grouping, "; ".join(remarks)
 
 
 def write_similar(path: PathLike, rows: Iterable[Sequence[str | int]]) -> None:
@@ -319,32 +319,32 @@ def codes_of(labels: Labels) -> npt.NDArray[np.int64] | None:
 
 
 def groups_of(
-    together: bool | str, links: "Links", labels: Labels, residues: Residues | None, of_sequences: bool
+    grouping: bool | str, links: "Links", labels: Labels, residues: Residues | None, of_sequences: bool
 ) -> SimilarGroups:
     """Return the groups of similar samples of a task, or of their chains."""
-    if together == "auto" and not of_sequences and residues is None:
+    if grouping == "auto" and not of_sequences and residues is None:
         return SimilarGroups(np.arange(len(links.identical)))
-    if together != "auto":
+    if grouping != "auto":
         return SimilarGroups(links.groups(), aligned=links.aligned)
     return links.similar(codes_of(labels) if residues is None else None)
 
 
-def kept_groups(together: bool | str, groups: SimilarGroups, residues: Residues | None) -> dict[str, Any]:
+def grouping_arguments(grouping: bool | str, groups: SimilarGroups, residues: Residues | None) -> dict[str, Any]:
     """Return the arguments of `make_folds` that keep similar samples together."""
-    if not together or (together == "auto" and not groups):
+    if not grouping or (grouping == "auto" and not groups):
         return {}
     numbers = groups.groups if residues is None else groups.groups[residues.record]
-    return {"similar" if together == "auto" else "links": numbers}
+    return {"similar" if grouping == "auto" else "links": numbers}
 
 
-def kept_where(together: bool | str, method: str, options: Mapping[str, Any]) -> str:
+def grouping_place(grouping: bool | str, method: str, options: Mapping[str, Any]) -> str:
     """Return the folds that keep similar samples together: ``folds``, ``inner folds``, or an empty string."""
-    if not together:
+    if not grouping:
         return ""
     return "inner folds" if method in UNCHANGED or "train" in options else "folds"
 
 
-def told(tasks: Sequence[tuple[SimilarGroups, Sequence[Any]]], unit: str) -> Iterator[str]:
+def similarity_messages(tasks: Sequence[tuple[SimilarGroups, Sequence[Any]]], unit: str) -> Iterator[str]:
     """Yield messages on similar samples: their number, the groups kept together, the first reason for an exception."""
     # tasks share their samples and differ in the links that were cut
     groups, row = max(tasks, key=lambda task: task[0].links_cut)

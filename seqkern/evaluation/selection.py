@@ -89,7 +89,7 @@ KEPT_BYTES = 256 << 20
 """Maximum bytes of the matrices of all inner folds that are kept for a refinement; larger ones are computed again."""
 
 
-class Finished(Protocol):
+class FitCache(Protocol):
     """A store of finished fits, in case the process is killed."""
 
     def get(self, key: str) -> Any:
@@ -113,7 +113,7 @@ class Trials:
         groups: npt.NDArray[Any] | None = None,
         resolution: float = 0.0,
         refines: bool = False,
-        finished: "Finished | None" = None,
+        finished: "FitCache | None" = None,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
         self.kept_bytes = kept_bytes
@@ -636,7 +636,7 @@ def select(
     groups: npt.ArrayLike | None = None,
     rule: str = "best",
     limits: Sequence[Limits] = (),
-    finished: "Finished | None" = None,
+    finished: "FitCache | None" = None,
     kept_bytes: int = KEPT_BYTES,
 ) -> "Choice":
     """Choose a kernel and a solver specification by cross-validation within a training set.

@@ -223,11 +223,11 @@ def read_features(source: Source) -> Annotation:
         first = next(lines)
         for record in parsed(format_of(first) or "", first, lines, name):
             features.update(item.type for item in record.features)
-            transcripts += _of_record(record)
+            transcripts += _record_transcripts(record)
     return Annotation(name, transcripts, features)
 
 
-def _of_record(record: Any) -> list[Transcript]:
+def _record_transcripts(record: Any) -> list[Transcript]:
     """Return the transcripts of a record."""
     found = []
     with_rna = any(item.type == "mRNA" for item in record.features)

@@ -132,7 +132,7 @@ def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
 
 
 def overlapping_one_another(regions: Regions) -> npt.NDArray[np.bool_]:
-    """Return a mask of the regions that share a base with another of them.
+    """Return a mask of the regions that share a base with another of the same regions.
 
     >>> from seqkern.formats.regions import make_regions
     >>> overlapping_one_another(make_regions(["chr1"] * 3, [0, 5, 20], [10, 15, 30])).tolist()

@@ -69,7 +69,7 @@ class Content:
             order = max((k for k in range(LONGEST + 1) if NEEDED * 3 * 4 ** (k + 1) <= total), default=0)
         counts = np.zeros((3, 4 ** (order + 1)))
         for part, place in parts:
-            words, ends = _words(part, order)
+            words, ends = _kmer_codes(part, order)
             np.add.at(counts, ((ends + place) % 3, words), 1)
         background = _logarithms(_counted(between, order))
         return cls(
@@ -79,14 +79,14 @@ class Content:
 
     def coding_sums(self, codes: Codes, place: int, reverse: bool) -> Floats:
         """Return the cumulative coding scores of the bases on the left of each boundary, shape (n + 1,)."""
-        words, ends = _words(codes, self.order)
+        words, ends = _kmer_codes(codes, self.order)
         left = len(codes) - 1 - ends if reverse else ends
         inside = (left - place) % 3
         return _sums(self.coding[2 - inside if reverse else inside, words], left, len(codes))
 
     def intron_sums(self, codes: Codes, reverse: bool) -> Floats:
         """Return the cumulative intron scores; see `coding_sums`."""
-        words, ends = _words(codes, self.order)
+        words, ends = _kmer_codes(codes, self.order)
         return _sums(self.intron[words], len(codes) - 1 - ends if reverse else ends, len(codes))
 
 
@@ -102,7 +102,7 @@ def _sums(values: Floats, places: npt.NDArray[np.int64], n: int) -> Floats:
     return np.cumsum(all_values)
 
 
-def _words(codes: Codes, order: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _kmer_codes(codes: Codes, order: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the (order + 1)-mers without masked letters, as numbers, and where they end."""
     n = len(codes) - order
     if n < 1:
@@ -119,7 +119,7 @@ def _counted(parts: Iterable[Codes | bytes], order: int) -> Floats:
     """Return the number of occurrences of each k-mer."""
     counts = np.zeros(4 ** (order + 1))
     for part in parts:
-        counts += np.bincount(_words(_codes(part), order)[0], minlength=len(counts))
+        counts += np.bincount(_kmer_codes(_codes(part), order)[0], minlength=len(counts))
     return counts
 
 

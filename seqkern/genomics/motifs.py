@@ -521,7 +521,7 @@ def find_motifs(
     """
     explainer = model if isinstance(model, Explainer) else Explainer(model, pair)
     if X is None:
-        return _of_kmers(explainer, least)
+        return _kmer_motifs(explainer, least)
     contributions = Contributions(explainer, explainer.coerce(X))
     codes = contributions.X.codes
     alphabet = contributions.X.alphabet
@@ -531,11 +531,11 @@ def find_motifs(
     motifs = []
     for sign in (1, -1):
         seqlets = contributions.seqlets(sign, WINDOW, FLANK, MARGIN)
-        motifs += _of_pieces(seqlets, sign, least, contributions.total, counts / counts.sum())
+        motifs += _motifs_of_sign(seqlets, sign, least, contributions.total, counts / counts.sum())
     return motifs
 
 
-def _of_kmers(explainer: Explainer, least: int) -> list[FoundMotif]:
+def _kmer_motifs(explainer: Explainer, least: int) -> list[FoundMotif]:
     """Return the motifs of the k-mers of greatest weight."""
     tables = kmer_tables(explainer.model)
     size = tables.alphabet.size
@@ -543,11 +543,11 @@ def _of_kmers(explainer: Explainer, least: int) -> list[FoundMotif]:
     total = sum(float(kmers.scores.sum()) for kmers in found.values())
     motifs = []
     for sign, kmers in found.items():
-        motifs += _of_pieces(kmers, sign, least, total, np.full(size, 1 / size))
+        motifs += _motifs_of_sign(kmers, sign, least, total, np.full(size, 1 / size))
     return motifs
 
 
-def _of_pieces(
+def _motifs_of_sign(
     pieces: Pieces, sign: int, least: int, total: float, background: npt.NDArray[np.float64]
 ) -> list[FoundMotif]:
     """Return the motifs of one sign, largest share first."""

@@ -428,7 +428,7 @@ def _reading(path: PathLike | None) -> Iterator[None]:
 def record_digests(X: Data) -> str | None:
     """Return hexadecimal digests of id and content of each record, `DIGEST_LETTERS` each, in one string."""
     if isinstance(X, SequenceSet):
-        return "".join(_of_sequences(X))
+        return "".join(_sequence_digests(X))
     if isinstance(X, FeatureTable):
         header = repr(X.columns).encode()
         rows = zip(X.ids, np.ascontiguousarray(X.values), strict=True)
@@ -436,7 +436,7 @@ def record_digests(X: Data) -> str | None:
     return None
 
 
-def _of_sequences(X: SequenceSet) -> Iterator[str]:
+def _sequence_digests(X: SequenceSet) -> Iterator[str]:
     """Yield the digest of each sequence, including its tracks and views."""
     tracks, views = sorted(X.tracks), sorted(X.views)
     header = repr((X.alphabet.letters, tracks, [name + X.views[name].letters for name in views])).encode()

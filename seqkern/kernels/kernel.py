@@ -29,7 +29,7 @@ from seqkern.core.errors import FileError, NoKmersError, ParameterError, Sequenc
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
 from seqkern.core.public_files import is_public
-from seqkern.core.specs import plain
+from seqkern.core.specs import json_form
 from seqkern.core.threads import GIVEN_THREADS, given_threads
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels import _blocks
@@ -433,7 +433,7 @@ class KernelContract(Parameters):
         return None if self.data_dependent else StoredForm((cast("Kernel", self),))
 
     def learned(self) -> dict[str, float]:
-        """Return the learned values worth reporting, a dict of text to number, possibly empty.
+        """Return the learned numbers that are worth reporting, a dict of text to number, possibly empty.
 
         A study stores it for each training set, with the chosen parameters.
         """
@@ -1260,7 +1260,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         }
         if params.get("alphabet") is not None:
             params["alphabet"] = _alphabet_name(params["alphabet"])
-        return {"kernel": self.name, **{key: _plain(value, execution) for key, value in params.items()}}
+        return {"kernel": self.name, **{key: _json_form(value, execution) for key, value in params.items()}}
 
     def identity(self) -> str:
         """Return canonical JSON of everything that determines the results."""
@@ -1309,10 +1309,10 @@ def _alphabet_name(alphabet: str | Alphabet) -> str:
     return known.name if ALPHABETS.get(known.name) == known else known.letters
 
 
-def _plain(value: Any, execution: bool) -> Any:
+def _json_form(value: Any, execution: bool) -> Any:
     """Return a parameter's value in JSON-compatible form; see `Kernel.spec`."""
     if isinstance(value, Kernel):
         return value.spec(execution=execution)
     if isinstance(value, (list, tuple)):
-        return [_plain(item, execution) for item in value]
-    return plain(value)
+        return [_json_form(item, execution) for item in value]
+    return json_form(value)

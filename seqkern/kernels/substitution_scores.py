@@ -215,11 +215,11 @@ def is_file(matrix: object) -> bool:
 
 def load_matrix(name: str) -> ScoreMatrix:
     """Return the matrix with the given Biopython name or file path."""
-    return read_matrix(name) if is_file(name) else _of_biopython(name)
+    return read_matrix(name) if is_file(name) else _biopython_matrix(name)
 
 
 @lru_cache(maxsize=32)
-def _of_biopython(name: str) -> ScoreMatrix:
+def _biopython_matrix(name: str) -> ScoreMatrix:
     """Return a Biopython matrix by name."""
     # imported here: slows start-up
     from Bio.Align import substitution_matrices

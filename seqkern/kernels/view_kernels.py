@@ -256,7 +256,7 @@ class PartKernel(PieceKernel):
         return self.base.has_weights_at_positions
 
     def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return the base's weights on the part of the windows; None if it has none."""
+        """Return the weights of the base kernel on its part of the windows; None if it has none."""
         if not self.has_weights_at_positions:
             return None
         first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
@@ -519,7 +519,7 @@ class EachViewKernel(CompositeKernel):
             self.joined_ = self.joined(self.names_).fit(X, y).forget()
 
     def learned(self) -> dict[str, float]:
-        """Return the values learned by the joined kernel."""
+        """Return the numbers that the joined kernel learned."""
         return self.joined_.learned() if hasattr(self, "joined_") else {}
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -539,7 +539,7 @@ class EachViewKernel(CompositeKernel):
         self.joined_.restore_fitted(header["joined"], unnest("joined", arrays))
 
     def stored_form(self) -> StoredForm | None:
-        """Return the joined kernel's form if the views are named; else this kernel, if it learns nothing."""
+        """Return the joined kernel's stored form if the views are named; else this kernel, if it learns nothing."""
         if self.data_dependent and self.only and not self.normalize:
             return self._any().stored_form()
         return super().stored_form()
@@ -637,7 +637,7 @@ class EachViewKernel(CompositeKernel):
         return self._of(X).operator(X)
 
     def operator_bytes(self, X: Any) -> int:
-        """Return the memory in bytes that the joined kernel's products take."""
+        """Return the bytes of the joined kernel."""
         return self._of(self.coerce(X)).operator_bytes(X)
 
     def operator_cost(self, X: Any) -> float:
@@ -645,11 +645,11 @@ class EachViewKernel(CompositeKernel):
         return self._of(self.coerce(X)).operator_cost(X)
 
     def implicit_bytes(self, X: Any) -> int:
-        """Return the memory in bytes that the joined kernel's feature vectors take."""
+        """Return the bytes of the joined kernel."""
         return self._of(self.coerce(X)).implicit_bytes(X)
 
     def feature_bytes(self, X: Any) -> int:
-        """Return the memory in bytes that the joined kernel's features take."""
+        """Return the bytes of the joined kernel's features."""
         return self._of(self.coerce(X)).feature_bytes(X)
 
 

@@ -45,7 +45,7 @@ from seqkern.methods.feature_model import chosen_features, interval_rows, signif
 from seqkern.methods.fitted import FittedMethod
 from seqkern.methods.method import Method
 from seqkern.methods.model import Decisions
-from seqkern.methods.sources import Data, FeatureSource, HeldGram, Values, Watch
+from seqkern.methods.sources import FeatureSource, FitData, HeldGram, Values, Watch
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import Data as Samples
 from seqkern.solvers.contract import ConstantColumnWarning
@@ -114,7 +114,7 @@ REPORTED_ROWS = 1500
 
 def evaluate_fold(
     method: Method,
-    data: Data,
+    data: FitData,
     split: Split,
     *,
     task: str = "all",
@@ -232,12 +232,12 @@ def _feature_tables(
     assert targets is not None
     assert fitted.ahead is not None
     parts = fitted.part.train, fitted.part.test[np.searchsorted(fitted.ahead, split.test)]
-    classify = fitted.afterwards.cut.codes if labels.kind == "binary" else None
+    classify = fitted.postprocessing.cut.codes if labels.kind == "binary" else None
     bias = biased_scores(solver, parts, (fitted.y, targets), labels, split.test, classify)
     return features, intervals, [bias]
 
 
-def _scores(data: Data, rows: npt.NDArray[np.int64], decided: Decisions) -> dict[str, Any]:
+def _scores(data: FitData, rows: npt.NDArray[np.int64], decided: Decisions) -> dict[str, Any]:
     """Return the scores of a test set, with the scores of probabilities and predicted distributions, if any."""
     labels: Labels = data.labels.take(rows)
     found = scores(labels.kind, labels.y, decided.decisions, codes_of(labels.kind, decided.predicted))
@@ -305,7 +305,7 @@ class OuterFolds:
 
 def cross_validate(
     method: Method,
-    data: Data,
+    data: FitData,
     splits: Iterable[Split],
     *,
     task: str = "all",
@@ -344,7 +344,7 @@ STATISTICS = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), 
 
 def procedure_test(
     method: Method,
-    data: Data,
+    data: FitData,
     make_splits: Callable[[Labels], Sequence[Split]],
     results: Sequence[FoldResult],
     n: int,
@@ -386,7 +386,7 @@ def mean_score(results: Sequence[FoldResult], metric: str) -> float:
 
 
 def _score(
-    method: Method, data: Data, make_splits: Callable[[Labels], Sequence[Split]], metric: str, seed: int, i: int
+    method: Method, data: FitData, make_splits: Callable[[Labels], Sequence[Split]], metric: str, seed: int, i: int
 ) -> float:
     """Return the score on one permutation; NaN if its labels allow no folds."""
     chains = None if data.residues is None else data.residues.record[: len(data.labels)]

@@ -271,7 +271,7 @@ class Explainer:
             raise ModelError(
                 "was trained on a feature table, which has no residues to explain", remedy="give a model of sequences"
             )
-        self.model = _of_two_classes(model, pair)
+        self.model = _two_class_model(model, pair)
         self.form = self.model.form()
         self.bias = self.form.constant
         self.both_strands = _any_kernel(self.model.kernel, lambda one: getattr(one, "reverse_complement", False))
@@ -376,7 +376,7 @@ class Explainer:
         table.add(X, found)
 
 
-def _of_two_classes(model: Model, pair: str | None) -> Model:
+def _two_class_model(model: Model, pair: str | None) -> Model:
     """Return a model with one decision value: the model itself, or its two-class classifier for `pair`."""
     if model.kind != "multiclass":
         if pair is not None:

@@ -17,7 +17,7 @@ from seqkern.methods.model import Model
 from seqkern.solvers.contract import ClassSolver
 
 if TYPE_CHECKING:
-    from seqkern.methods.sources import FeatureSource, Units
+    from seqkern.methods.sources import FeatureSource, Samples
     from seqkern.solvers.contract import Solver
     from seqkern.solvers.psvm.path import SignificanceTest
 
@@ -167,7 +167,7 @@ class FeatureModel(Model):
                 out[rows] = self.solver.decision_function(self._vectors(X.take(rows)))
         return out
 
-    def _vectors(self, X: "Units") -> Any:
+    def _vectors(self, X: "Samples") -> Any:
         """Return the features of samples used by the solver; as FeatureBlocks if it uses all in this form."""
         if self.solver.accepts_blocks:
             blocks = self.kernel.feature_blocks(X)

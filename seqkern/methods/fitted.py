@@ -17,7 +17,7 @@ from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.package_files import build_digest
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
 from seqkern.evaluation.halving import Rung
-from seqkern.evaluation.held_out import check_afterwards, fit_afterwards, held_out_decisions, neighbours
+from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
 from seqkern.evaluation.selection import AUTO, Choice, ends, number_paths, unequal
 from seqkern.kernels.kernel import Kernel, name_features
 from seqkern.methods.feature_model import FeatureModel
@@ -32,7 +32,7 @@ from seqkern.methods.model import (
     find_probabilities,
 )
 from seqkern.methods.residue_model import ResidueModel
-from seqkern.methods.sources import Data, Part, Source, Units
+from seqkern.methods.sources import FitData, Part, Samples, Source
 from seqkern.methods.table_model import smaller
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -133,7 +133,7 @@ MOST_SAMPLES = 100_000
 DIGEST_BYTES = 6
 
 
-def labelled_record(X: Units, labels: Labels) -> dict[str, str]:
+def labelled_record(X: Samples, labels: Labels) -> dict[str, str]:
     """Return the digests of labelled samples for a model's record; empty for more than `MOST_SAMPLES`."""
     rows = np.flatnonzero(labels.used())
     if labels.kind == "none" or len(rows) > MOST_SAMPLES or not isinstance(X, SequenceSet | FeatureTable):
@@ -142,7 +142,7 @@ def labelled_record(X: Units, labels: Labels) -> dict[str, str]:
     return {KEY: b2a_base64(b"".join(found), newline=False).decode()}
 
 
-def known_samples(record: Mapping[str, Any], X: Units) -> npt.NDArray[np.bool_] | None:
+def known_samples(record: Mapping[str, Any], X: Samples) -> npt.NDArray[np.bool_] | None:
     """Return a mask of the samples equal to one labelled in training, whatever their ids.
 
     It is None if the record does not say which samples had a label.
@@ -204,13 +204,13 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Afterwards:
+class Postprocessing:
     """Calibration and threshold, fitted to held-out decisions.
 
     `by_probability` tells whether a probability above 0.5 is positive if there is no threshold; `unset` is the
     reason if a default threshold could not be fitted and is 0.
 
-    >>> Afterwards().cut.codes(np.array([-0.5, 2.0]))
+    >>> Postprocessing().cut.codes(np.array([-0.5, 2.0]))
     array([0, 1])
     """
 
@@ -256,29 +256,29 @@ def fit_after_choice(
     *,
     calibration: str | None = None,
     threshold: str | None = None,
-) -> "Afterwards":
+) -> "Postprocessing":
     """Return calibration and threshold fitted to held-out decisions, from the inner loop if there was one.
 
     Errors are raised only if something was requested: a default threshold is never an error.
     """
-    check_afterwards(calibration, threshold)
+    check_postprocessing(calibration, threshold)
     if labels.kind != "binary":
-        return Afterwards()
+        return Postprocessing()
     asked = calibration is not None or threshold not in (None, PLAIN)
     rule = threshold
     if threshold is None and calibration is None:
         rule = default_rule(labels, choice, solver, search.metric)
     if calibration is None and rule in (None, PLAIN):
-        return Afterwards()
+        return Postprocessing()
     by_probability = calibration is not None and threshold is None
     try:
         decisions, n_folds, n_fits, failed = _held_out(pair, labels, choice, solver, search)
-        fits = fit_afterwards(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
+        fits = fit_postprocessing(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
     except SeqkernError as error:
         if asked:
             raise
-        return Afterwards(unset=error.problem)
-    return Afterwards(*fits, by_probability, n_fits=n_fits, not_converged=failed)
+        return Postprocessing(unset=error.problem)
+    return Postprocessing(*fits, by_probability, n_fits=n_fits, not_converged=failed)
 
 
 def _held_out(
@@ -311,7 +311,7 @@ class FittedMethod:
     """The result of `Method.fit`: everything chosen and fitted, with the data."""
 
     search: Search  # The fitted method
-    data: Data  # The data for fitting and classification
+    data: FitData  # The data for fitting and classification
     rows: npt.NDArray[np.int64]  # The training set
     labels: Labels  # Labels of the training set
     y: npt.NDArray[Any] | None  # The labels in the form for the solver
@@ -320,7 +320,7 @@ class FittedMethod:
     ahead: npt.NDArray[np.int64] | None  # Samples known at the time of fitting
     solver: Solver  # Fitted
     # Calibration and threshold, fitted to held-out decision values
-    afterwards: Afterwards = field(default_factory=Afterwards)
+    postprocessing: Postprocessing = field(default_factory=Postprocessing)
     layers: Layers | None = None  # Fitted
     inner: InnerFits = InnerFits()  # The fits before the final one
     kernel_converged: bool = True  # Whether kernel weights converged on the training set
@@ -329,12 +329,12 @@ class FittedMethod:
     @property
     def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
         """The calibration of decision values."""
-        return self.afterwards.calibration
+        return self.postprocessing.calibration
 
     @property
     def threshold(self) -> Threshold | None:
         """The threshold of the positive class; None if there is none."""
-        return self.afterwards.threshold
+        return self.postprocessing.threshold
 
     @property
     def source(self) -> Source:
@@ -367,7 +367,7 @@ class FittedMethod:
             chains = None if self.data.residues is None else self.data.residues.take(seen)
             decided = _after_layers(self.layers, decisions, chains, kind)
             return decided.take(np.searchsorted(seen, rows))
-        predicted = codes_of_decisions(kind, decisions, self.afterwards.cut)
+        predicted = codes_of_decisions(kind, decisions, self.postprocessing.cut)
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
         variances = self.solver.variances(K, self._diagonal(rows)) if self.solver.gives_variances else None
@@ -415,9 +415,9 @@ class FittedMethod:
             "record": self._record(X, notes or {}),
         }
         if self.source.gives == "features":
-            made: Model = self._of_features(kernel, X, about)
+            made: Model = self._model_of_features(kernel, X, about)
         else:
-            made = self._of_units(kernel, X, about)
+            made = self._model_of_samples(kernel, X, about)
             # variances need the support sequences
             if self.source.gives == "operator" and not keep_support and not self.solver.gives_variances:
                 scale = self.part.train.scale if kernel.normalize else None  # known, but costly to compute again
@@ -429,7 +429,7 @@ class FittedMethod:
         """Return (JSON dict, dict of arrays): the content of the model file."""
         return self.model().state()
 
-    def _record(self, X: Units, notes: Mapping[str, Any]) -> dict[str, Any]:
+    def _record(self, X: Samples, notes: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record of the training as JSON: versions, sizes, candidates and choice, convergence."""
         labels, search = self.labels, self.search
         unlabelled = int(np.count_nonzero(~labels.used()))
@@ -459,11 +459,11 @@ class FittedMethod:
             "recognised": recognised,
             **means,
             **({"exemplars": exemplars} if (exemplars := self.exemplars()) else {}),
-            **self.afterwards.record(),
+            **self.postprocessing.record(),
             **notes,
         }
 
-    def _of_units(self, kernel: Kernel, X: Units, about: Mapping[str, Any]) -> Model:
+    def _model_of_samples(self, kernel: Kernel, X: Samples, about: Mapping[str, Any]) -> Model:
         """Return the model that compares new samples with its support samples."""
         rows = self._required_rows()
         return Model(
@@ -475,7 +475,7 @@ class FittedMethod:
             **about,
         )
 
-    def _of_features(self, kernel: Kernel, X: Units, about: Mapping[str, Any]) -> FeatureModel:
+    def _model_of_features(self, kernel: Kernel, X: Samples, about: Mapping[str, Any]) -> FeatureModel:
         """Return the model on features of new samples, which needs no training samples."""
         columns = self._required_rows()
         return FeatureModel(
@@ -498,7 +498,7 @@ class FittedMethod:
 
 
 def rows_seen(
-    layers: Layers | None, data: Data, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+    layers: Layers | None, data: FitData, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     """Return the samples that the solver must classify for the layers: whole chains if required."""
     if layers is None or data.residues is None or not layers.needs_chains():

@@ -441,11 +441,11 @@ def _packed(name: str, file: Path) -> "tuple[PackedModel, dict[str, Any], Arrays
     header, arrays = model.state() if lsgkm else load_archive(file)
     windows = model if isinstance(model, Model) else model.windows
     alphabet = "features" if windows.alphabet is None else windows.alphabet.name
-    words = alphabet, _words(windows.kernel), ", ".join(windows.classes), windows.n_columns, file.name
+    words = alphabet, _kernel_text(windows.kernel), ", ".join(windows.classes), windows.n_columns, file.name
     return PackedModel(name, *words), header, arrays
 
 
-def _words(kernel: "Kernel") -> str:
+def _kernel_text(kernel: "Kernel") -> str:
     """Return a kernel as on the command line, with l, k and the parameters that differ from their defaults."""
     declared = inspect.signature(type(kernel)).parameters
     shown = [

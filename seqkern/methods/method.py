@@ -32,16 +32,16 @@ from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
-from seqkern.methods.fitted import Afterwards, FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
+from seqkern.methods.fitted import FittedMethod, InnerFits, Postprocessing, Search, fit_after_choice, rows_seen
 from seqkern.methods.sources import (
     NOBODY,
-    Data,
+    FitData,
     HeldGram,
     HeldMatrices,
+    MemoryBudget,
     Part,
-    Room,
+    Samples,
     Source,
-    Units,
     Watch,
     check_source,
     feature_form,
@@ -58,7 +58,7 @@ from seqkern.study.feasible import check_training_part
 # Finished parts of a training or cross-validation: what they depend on, and the fits of the inner loop.
 
 
-def identity_of(method: "Method", data: Data) -> str:
+def identity_of(method: "Method", data: FitData) -> str:
     """Return a text of everything that a method's results on the data depend on, besides the folds."""
     kernels: list[Any] = []
     for name, kernel in method.kernels.items():
@@ -74,7 +74,7 @@ def identity_of(method: "Method", data: Data) -> str:
     return canonical_json([build_digest(), kernels, data.labels.digest(), residues, repr(how)])
 
 
-class FinishedFits:
+class CheckpointedFits:
     """The fits of an inner loop in a `Checkpoint`, with the convergence failures of the kernels' own fits.
 
     `failed` collects the failures, including those of fits that are restored instead of repeated.
@@ -208,7 +208,7 @@ class Method:
         """Return the memory that the solvers need besides a Gram matrix."""
         return max(solver.gram_bytes(n) for solver in self.solvers)
 
-    def gives(self, kernel: str, X: Units) -> str:
+    def gives(self, kernel: str, X: Samples) -> str:
         """Return the kind of input that the solvers get from a kernel; see `seqkern.kernels.kernel_specs`.
 
         Parameters
@@ -274,7 +274,7 @@ class Method:
 
     def sources(
         self,
-        X: Units,
+        X: Samples,
         *,
         grams: Mapping[str, Sequence[GramMatrix]] | None = None,
         memory_limit: int | str | None = None,
@@ -306,16 +306,16 @@ class Method:
             for name, kernel in self.kernels.items():
                 if kernel is not None and self.gives(name, X) == "features":
                     kernel.check_features_for(f"solver {names} learns from features")
-        room = Room.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix)
-        strict = room if memory_limit is None else replace(room, most=room.limit)
-        held = None if self.search.budget is None else HeldMatrices(X, room=strict, n_threads=n_threads)
+        memory_budget = MemoryBudget.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix)
+        strict = memory_budget if memory_limit is None else replace(memory_budget, most=memory_budget.limit)
+        held = None if self.search.budget is None else HeldMatrices(X, memory_budget=strict, n_threads=n_threads)
         make = functools.partial(
             make_source,
             form=feature_form(self.solvers) if self.input == "features" else {},
             memory_limit=memory_limit,
             n_threads=n_threads,
             held=held,
-            room=room,
+            memory_budget=memory_budget,
         )
         stored = {} if grams is None else grams
         sources = {
@@ -333,7 +333,7 @@ class Method:
             held.expect([source.takes for source in sources.values() if isinstance(source, HeldGram)])
         return sources
 
-    def data(self, X: Units, labels: Labels, residues: Residues | None = None, **options: Any) -> Data:
+    def data(self, X: Samples, labels: Labels, residues: Residues | None = None, **options: Any) -> FitData:
         """Return the Data of some samples in the form for this method.
 
         Parameters
@@ -356,7 +356,7 @@ class Method:
         ParameterError, GramError
             As for `sources`.
         """
-        return Data(labels, self.sources(X, **options), residues, np.flatnonzero(~labels.used()))
+        return FitData(labels, self.sources(X, **options), residues, np.flatnonzero(~labels.used()))
 
     def check(self, labels: Labels, *, groups: npt.NDArray[Any] | None = None, place: str = "") -> None:
         """Raise an error, before any kernel is computed, if a solver cannot learn the labels of a training set.
@@ -401,7 +401,7 @@ class Method:
 
     def fit(
         self,
-        data: Data,
+        data: FitData,
         rows: npt.NDArray[np.int64] | None = None,
         *,
         ahead: npt.NDArray[np.int64] | None = None,
@@ -413,7 +413,7 @@ class Method:
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
         return _Fitting(self, data, rows, watch, finished).run(ahead, choice)
 
-    def choose(self, data: Data, rows: npt.NDArray[np.int64] | None = None, *, watch: Watch = NOBODY) -> Choice:
+    def choose(self, data: FitData, rows: npt.NDArray[np.int64] | None = None, *, watch: Watch = NOBODY) -> Choice:
         """Choose a kernel and a solver's parameters on a training set, without training.
 
         Parameters
@@ -441,7 +441,7 @@ class _Fitting:
     def __init__(
         self,
         method: Method,
-        data: Data,
+        data: FitData,
         rows: npt.NDArray[np.int64],
         watch: Watch,
         finished: Checkpoint | None = None,
@@ -454,7 +454,7 @@ class _Fitting:
         self.labels = data.labels.take(rows)
         self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
         self.failed_weights: list[Warning] = []
-        self.finished = None if finished is None else FinishedFits(finished, self.failed_weights)
+        self.finished = None if finished is None else CheckpointedFits(finished, self.failed_weights)
         self.compared: list[Rung] = []
         self.n_held_out = 0
         self.n_failed = 0
@@ -469,7 +469,7 @@ class _Fitting:
         with unconverged():  # they are counted
             choice = self.choose() if choice is None else choice
             solver = self.make(choice.spec, self.labels.kind)
-            afterwards = self.fit_afterwards(choice, solver)
+            postprocessing = self.fit_postprocessing(choice, solver)
             layers = self.fit_layers(choice, solver, self.rows if ahead is None else ahead)
         seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
         part, converged = self.prepare(choice, seen)
@@ -483,7 +483,7 @@ class _Fitting:
             part=part,
             ahead=seen,
             solver=self.train(choice, solver, part),
-            afterwards=afterwards,
+            postprocessing=postprocessing,
             layers=layers,
             inner=InnerFits(
                 choice.n_fits + self.n_held_out, choice.not_converged + self.n_failed, len(self.failed_weights)
@@ -556,10 +556,10 @@ class _Fitting:
         K, _ = pairs[self.method.candidates[0][0]](every, every[:0], self.labels.signs())
         return cluster_groups(K[np.ix_(positive, positive)], positive, n, self.labels.groups)
 
-    def fit_afterwards(self, choice: Choice, solver: Solver) -> Afterwards:
+    def fit_postprocessing(self, choice: Choice, solver: Solver) -> Postprocessing:
         """Fit calibration and threshold to held-out decision values."""
         if self.method.layers:
-            return Afterwards()
+            return Postprocessing()
         fitted = fit_after_choice(
             self.pair(self.data.source(choice.kernel), self.rows),
             self.labels,

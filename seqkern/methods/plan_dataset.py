@@ -24,7 +24,7 @@ from seqkern.gram.transforms.gram_transform import GramTransform, build_transfor
 from seqkern.kernels.kernel import Kernel, StoredForm
 from seqkern.kernels.kernel_specs import solver_input
 from seqkern.methods.crossval import REPORTED_ROWS
-from seqkern.methods.sources import RECORD_BYTES, TRANSFORMED, HeldKernel, Room, Units
+from seqkern.methods.sources import RECORD_BYTES, TRANSFORMED, HeldKernel, MemoryBudget, Samples
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.contract import Solver
@@ -112,7 +112,7 @@ class KernelInput:
     """
 
     kernel: Kernel  # Not fitted
-    X: Units  # All samples
+    X: Samples  # All samples
     gives: str  # What the solvers get
     stored: int = 0  # Number of stored matrices that it is made from; 0 if it is computed for each training set
     # Whether the matrix of all samples is computed once by each job and kept, as for a choice among many kernels
@@ -271,17 +271,17 @@ class Fits:
 
 
 @dataclass(frozen=True, eq=False)
-class FilledRoom:
+class FilledMemory:
     """Memory that a choice among many kernels fills with their matrices, since not all of them fit."""
 
-    room: Room  # The memory
+    memory_budget: MemoryBudget  # The memory
     kernels: Mapping[str, HeldKernel]  # Those whose matrices solvers get, by name
 
     def peak(self, name: str, train: int, test: int) -> int:
         """Return the peak memory of matrices and a fit with a kernel, in bytes."""
         own = self.kernels[name]
-        need = self.room.slice_bytes(train, test, max(1, len(own.stored)), own.transforms, own.work)
-        return max(self.room.limit, need)
+        need = self.memory_budget.slice_bytes(train, test, max(1, len(own.stored)), own.transforms, own.work)
+        return max(self.memory_budget.limit, need)
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +299,7 @@ class PlannedMethod:
     budget: float | None = None  # Predicted CPU seconds for choosing among many kernels
     # Where slices of a stored matrix exceed it, solvers that can read its rows instead
     memory_limit: int | str | None = None
-    filled: FilledRoom | None = None  # For a choice among many kernels whose matrices do not all fit
+    filled: FilledMemory | None = None  # For a choice among many kernels whose matrices do not all fit
 
     @cached_property
     def candidates(self) -> list[tuple[str, dict[str, Any]]]:
@@ -319,7 +319,7 @@ class PlannedMethod:
             found = FitCost(found.seconds + source.once.seconds, found.bytes + source.once.bytes)
         return found
 
-    def _room(self, kind: str) -> Room | None:
+    def _slice_budget(self, kind: str) -> MemoryBudget | None:
         """Return the memory for slices of stored matrices; None if all solvers must have them."""
         if self.memory_limit is None or self.entry.search.clusters is not None:
             return None
@@ -327,7 +327,7 @@ class PlannedMethod:
         if not all(solver.accepts_rows for solver in solvers):
             return None
         limit = parse_bytes(self.memory_limit)
-        return Room(limit, limit, True, lambda n: max(solver.gram_bytes(n) for solver in solvers))
+        return MemoryBudget(limit, limit, True, lambda n: max(solver.gram_bytes(n) for solver in solvers))
 
     def choosing(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of the inner loop of a fold."""
@@ -408,9 +408,9 @@ class PlannedMethod:
         work = source.work(fits.train, shape.classes)
         each = [self._each(spec, fits.final, shape.kind, work) for spec in fits.specs]
         size = made.bytes + max((one.bytes for one in each), default=0)
-        room = self._room(shape.kind) if source.has_rows else None
-        if room is not None and room.by_rows(fits.train, fits.test):
-            size = room.row_bytes(fits.train)
+        memory_budget = self._slice_budget(shape.kind) if source.has_rows else None
+        if memory_budget is not None and memory_budget.by_rows(fits.train, fits.test):
+            size = memory_budget.row_bytes(fits.train)
         if self.filled is not None and fits.kernel in self.filled.kernels:
             size = max(size, self.filled.peak(fits.kernel, fits.train, fits.test))
         return FitCost(made.seconds + sum(FIT_SECONDS + one.seconds for one in each), size)
@@ -555,12 +555,14 @@ class DatasetPlanner:
         specs = solver.candidates([one.name for one in kernels], entry.search.drawn, entry.seed)
         solvers = [self.costs.solver(spec, kind) for _, spec in specs for kind in kinds]
         limit = parse_bytes(self.study.memory_limit)
-        room = Room(limit, limit, False, lambda n: max(one.gram_bytes(n) for one in solvers))
-        held = sum(room.held_bytes(len(X), own.values())) <= limit
+        memory_budget = MemoryBudget(limit, limit, False, lambda n: max(one.gram_bytes(n) for one in solvers))
+        held = sum(memory_budget.held_bytes(len(X), own.values())) <= limit
         parts = {one.name: len(own[one.name].stored) if held and one.name in own else 0 for one in kernels}
         inputs = {one.name: self._input(one, entry, parts[one.name], held) for one in kernels}
         budget = kernel.seconds / n_folds
-        return PlannedMethod(entry, inputs, self.costs, budget=budget, filled=None if held else FilledRoom(room, own))
+        return PlannedMethod(
+            entry, inputs, self.costs, budget=budget, filled=None if held else FilledMemory(memory_budget, own)
+        )
 
     def _portfolio(self, kernel: AutoKernel, entry: MethodEntry) -> Sequence[KernelEntry]:
         """Return the kernels represented by ``auto``."""

@@ -535,7 +535,7 @@ def _search(
                 hardest.add(windows, model.decision(rows, n_threads=n_threads))
 
 
-def _words(codes: Codes, size: int, k: int) -> npt.NDArray[np.uint64]:
+def _kmer_hashes(codes: Codes, size: int, k: int) -> npt.NDArray[np.uint64]:
     """Return a hash for each k-mer along the last axis; equal k-mers have equal hashes."""
     count = codes.shape[-1] - k + 1
     found = np.zeros((*codes.shape[:-1], max(count, 0)), dtype=np.uint64)
@@ -547,13 +547,13 @@ def _words(codes: Codes, size: int, k: int) -> npt.NDArray[np.uint64]:
 def _shared(positives: SequenceSet, alphabet: Alphabet, k: int) -> npt.NDArray[np.uint64]:
     """Return the hashes of the positives' k-mers, sorted; on both strands if the alphabet has complements."""
     sets = [positives] if alphabet.complement is None else [positives, positives.reverse_complement()]
-    words = [_words(codes, alphabet.size, k) for one in sets for codes in _records(one)]
+    words = [_kmer_hashes(codes, alphabet.size, k) for one in sets for codes in _records(one)]
     return np.unique(np.concatenate(words)) if words else np.empty(0, dtype=np.uint64)
 
 
 def _has(windows: Codes, shared: npt.NDArray[np.uint64], size: int, k: int) -> npt.NDArray[np.bool_]:
     """Return whether each window contains a k-mer with one of the `shared` hashes."""
-    return cast("npt.NDArray[np.bool_]", np.isin(_words(windows, size, k), shared).any(axis=1))
+    return cast("npt.NDArray[np.bool_]", np.isin(_kmer_hashes(windows, size, k), shared).any(axis=1))
 
 
 def with_negatives(X: SequenceSet, labels: Labels, windows: SequenceSet, name: str) -> tuple[SequenceSet, Labels]:

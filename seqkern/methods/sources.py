@@ -141,7 +141,7 @@ class HeldKernel:
 
 
 @dataclass(frozen=True)
-class Room:
+class MemoryBudget:
     """Memory for the matrices of a fit, and the requirements of its solvers.
 
     Fits of up to `limit` bytes slice a stored matrix; larger ones read it by rows if the solvers can. If they
@@ -149,8 +149,8 @@ class Room:
     that the solvers need besides a matrix of n training samples; `without` says what to train instead
     (`Solver.without_matrix`).
 
-    >>> room = Room(limit=10**9, most=2 * 10**9, accepts_rows=True)
-    >>> room.by_rows(10_000, 1000), room.by_rows(20_000, 1000)
+    >>> memory_budget = MemoryBudget(limit=10**9, most=2 * 10**9, accepts_rows=True)
+    >>> memory_budget.by_rows(10_000, 1000), memory_budget.by_rows(20_000, 1000)
     (False, True)
     """
 
@@ -170,7 +170,7 @@ class Room:
         accepts_rows: bool,
         beside: Callable[[int], int] = no_bytes,
         without: str = "",
-    ) -> "Room":
+    ) -> "MemoryBudget":
         """Return the room within a limit; by default half of the available memory, and all of it at most."""
         if memory_limit is not None:
             limit = parse_bytes(memory_limit)
@@ -246,7 +246,7 @@ NOBODY = Watch()
 """The watch that does nothing."""
 
 
-Units = SequenceSet | FeatureTable | SimilarityTable
+Samples = SequenceSet | FeatureTable | SimilarityTable
 
 RECORD_BYTES = 160
 """Memory of a solver for each record in addition to its feature vector, including temporary copies."""
@@ -258,7 +258,7 @@ class Source:
     gives: ClassVar[str] = "gram"
     learns: bool = False
     kernel: Kernel | None = None
-    X: Units | None = None
+    X: Samples | None = None
 
     @property
     def predicted_seconds(self) -> float:
@@ -295,7 +295,7 @@ class Source:
         """Compute and keep the Part of all samples in advance; raise GramError if it does not fit into memory."""
         raise NotImplementedError
 
-    def check_room(self, n_train: int, n_test: int) -> None:
+    def check_memory(self, n_train: int, n_test: int) -> None:
         """Raise GramError, before any work, if a fit does not fit into memory; by default it does."""
 
     def fitted_kernel(self, train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None) -> Kernel:
@@ -307,7 +307,7 @@ class Source:
             )
         return copy.deepcopy(self.kernel).fit(self.units(train), y)
 
-    def units(self, rows: npt.NDArray[np.int64]) -> Units:
+    def units(self, rows: npt.NDArray[np.int64]) -> Samples:
         """Return the samples in some rows; the set itself if the rows are all of them."""
         assert self.X is not None
         return self.X if is_all(rows, len(self.X)) else self.X.take(rows)
@@ -436,8 +436,8 @@ class StoredGram(GramSource):
         ids: Sequence[str] | None = None,
         n_threads: int | None = None,
         kernel: Kernel | None = None,
-        X: Units | None = None,
-        room: Room | None = None,
+        X: Samples | None = None,
+        memory_budget: MemoryBudget | None = None,
     ) -> None:
         self.grams = grams if isinstance(grams, list) else [grams]
         self.ids = X.ids if ids is None and X is not None else ids
@@ -447,7 +447,7 @@ class StoredGram(GramSource):
         self.n_threads = n_threads
         self.kernel = kernel
         self.X = X
-        self.room = room
+        self.memory_budget = memory_budget
 
     @cached_property
     def _on_disk(self) -> bool:
@@ -458,22 +458,22 @@ class StoredGram(GramSource):
 
     def _by_rows(self, n_train: int, n_test: int) -> bool:
         """Return whether solvers get rows of the file instead of slices."""
-        return self.room is not None and self._on_disk and self.room.by_rows(n_train, n_test)
+        return self.memory_budget is not None and self._on_disk and self.memory_budget.by_rows(n_train, n_test)
 
-    def check_room(self, n_train: int, n_test: int) -> None:
+    def check_memory(self, n_train: int, n_test: int) -> None:
         """Check that slices fit into memory, unless the matrix is read by rows."""
-        if self.room is None or self._by_rows(n_train, n_test):
+        if self.memory_budget is None or self._by_rows(n_train, n_test):
             return
-        need = self.room.slice_bytes(n_train, n_test, len(self.grams), len(self.transforms) + self.learns)
-        self.room.check(need, n_train, n_test, stored=any(is_whole_map(gram.values) for gram in self.grams))
+        need = self.memory_budget.slice_bytes(n_train, n_test, len(self.grams), len(self.transforms) + self.learns)
+        self.memory_budget.check(need, n_train, n_test, stored=any(is_whole_map(gram.values) for gram in self.grams))
 
     def values(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> Values:
         """Return the Values of a training and a test set, as slices of the matrices."""
-        if self.room is not None and self._by_rows(len(train), len(test)):
-            return self._rows(self.grams[0], train, test, self.room.for_rows)
-        self.check_room(len(train), len(test))
+        if self.memory_budget is not None and self._by_rows(len(train), len(test)):
+            return self._rows(self.grams[0], train, test, self.memory_budget.for_rows)
+        self.check_memory(len(train), len(test))
         slices = (sliced(gram, train, test) for gram in self.grams)
         return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
 
@@ -494,11 +494,16 @@ class StoredGram(GramSource):
         return Values(gram.values, none, gram.row_diagonal, none[:, 0], {})
 
     @staticmethod
-    def _rows(gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], room: int) -> Values:
+    def _rows(
+        gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], memory_budget: int
+    ) -> Values:
         """Return the Values of one stored matrix as rows read from its file, none of them kept in memory."""
         assert isinstance(gram.values, np.memmap)
         diagonal = gram.row_diagonal
-        K_train, K_test = GramRows(gram.values, train, train, room), GramRows(gram.values, test, train, room)
+        K_train, K_test = (
+            GramRows(gram.values, train, train, memory_budget),
+            GramRows(gram.values, test, train, memory_budget),
+        )
         return Values(K_train, K_test, diagonal[train], diagonal[test], {})
 
 
@@ -512,15 +517,15 @@ class FittedKernel(GramSource):
     """Kernel values from a kernel fitted on each training set."""
 
     kernel: Kernel
-    X: Units
+    X: Samples
 
     def __init__(
         self,
         kernel: Kernel,
-        X: Units,
+        X: Samples,
         transforms: Sequence[GramTransform] = (),
         n_threads: int | None = None,
-        room: Room | None = None,
+        memory_budget: MemoryBudget | None = None,
     ) -> None:
         self.kernel = kernel
         self.X = X
@@ -528,19 +533,19 @@ class FittedKernel(GramSource):
         self.learns = kernel.data_dependent
         self.ids = X.ids
         self.n_threads = n_threads
-        self.room = room
+        self.memory_budget = memory_budget
 
-    def check_room(self, n_train: int, n_test: int) -> None:
+    def check_memory(self, n_train: int, n_test: int) -> None:
         """Check that the matrices fit into memory."""
-        room = Room.of(None, accepts_rows=False) if self.room is None else self.room
-        need = room.slice_bytes(n_train, n_test, transforms=len(self.transforms))
-        room.check(need, n_train, n_test, stored=False)
+        memory_budget = MemoryBudget.of(None, accepts_rows=False) if self.memory_budget is None else self.memory_budget
+        need = memory_budget.slice_bytes(n_train, n_test, transforms=len(self.transforms))
+        memory_budget.check(need, n_train, n_test, stored=False)
 
     def values(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> Values:
         """Return the Values of a kernel fitted on the training set."""
-        self.check_room(len(train), len(test))
+        self.check_memory(len(train), len(test))
         X_train = self.X.take(train)
         kernel = copy.deepcopy(self.kernel).fit(X_train, y)
         columns = kernel.prepare(X_train)
@@ -570,12 +575,12 @@ class ImplicitSource(Source):
 
     gives = "implicit"
     kernel: Kernel
-    X: Units
+    X: Samples
 
     def __init__(
         self,
         kernel: Kernel,
-        X: Units,
+        X: Samples,
         transforms: Sequence[GramTransform] = (),
         memory_limit: int | str | None = None,
     ) -> None:
@@ -597,11 +602,11 @@ class ImplicitSource(Source):
         """Raise ParameterError unless the kernel provides implicit feature vectors."""
         kernel.check_implicit()
 
-    def _bytes(self, kernel: Kernel, X: Units) -> int:
+    def _bytes(self, kernel: Kernel, X: Samples) -> int:
         """Return the bytes of memory that a kernel's implicit feature vectors of `X` take."""
         return DeferredImplicit.bytes_for(kernel, X) if is_deferred(X) else kernel.implicit_bytes(X)
 
-    def _make(self, kernel: Kernel, X: Units) -> KernelOperator:
+    def _make(self, kernel: Kernel, X: Samples) -> KernelOperator:
         """Return the solver input for some samples: an Implicit, deferred if `X` is."""
         return DeferredImplicit(kernel, X) if is_deferred(X) else kernel.implicit(X)
 
@@ -690,20 +695,20 @@ class HeldMatrices:
 
     The folds of an inner loop repeatedly request parts of the same samples: the first request computes a
     matrix, further requests are slices of it. Kernels composed of the same kernels share their matrices. A
-    request for other samples replaces all matrices. If `room` does not suffice, the oldest matrices are
+    request for other samples replaces all matrices. If `memory_budget` does not suffice, the oldest matrices are
     dropped; if a single matrix does not fit beside its slices, the slices are computed without it.
     """
 
     def __init__(
         self,
-        X: "Units",
+        X: "Samples",
         whole: bool = False,
-        room: "Room | None" = None,
+        memory_budget: "MemoryBudget | None" = None,
         n_threads: int | None = None,
     ) -> None:
         self.X = X
         self.whole = whole
-        self.room = Room.of(None, accepts_rows=False) if room is None else room
+        self.memory_budget = MemoryBudget.of(None, accepts_rows=False) if memory_budget is None else memory_budget
         self.n_threads = n_threads
         self.rows = np.zeros(0, dtype=np.int64)
         self.place = np.full(len(X), -1, dtype=np.int64)
@@ -712,13 +717,13 @@ class HeldMatrices:
         self._expected = 0, 0
 
     def expect(self, kernels: "Sequence[HeldKernel]") -> None:
-        """Compute matrices of all samples at the first request if the matrices of all given kernels fit in memory."""
-        self._expected = self.room.held_bytes(len(self.X), kernels)
-        self.whole = sum(self._expected) <= self.room.limit
+        """Compute matrices of all samples at the first request if those of all given kernels fit in memory."""
+        self._expected = self.memory_budget.held_bytes(len(self.X), kernels)
+        self.whole = sum(self._expected) <= self.memory_budget.limit
 
     def check_all(self) -> None:
         """Raise TooLargeError unless the largest fit on all samples fits into memory by itself."""
-        self.room.check(self._expected[1], len(self.X), 0, stored=False)
+        self.memory_budget.check(self._expected[1], len(self.X), 0, stored=False)
 
     def divide(self, processes: int) -> int:
         """Divide the memory among forked processes with separate fits.
@@ -726,10 +731,10 @@ class HeldMatrices:
         Return how many of them have room for a fit, at least 1.
         """
         matrices, fit = self._expected
-        limit = self.room.limit - (matrices if self.whole else 0)  # matrices of all samples are shared
+        limit = self.memory_budget.limit - (matrices if self.whole else 0)  # matrices of all samples are shared
         processes = max(1, min(processes, limit // max(1, fit)))
         if not self.whole:
-            self.room = replace(self.room, limit=limit // processes)
+            self.memory_budget = replace(self.memory_budget, limit=limit // processes)
         return processes
 
     def include(self, rows: npt.NDArray[np.int64], need: int) -> None:
@@ -739,7 +744,7 @@ class HeldMatrices:
             self.rows = np.arange(len(self.X)) if self.whole else np.unique(rows)
             self.place[:] = -1
             self.place[self.rows] = np.arange(len(self.rows))
-        self._most = max(0, self.room.limit - need) // max(1, 8 * len(self.rows) ** 2)
+        self._most = max(0, self.memory_budget.limit - need) // max(1, 8 * len(self.rows) ** 2)
         self._forget(self._most)
 
     def _forget(self, most: int) -> None:
@@ -754,7 +759,7 @@ class HeldMatrices:
             if not self._most:
                 return None
             self._forget(self._most - 1)
-            limit, X = self.room.limit, self.X.take(self.rows)
+            limit, X = self.memory_budget.limit, self.X.take(self.rows)
             self._matrices[key] = compute_gram(kernel, X, memory_limit=limit, n_threads=self.n_threads)
         return self._matrices[key]
 
@@ -762,7 +767,9 @@ class HeldMatrices:
         """Return the values of a kernel that learns nothing: slices of its matrix if there is room for it."""
         gram = self.matrix(kernel)
         if gram is None:
-            return FittedKernel(kernel, self.X, n_threads=self.n_threads, room=self.room).values(train, test)
+            return FittedKernel(kernel, self.X, n_threads=self.n_threads, memory_budget=self.memory_budget).values(
+                train, test
+            )
         return sliced(gram, self.place[train], self.place[test])
 
 
@@ -773,7 +780,7 @@ class HeldGram(GramSource):
     """
 
     kernel: Kernel
-    X: "Units"
+    X: "Samples"
 
     def __init__(self, kernel: Kernel, held: "HeldMatrices", transforms: Sequence[GramTransform] = ()) -> None:
         self.kernel = kernel
@@ -790,24 +797,28 @@ class HeldGram(GramSource):
         """The memory requirements of the kernel."""
         return HeldKernel.of(self.kernel, self.X, len(self.transforms))
 
-    def check_room(self, n_train: int, n_test: int) -> None:
+    def check_memory(self, n_train: int, n_test: int) -> None:
         """Raise GramError unless a fit without kept matrices fits in memory."""
-        self.held.room.check(self._need(n_train, n_test), n_train, n_test, stored=False)
+        self.held.memory_budget.check(self._need(n_train, n_test), n_train, n_test, stored=False)
 
     def _need(self, n_train: int, n_test: int) -> int:
         """Return the bytes of memory of a fit besides the kept matrices."""
         takes = self.takes
-        return self.held.room.slice_bytes(n_train, n_test, max(1, len(takes.stored)), takes.transforms, takes.work)
+        return self.held.memory_budget.slice_bytes(
+            n_train, n_test, max(1, len(takes.stored)), takes.transforms, takes.work
+        )
 
     def values(
         self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
     ) -> "Values":
         """Return the Values of a training and a test set."""
-        self.check_room(len(train), len(test))
+        self.check_memory(len(train), len(test))
         self.held.include(np.concatenate((train, test)), self._need(len(train), len(test)))
         if self.form is None:
-            room = self.held.room
-            return FittedKernel(self.kernel, self.X, n_threads=self.n_threads, room=room).values(train, test, y)
+            memory_budget = self.held.memory_budget
+            return FittedKernel(self.kernel, self.X, n_threads=self.n_threads, memory_budget=memory_budget).values(
+                train, test, y
+            )
         # each is sliced before the next is computed, which may take its place
         slices = (self.held.values(kernel, train, test) for kernel in self.form.kernels)
         return self._of(self.form, slices, train, test, y)
@@ -836,10 +847,10 @@ class OperatorSource(ImplicitSource):
     def _check(self, kernel: Kernel) -> None:
         kernel.check_operator()
 
-    def _bytes(self, kernel: Kernel, X: "Units") -> int:
+    def _bytes(self, kernel: Kernel, X: "Samples") -> int:
         return kernel.operator_bytes(X)
 
-    def _make(self, kernel: Kernel, X: "Units") -> KernelOperator:
+    def _make(self, kernel: Kernel, X: "Samples") -> KernelOperator:
         return kernel.operator(X)
 
 
@@ -855,12 +866,12 @@ class FeatureSource(Source):
 
     gives = "features"
     kernel: Kernel
-    X: Units
+    X: Samples
 
     def __init__(
         self,
         kernel: Kernel,
-        X: Units,
+        X: Samples,
         transforms: Sequence[GramTransform] = (),
         *,
         sparse: bool = True,
@@ -883,7 +894,7 @@ class FeatureSource(Source):
         """The feature vectors of all samples, for a kernel without fitting."""
         return self.of(self.kernel, self.X, self.counts)
 
-    def of(self, kernel: Kernel, X: Units, counts: dict[str, int] | None = None) -> Any:
+    def of(self, kernel: Kernel, X: Samples, counts: dict[str, int] | None = None) -> Any:
         """Return the feature vectors of samples for a fitted kernel; see `feature_vectors`.
 
         FeatureBlocks, if requested, are computed on demand.
@@ -945,12 +956,12 @@ class FeatureSource(Source):
         The features of a test set are not stored if their products with weights take less memory, because a solver
         decides by products.
         """
-        room = min(self.limit, available_memory() // 2)
+        memory_budget = min(self.limit, available_memory() // 2)
         out = []
         for place, part in enumerate(parts):
             if isinstance(part, FeatureBlocks) and not (place and part.has_products):
-                part = part.keep(room)
-                room -= part.nbytes if part.stored else 0
+                part = part.keep(memory_budget)
+                memory_budget -= part.nbytes if part.stored else 0
             out.append(part)
         return tuple(out)
 
@@ -982,7 +993,7 @@ def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class FitData:
     """The data of a `Method`, for fitting and for classification.
 
     Labels are NaN or missing for unused samples. `unlabelled` samples are in every training set and in no test
@@ -1003,7 +1014,7 @@ class Data:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData(Data):
+class TrainingData(FitData):
     """The training samples, followed by neighbouring residues without a label.
 
     The matrix of the training samples is computed as a whole. The neighbours are used by layers only: their
@@ -1027,7 +1038,7 @@ class TrainingData(Data):
 
 def make_source(
     kernel: Kernel,
-    X: Units,
+    X: Samples,
     transforms: Sequence[GramTransform] = (),
     *,
     gives: str = "gram",
@@ -1036,7 +1047,7 @@ def make_source(
     memory_limit: int | str | None = None,
     n_threads: int | None = None,
     held: HeldMatrices | None = None,
-    room: Room | None = None,
+    memory_budget: MemoryBudget | None = None,
 ) -> Source:
     """Return the source of a kernel's values in the form required by the solvers.
 
@@ -1055,7 +1066,9 @@ def make_source(
         return FeatureSource(kernel, X, transforms, memory_limit=memory_limit, **(form or {}))
     if len(grams):
         stored = kernel.stored_form()
-        return StoredGram(list(grams), transforms, form=stored, n_threads=n_threads, kernel=kernel, X=X, room=room)
+        return StoredGram(
+            list(grams), transforms, form=stored, n_threads=n_threads, kernel=kernel, X=X, memory_budget=memory_budget
+        )
     if held is not None:
         return HeldGram(kernel, held, transforms)
-    return FittedKernel(kernel, X, transforms, n_threads, room)
+    return FittedKernel(kernel, X, transforms, n_threads, memory_budget)

@@ -13,7 +13,7 @@ from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError, ModelError, ParameterError, TooLargeError
 from seqkern.core.types import PathLike
-from seqkern.evaluation.fold_methods import rows_together
+from seqkern.evaluation.fold_methods import indivisible_groups
 from seqkern.evaluation.folds import relaxed_groups
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.leakage import codes_of
@@ -29,7 +29,7 @@ from seqkern.methods.fitted import FittedMethod, Search
 from seqkern.methods.method import Method
 from seqkern.methods.model import Model
 from seqkern.methods.residue_model import ResidueModel
-from seqkern.methods.sources import TrainingData, Units, Watch
+from seqkern.methods.sources import Samples, TrainingData, Watch
 from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
 from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class SampleGroups:
     """Samples that no fold within a training set separates.
 
-    >>> from seqkern.methods.training import Together
-    >>> Together(None).sentences
+    >>> from seqkern.methods.training import SampleGroups
+    >>> SampleGroups(None).sentences
     ()
     """
 
@@ -68,49 +68,49 @@ class Together:
         return (self.similar.describe(self.unit), *self.reasons) if self.similar else ()
 
 
-def together(
+def group_samples(
     labels: Labels,
-    X: Units,
+    X: Samples,
     window: Window | None = None,
     residues: Residues | None = None,
     *,
     allow_similar: bool = False,
     n_threads: int | None = None,
-) -> "Together":
-    """Join given groups, loci (`rows_together`), chains of residues and groups of similar sequences.
+) -> "SampleGroups":
+    """Join given groups, loci (`indivisible_groups`), chains of residues and groups of similar sequences.
 
     Where the groups are whole chromosomes, similar sequences are not searched for: repeats would join nearly all
     chromosomes into one group.
     """
     if labels.by_chromosome:
-        return Together(labels.groups)
+        return SampleGroups(labels.groups)
     if residues is not None and labels.groups is None:
         others: npt.NDArray[Any] | None = residues.record.astype(str)
     else:
-        others = rows_together(labels, X, window)
+        others = indivisible_groups(labels, X, window)
     sequences = X if residues is None else residues.chains
     if allow_similar or not isinstance(sequences, SequenceSet):
-        return Together(others)
+        return SampleGroups(others)
     similar = similar_groups(sequences, classes=codes_of(labels) if residues is None else None, n_threads=n_threads)
     numbers = similar.groups if residues is None else similar.groups[residues.record]
     kept, reasons = relaxed_groups(numbers, others, labels)
     unit = "sequences" if residues is None else "chains"
     if kept is None:
-        return Together(others, similar, reasons, unit)
-    return Together(merge_groups(len(labels), kept, others), similar, reasons, unit)
+        return SampleGroups(others, similar, reasons, unit)
+    return SampleGroups(merge_groups(len(labels), kept, others), similar, reasons, unit)
 
 
 # Samples to train on, with the kernel matrices of all of them, computed once for every fold and for the model.
 
 
-def training_data(
+def collect_training_data(
     method: Method,
-    X: Units,
+    X: Samples,
     labels: Labels,
     residues: Residues | None = None,
     *,
     window: Window | None = None,
-    kept: Together | None = None,
+    kept: SampleGroups | None = None,
     allow_similar: bool = False,
     tell: Callable[[str], None] | None = None,
     memory_limit: int | str | None = None,
@@ -143,7 +143,7 @@ def training_data(
     if kept is None:
         own = None if residues is None else residues.take(used)
         allowed = allow_similar or not method.divides(labels)
-        kept = together(labels, X, window, own, allow_similar=allowed, n_threads=n_threads)
+        kept = group_samples(labels, X, window, own, allow_similar=allowed, n_threads=n_threads)
         if tell is not None:
             for sentence in kept.sentences:
                 tell(sentence)
@@ -193,7 +193,7 @@ def followed_by(labels: Labels, unlabelled: Labels) -> Labels:
 
 
 def shared_grams(
-    method: Method, X: Units, compute: Callable[[Kernel], GramMatrix], on_disk: bool = False
+    method: Method, X: Samples, compute: Callable[[Kernel], GramMatrix], on_disk: bool = False
 ) -> Mapping[str, list[GramMatrix]]:
     """Return the matrices over all samples that the candidate kernels need, by kernel name; equal ones are one object.
 
@@ -217,7 +217,7 @@ def shared_grams(
 
 
 def files_of(
-    method: Method, X: Units, files: Sequence[PathLike], compute: Callable[..., GramMatrix]
+    method: Method, X: Samples, files: Sequence[PathLike], compute: Callable[..., GramMatrix]
 ) -> Callable[[Kernel], GramMatrix]:
     """Return a function that opens a kernel's matrix in its file, or computes it there.
 
@@ -256,7 +256,7 @@ def files_of(
 
 
 def train_model(
-    X: Units,
+    X: Samples,
     labels: Labels,
     kernel: Kernel | Mapping[str, Kernel],
     solver: str | Mapping[str, Any] | Sequence[Any],
@@ -372,7 +372,7 @@ def train_model(
         search=Search(folds, metric, seed, rule, free or Free()),
     )
     window = (notes or {}).get("window")
-    data = training_data(
+    data = collect_training_data(
         method,
         X,
         labels,

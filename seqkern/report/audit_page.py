@@ -59,14 +59,14 @@ def findings_table(caption: str, findings: Sequence[Finding], n_test: int) -> Ma
     ]
     rows = []
     for one in findings:
-        name, meaning = _words(one.kind, one.limit)
+        name, meaning = _overlap_names(one.kind, one.limit)
         share = f"{100 * one.test / n_test:.1f} %" if n_test else "–"
         counts = [number(value, 0) for value in (one.strongest, one.conflicts, one.within_training, one.within_test)]
         rows.append([name, meaning, number(one.test, 0), share, *counts])
     return table(caption, columns, rows, class_="text")
 
 
-def _words(kind: str, limit: float | None) -> tuple[str, str]:
+def _overlap_names(kind: str, limit: float | None) -> tuple[str, str]:
     """Return the name and the meaning of a kind of overlap."""
     if kind.startswith("identity_"):
         share = f"{100 * float(kind.removeprefix('identity_')):g} %"
@@ -154,7 +154,7 @@ def _nearest(found: Audit) -> Markup | None:
     rows = []
     for row in islice(overlap_rows(found.parts, found.relations), MOST_ROWS):
         pair = [f"{row['test_label'] or '?'}, {row['train_label'] or '?'}"] if labels else []
-        kind = _words(row["kind"], found.relations.k)[0]
+        kind = _overlap_names(row["kind"], found.relations.k)[0]
         rows.append([row["test_id"], row["train_id"], *pair, kind, number(row["identity"]), row["stretch"] or "–"])
     more = f" (the first {MOST_ROWS} of {count:,}; the rest is in overlap.tsv)" if count > MOST_ROWS else ""
     listed = table(f"Test sequences and their nearest training relatives{more}", columns, rows, class_="ids")

@@ -82,7 +82,7 @@ def references() -> "dict[str, Reference]":
     for entry in entries:
         key = entry[entry.index("{") + 1 : entry.index(",")]
         fields = re.findall(r"^  (\w+) = \{(.*)\},?$", entry, flags=re.MULTILINE)
-        found[key] = Reference(key, entry, {name: plain(text) for name, text in fields})
+        found[key] = Reference(key, entry, {name: without_tex(text) for name, text in fields})
     return found
 
 
@@ -114,10 +114,10 @@ def own_bibtex() -> str:
     return f"@software{{seqkern,\n{lines}\n}}"
 
 
-def plain(text: str) -> str:
+def without_tex(text: str) -> str:
     r"""Return the text of a BibTeX field without TeX commands.
 
-    >>> plain(r"Sch{\"o}lkopf, {SVM} 97--105")
+    >>> without_tex(r"Sch{\"o}lkopf, {SVM} 97--105")
     'Schölkopf, SVM 97–105'
     """
     text = text.replace(r"{\ss}", "ß")

@@ -251,7 +251,7 @@ class Labels:
         return digest.hexdigest()
 
     def used(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of the samples with a label, bool (n,)."""
+        """Return a mask of the samples that have a label, bool (n,)."""
         return ~np.isnan(self.y) if self.kind == "real" else self.y != UNLABELLED
 
     @property

@@ -304,7 +304,7 @@ class Segment:
         return np.concatenate(([0], np.cumsum(masked, dtype=np.int32))) if masked.any() else None
 
     def bare(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of the records that consist only of masked residues, bool (records,)."""
+        """Return a mask of the records of masked residues only, bool (records,)."""
         if self.masked is None:
             return self.starts == self.stops
         return self.masked[self.stops] - self.masked[self.starts] == self.stops - self.starts

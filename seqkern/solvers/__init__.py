@@ -1,6 +1,6 @@
 """Solvers: scikit-learn estimators that learn from a Gram matrix, a feature matrix or an Implicit.
 
-`solver_table.py` lists the classes; the stub ``__init__.pyi`` says where each is imported from on first use:
+`solver_specs.py` lists the classes; the stub ``__init__.pyi`` says where each is imported from on first use:
 ``from seqkern.solvers import PSVC``.
 """
 

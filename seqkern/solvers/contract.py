@@ -21,7 +21,7 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.memory import WITHOUT_MATRIX
-from seqkern.core.specs import plain
+from seqkern.core.specs import json_form
 from seqkern.core.types import Arrays, Header
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
@@ -115,7 +115,7 @@ class Stored(Estimator):
         """Return the solver as a config would write it: ``{"solver": name, parameter: value, …}``."""
         return {
             "solver": self.name,
-            **{key: plain(value) for key, value in self.get_params(deep=False).items()},
+            **{key: json_form(value) for key, value in self.get_params(deep=False).items()},
         }
 
 

@@ -132,7 +132,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), folds=3)]
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the cost of all fits of the binary solver."""
+        """Return the cost of the fits of the binary solver."""
         return self.binary.fit_cost(work).times(1 + self.folds)
 
     def probabilities(

@@ -17,7 +17,7 @@ from seqkern.core.declarations import DECIMAL, Number, Parameter, parse_value
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
-from seqkern.core.specs import normal_values, parse_spec, plain
+from seqkern.core.specs import json_form, normal_values, parse_spec
 
 if TYPE_CHECKING:
     from seqkern.solvers.contract import Solver
@@ -360,7 +360,7 @@ def expand_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list
 
 def build_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list[tuple[dict[str, Any], "Solver"]]:
     """Return the specs of a grid, each with its solver."""
-    return [(plain(point), build_solver(point)) for point in _points(spec, search, ends)]
+    return [(json_form(point), build_solver(point)) for point in _points(spec, search, ends)]
 
 
 def _points(spec: Spec, search: bool, ends: bool) -> list[dict[str, Any]]:
@@ -409,7 +409,7 @@ def draw_spec(spec: Spec, rng: np.random.Generator, *, search: bool = False) -> 
             choices = _choices(name, key, value, search, False)
             drawn[key] = choices[rng.integers(len(choices))]
     build_solver(drawn)
-    return plain(drawn)
+    return json_form(drawn)
 
 
 def has_range(spec: Spec) -> bool:
@@ -659,7 +659,7 @@ def _choices(name: str, key: str, value: Any, search: bool, ends: bool) -> list[
     if _is_one_value(name, key):
         return [value]
     if isinstance(value, dict) and "solver" in value:
-        return [plain(point) for point in _points(value, search, ends)]
+        return [json_form(point) for point in _points(value, search, ends)]
     if isinstance(value, Range):
         if ends:
             return value.ends

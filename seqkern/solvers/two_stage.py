@@ -360,7 +360,7 @@ class FilteredSVC(BinarySolver):
             "converged": all(report["converged"] for report in reports),
             "residual": max(report["residual"] for report in reports),
             "n_left_out": left_out,
-            "remark": "; ".join([*dict.fromkeys(remarks), _told(left_out, y)]),
+            "remark": "; ".join([*dict.fromkeys(remarks), _left_out_text(left_out, y)]),
         }
 
     def _outside(self, K: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], dict[str, Any]]:
@@ -392,7 +392,7 @@ class FilteredSVC(BinarySolver):
         self.left_out_ = arrays["left_out"]
 
 
-def _told(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
+def _left_out_text(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
     """Return a description of the rows left out, with a remedy if more than half of a class is left out."""
     sizes = [int(np.sum(y == sign)) for sign in (-1.0, 1.0)]
     several = [f"{few} of {size} {word}" for few, size, word in zip(left_out, sizes, WORDS, strict=True)]

@@ -586,7 +586,7 @@ class DataEntry:
 
     @classmethod
     def of_results(cls, entry: Mapping[str, Any]) -> DataEntry:
-        """Return the known parts of the entry of a finished study, perhaps of another version.
+        """Return the readable part of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------

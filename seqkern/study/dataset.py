@@ -32,7 +32,7 @@ from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_v
 from seqkern.sequences.tables import Data, FeatureTable, SimilarityTable
 from seqkern.sequences.views import Segments
 from seqkern.study.data_entry import DataEntry, ResidueOptions
-from seqkern.study.readers import Material, material_of
+from seqkern.study.readers import RawDataset, read_raw_dataset
 from seqkern.study.tables import PROTOCOL, Columns, TaskTable, labels_of_columns, liao_noble, unit_columns
 
 KINDS: dict[str, type[SequenceSet] | type[FeatureTable] | type[SimilarityTable]] = {
@@ -288,7 +288,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
             "total": int(lengths.sum()),
         }
         if sequence_views(X):
-            result["sequences"] = {name: _of_view(view) for name, view in sequence_views(X).items()}
+            result["sequences"] = {name: _view_summary(view) for name, view in sequence_views(X).items()}
         if dataset.residues is not None:
             lengths = dataset.residues.chains.lengths
             result["chains"] = {
@@ -307,7 +307,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     return result | {"counts": dict(X.counts), "digest": X.digest(), **dataset.notes}
 
 
-def _of_view(view: Segments) -> dict[str, Any]:
+def _view_summary(view: Segments) -> dict[str, Any]:
     """Return the alphabet, number and lengths of the nonempty sequences of one view."""
     lengths = view.lengths[view.lengths > 0]
     known = {"alphabet": view.alphabet.name, "n": len(lengths)}
@@ -353,7 +353,7 @@ def _write_samples(dataset: Dataset, path: Path) -> None:
 LEFT_OUT = "chains without a known state left out"
 
 
-def cut_residues(material: Material, wanted: ResidueOptions) -> tuple[Material, Residues]:
+def cut_residues(material: RawDataset, wanted: ResidueOptions) -> tuple[RawDataset, Residues]:
     """Return the material of chains converted to one window per residue, and the residue and chain of each."""
     if STATES not in material.X.tracks:
         raise ConfigError(
@@ -377,7 +377,7 @@ def cut_residues(material: Material, wanted: ResidueOptions) -> tuple[Material, 
     return replace(material, X=windows, columns=of_residues, options=options, notes=notes), residues
 
 
-def _with_known_states(material: Material) -> tuple[SequenceSet, Columns]:
+def _with_known_states(material: RawDataset) -> tuple[SequenceSet, Columns]:
     """Return the chains that have a known state, with their columns; the others are counted as left out."""
     X = material.X
     known = np.concatenate(([0], np.cumsum(X.tracks[STATES] != 0)))
@@ -447,7 +447,7 @@ def make_dataset(
     (15, {'decoy': 10, 'donor': 5})
     """
     entry = DataEntry.parse(entry)
-    material, residues = material_of(entry, base_dir, data_dir, seed, n_threads), None
+    material, residues = read_raw_dataset(entry, base_dir, data_dir, seed, n_threads), None
     if entry.residues is not None:
         material, residues = cut_residues(material, entry.residues)
     roles: Mapping[str, npt.ArrayLike] | None = material.roles
@@ -457,7 +457,7 @@ def make_dataset(
         material.notes["sources"].append(own)
     elif entry.tasks == "families":
         roles = _family_roles(material, seed)
-    tasks = _one_task(material) if roles is None else _tasks_of_roles(material, roles)
+    tasks = _one_task(material) if roles is None else _role_tasks(material, roles)
     notes = material.notes | ({} if entry.title is None else {"title": entry.title})
     place = f"{material.file}: " if isinstance(material.X, FeatureTable) else ""  # a view has a file of its own
     for leak in (leaks := leaked_features(material.X, [task.labels for task in tasks.values()])):
@@ -572,7 +572,7 @@ def _by_chance(x: npt.NDArray[np.float64], y: npt.NDArray[Any], kind: str) -> fl
     return float(betainc((n - c) / 2, (c - 1) / 2, max(0.0, 1 - share))) if c < n else 1.0
 
 
-def _one_task(material: Material) -> dict[str, Task]:
+def _one_task(material: RawDataset) -> dict[str, Task]:
     """Return the task ``all`` from the label column, with roles from the column ``split``."""
     if "label" not in material.columns:
         if STATES in getattr(material.X, "tracks", ()):
@@ -589,7 +589,7 @@ def _one_task(material: Material) -> dict[str, Task]:
     return {"all": Task("all", labels, None if split is None else np.array(split))}
 
 
-def _family_roles(material: Material, seed: int) -> dict[str, npt.NDArray[np.str_]]:
+def _family_roles(material: RawDataset, seed: int) -> dict[str, npt.NDArray[np.str_]]:
     """Return the roles of the Liao-Noble protocol for each family that is large enough."""
     missing = [key for key in ("superfamily", "family") if key not in material.columns]
     if missing:
@@ -604,7 +604,7 @@ def _family_roles(material: Material, seed: int) -> dict[str, npt.NDArray[np.str
     return liao_noble(columns["superfamily"], columns["family"], seed, fold=fold, **limits)
 
 
-def _tasks_of_roles(material: Material, roles: Mapping[str, npt.ArrayLike]) -> dict[str, Task]:
+def _role_tasks(material: RawDataset, roles: Mapping[str, npt.ArrayLike]) -> dict[str, Task]:
     """Return one binary task for each list of roles ``positive-train``, ``negative-test``, ….
 
     Families named by the source become the groups, so that the inner loop holds out whole families too.

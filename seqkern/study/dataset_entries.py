@@ -310,7 +310,7 @@ class DatasetEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "DatasetEntry":
-        """Return the known parts of the entry of a finished study, perhaps of another version.
+        """Return the readable part of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------

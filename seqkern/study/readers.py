@@ -121,7 +121,7 @@ def places_of_sites(sites: Sites, kept: Collection[int]) -> dict[str, list[str]]
 
 
 @dataclass(frozen=True)
-class Material:
+class RawDataset:
     """The samples of a data set, with the columns for its labels and tasks."""
 
     kind: str  # Kind of the samples
@@ -137,28 +137,28 @@ class Material:
     left_out: tuple[str, ...] = ()  # Ids of the records that a policy left out
 
 
-def material_of(
+def read_raw_dataset(
     entry: DataEntry, base_dir: PathLike, data_dir: PathLike | None, seed: int, n_threads: int | None
-) -> Material:
+) -> RawDataset:
     """Read the samples, columns and notes of a data entry."""
     source = entry.source
     if isinstance(source, FastaSource):
-        return _with_views(entry, _of_fasta(entry, source, base_dir, n_threads, data_dir, seed), base_dir)
+        return _with_views(entry, _raw_from_fasta(entry, source, base_dir, n_threads, data_dir, seed), base_dir)
     if isinstance(source, SeveralSequences):
-        return _with_views(entry, _of_several(entry, source, base_dir), base_dir)
+        return _with_views(entry, _raw_from_several(entry, source, base_dir), base_dir)
     if isinstance(source, TableSource):
-        return _of_table(entry, source, base_dir)
+        return _raw_from_table(entry, source, base_dir)
     if isinstance(source, PublicSource):
-        material = _of_public(entry, source, data_dir)
+        material = _raw_from_public(entry, source, data_dir)
     elif isinstance(source, Simulation):
-        material = _of_simulation(entry, source, seed)
+        material = _raw_from_simulation(entry, source, seed)
     else:
         raise ConfigError("the data set has no source", remedy="give one, such as fasta")
     X, notes = _with_profiles(entry, material.X, base_dir, n_threads, data_dir)
     return _with_views(entry, replace(material, X=X, notes=material.notes | notes), base_dir)
 
 
-def _with_views(entry: DataEntry, material: Material, base_dir: PathLike) -> Material:
+def _with_views(entry: DataEntry, material: RawDataset, base_dir: PathLike) -> RawDataset:
     """Return material with the views of the entry (as tracks if samples are residues), and notes on them."""
     X, notes = material.X, dict(material.notes)
     if entry.similar_by:
@@ -187,14 +187,14 @@ def _with_profiles(
     return source.add_to(X, n_threads=n_threads), {"profiles": source.note()}
 
 
-def _of_fasta(
+def _raw_from_fasta(
     entry: DataEntry,
     given: FastaSource,
     base_dir: PathLike,
     n_threads: int | None,
     data_dir: PathLike | None,
     seed: int,
-) -> Material:
+) -> RawDataset:
     """Return the Material of FASTA files."""
     options, files = dict(entry.labels.options), list(given.paths)
     classes = given.labels or [Path(file).name.split(".")[0] for file in files]
@@ -241,7 +241,7 @@ def _of_fasta(
         notes = notes | {"genome": note_of_regions(entry.genome, columns) | (drawn or {})}
         X = X.replace(counts={**X.counts, **overlaps(read)})
     notes = {"sources": _sources(files, base_dir)} | notes
-    return Material("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(reading.left_out))
+    return RawDataset("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(reading.left_out))
 
 
 def _sources_of(
@@ -301,7 +301,7 @@ def _with_states(
     return replace(reading, sequences=X), [options["file"]]
 
 
-def _of_several(entry: DataEntry, given: SeveralSequences, base_dir: PathLike) -> Material:
+def _raw_from_several(entry: DataEntry, given: SeveralSequences, base_dir: PathLike) -> RawDataset:
     """Return the Material of samples with several sequences."""
     options, files = dict(entry.labels.options), [file for _, file in given.files()]
     where = ", ".join(str(Path(base_dir) / file) for file in files)
@@ -323,7 +323,7 @@ def _of_several(entry: DataEntry, given: SeveralSequences, base_dir: PathLike) -
         columns = _columns_of_records(reading, options, source, (), where)
     columns = columns if source != "none" else {"label": [""] * len(X), **columns}
     notes = {"sources": _sources(files, base_dir), NOTE: given.note()}
-    return Material("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(read.left_out))
+    return RawDataset("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(read.left_out))
 
 
 def _label_source_of_several(entry: DataEntry, given: SeveralSequences, where: str) -> str:
@@ -341,7 +341,7 @@ def _label_source_of_several(entry: DataEntry, given: SeveralSequences, where: s
     return source
 
 
-def _of_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> Material:
+def _raw_from_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> RawDataset:
     """Return the Material of a table of features, similarities or dissimilarities."""
     options = dict(entry.labels.options)
     if options.get("from") not in (None, "column", "tsv"):
@@ -364,10 +364,10 @@ def _of_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> Mater
         columns = columns_of_table(path, X.ids, options, unit="sample")
     else:
         columns = _chosen(found, wanted, path)
-    return Material(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
+    return RawDataset(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
 
 
-def _of_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None) -> Material:
+def _raw_from_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None) -> RawDataset:
     """Return the Material of a public data set; the entry's policies override the registry's."""
     chosen = public_set(given.name)
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
@@ -383,10 +383,10 @@ def _of_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None)
     ]
     notes = {"description": chosen.description, "reference": chosen.reference, "sources": sources}
     where = ", ".join(map(str, paths.values()))
-    return Material(chosen.kind, made.X, made.columns, options, where, made.roles, notes)
+    return RawDataset(chosen.kind, made.X, made.columns, options, where, made.roles, notes)
 
 
-def _of_simulation(entry: DataEntry, given: Simulation, seed: int) -> Material:
+def _raw_from_simulation(entry: DataEntry, given: Simulation, seed: int) -> RawDataset:
     """Return the Material of simulated data; `seed` is used if the entry has none."""
     # Simulated families all have the same size: each is a task.
     options = {"min_family": 1, "min_rest": 1, "whole_families": True, **entry.labels.options}
@@ -403,7 +403,7 @@ def _of_simulation(entry: DataEntry, given: Simulation, seed: int) -> Material:
     taxonomy = {key: list(map(str, data.table[key])) for key in ("family", "superfamily") if key in data.table}
     wanted = {key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table}
     columns = taxonomy | _chosen(data.table, wanted, "simulated data")
-    return Material(
+    return RawDataset(
         "sequences",
         data.sequences,
         columns,

@@ -131,7 +131,7 @@ class SolverEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "SolverEntry":
-        """Return the known parts of the entry of a finished study, perhaps of another version.
+        """Return the readable part of the entry of a finished study, perhaps of another version.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class InnerSettings:
         return self.pooled == "tasks"
 
     @property
-    def afterwards(self) -> dict[str, str]:
+    def postprocessing(self) -> dict[str, str]:
         """The given settings of calibration and threshold, by name."""
         both = {"calibration": self.calibration, "threshold": self.threshold}
         return {name: value for name, value in both.items() if value is not None}
@@ -324,7 +324,7 @@ class InnerSettings:
     @property
     def held_out(self) -> list[str]:
         """The names of the models to be fitted to held-out decision values."""
-        return [name for name, value in self.afterwards.items() if value != PLAIN]
+        return [name for name, value in self.postprocessing.items() if value != PLAIN]
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,7 @@ class LeakageSettings:
     Examples
     --------
     >>> settings = LeakageSettings.parse({"identity": 0.9})
-    >>> settings.identity, settings.together
+    >>> settings.identity, settings.grouping
     (0.9, 'auto')
     """
 
@@ -359,7 +359,7 @@ class LeakageSettings:
     allow_similar: bool = False
 
     @property
-    def together(self) -> bool | str:
+    def grouping(self) -> bool | str:
         """Whether similar samples are kept together: True, False or ``"auto"``."""
         return False if self.allow_similar else self.keep_together
 

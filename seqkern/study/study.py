@@ -11,7 +11,7 @@ from typing import Any
 
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.memory import parse_bytes
-from seqkern.evaluation.held_out import check_afterwards
+from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import check_bound_kernels
 from seqkern.kernels.kernel_specs import check_kind, gives
 from seqkern.solvers.costs import BOUNDS
@@ -347,7 +347,7 @@ class Study:
 
     @classmethod
     def of_results(cls, config: Mapping[str, Any], name: str = "") -> "Study":
-        """Return the known parts of a finished study, perhaps of another version, for its report.
+        """Return the readable part of a finished study, perhaps of another version, for its report.
 
         Parameters
         ----------
@@ -598,7 +598,7 @@ def _inner(given: Mapping[str, Any], places: Places) -> InnerSettings:
     """Return the settings of the inner loop; raise ConfigError for contradictory settings."""
     inner = InnerSettings.parse(given)
     with places.within("inner"):
-        check_afterwards(inner.calibration, inner.threshold)
+        check_postprocessing(inner.calibration, inner.threshold)
     if inner.pools and inner.rule != "best":
         problem = f"{inner.rule} has no effect on a choice by the mean rank over tasks"
         raise places.error(("inner", "rule"), problem, remedy="remove rule, or pooled")

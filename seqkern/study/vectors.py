@@ -52,7 +52,7 @@ def parquet_vectors(name: str, parquet: Any) -> tuple[list[str], npt.NDArray[Any
             f"has {len(lists)} columns of lists: {', '.join(lists)}", file=name, remedy="keep one of them"
         )
     if lists:
-        return ids, _of_lists(table.column(lists[0]), ids, name)
+        return ids, _array_of_lists(table.column(lists[0]), ids, name)
     if not others:
         raise SequenceError("has no column of numbers", file=name, remedy="add the vectors")
     columns = [_numbers(table.column(column), column, name) for column in others]
@@ -64,7 +64,7 @@ def _is_list(kind: Any) -> bool:
     return str(kind).startswith(("list", "large_list", "fixed_size_list"))
 
 
-def _of_lists(column: Any, ids: list[str], name: str) -> npt.NDArray[Any]:
+def _array_of_lists(column: Any, ids: list[str], name: str) -> npt.NDArray[Any]:
     """Return the lists of a column as rows of an array."""
     rows = column.to_numpy()
     lengths = [-1 if row is None else len(row) for row in rows]
@@ -169,16 +169,16 @@ def open_vectors(path: PathLike, ids: PathLike | None = None) -> "VectorFile":
         raise FileError("holds its own ids", file=name, remedy="remove the file of ids, which is for .npy only")
     with _readable(name):
         if head.startswith(b"\x93NUMPY"):
-            found = _of_npy(Path(path), ids)
+            found = _npy_file(Path(path), ids)
         elif head.startswith(b"PK"):
-            found = _of_npz(name)
+            found = _npz_file(name)
         elif head.startswith(b"\x89HDF"):
-            found = _of_hdf5(name)
+            found = _hdf5_file(name)
         elif head.startswith(b"PAR1"):
-            found = _of_table(name, *parquet_vectors(name, _library("pyarrow.parquet", name)))
+            found = _table_file(name, *parquet_vectors(name, _library("pyarrow.parquet", name)))
         else:
             table, _ = read_features(path, ())
-            found = _of_table(name, table.ids, table.values)
+            found = _table_file(name, table.ids, table.values)
     if not found.keys:
         raise SequenceError("contains no vectors", file=name, remedy="check how the file was created")
     return found
@@ -232,7 +232,7 @@ def _library(module: str, name: str) -> Any:
         ) from error
 
 
-def _of_npy(path: Path, ids: PathLike | None) -> "VectorFile":
+def _npy_file(path: Path, ids: PathLike | None) -> "VectorFile":
     """Return the rows of a memory-mapped ``.npy`` table, with the ids of a text file."""
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -249,19 +249,19 @@ def _of_npy(path: Path, ids: PathLike | None) -> "VectorFile":
     if not found.is_file():
         raise FileError("no such file", file=found, remedy="check the path")
     lines = found.read_text(encoding="utf-8", errors="backslashreplace").splitlines()
-    return _of_table(str(path), [line.strip() for line in lines if line.strip()], values, str(found))
+    return _table_file(str(path), [line.strip() for line in lines if line.strip()], values, str(found))
 
 
-def _of_npz(name: str) -> "VectorFile":
+def _npz_file(name: str) -> "VectorFile":
     """Return the arrays of a ``.npz`` archive."""
     archive = zipfile.ZipFile(name)
     names = [entry.removesuffix(".npy") for entry in archive.namelist()]
     if {IDS, VALUES} <= set(names):
-        return _of_table(name, _texts(read_entry(archive, IDS), name), read_entry(archive, VALUES))
+        return _table_file(name, _texts(read_entry(archive, IDS), name), read_entry(archive, VALUES))
     return VectorFile(name, {key: key for key in names}, lambda key: read_entry(archive, key))
 
 
-def _of_hdf5(name: str) -> "VectorFile":
+def _hdf5_file(name: str) -> "VectorFile":
     """Return the arrays of an HDF5 file; ids are their names, or their attribute ``original_id``."""
     h5py = _library("h5py", name)
     check_heaps(Path(name))
@@ -280,13 +280,13 @@ def _of_hdf5(name: str) -> "VectorFile":
         if item.size * item.dtype.itemsize > DENSEST * os.path.getsize(name):
             raise ValueError(f"{path!r} is larger than compression allows")
     if {IDS, VALUES} <= set(found):
-        return _of_table(name, _texts(found[IDS][...], name), found[VALUES][...])
+        return _table_file(name, _texts(found[IDS][...], name), found[VALUES][...])
     ids = [_text(item.attrs.get("original_id", path)) for path, item in found.items()]
     _check_ids(ids, name)
     return VectorFile(name, dict(zip(ids, found.values(), strict=True)), lambda item: item[...])
 
 
-def _of_table(name: str, ids: Sequence[str], values: npt.NDArray[Any], ids_file: str | None = None) -> "VectorFile":
+def _table_file(name: str, ids: Sequence[str], values: npt.NDArray[Any], ids_file: str | None = None) -> "VectorFile":
     """Return the rows of a table with their ids."""
     if values.ndim != 2:
         shape = " × ".join(map(str, values.shape)) or "a single number"

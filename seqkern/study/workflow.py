@@ -204,7 +204,7 @@ def read_failures(text: str) -> "Iterator[FailedJob]":
     for found in FAILED_GROUP.finditer(text):
         ids = re.findall(r"^ +jobid: (\S+)$", found[3], re.MULTILINE)
         if not all(finished.get(job, -1) > found.start() for job in ids):
-            yield from _of_group(found[2], _fields(found[3]))
+            yield from _failed_jobs_of_group(found[2], _fields(found[3]))
 
 
 def _failed_job(rule: str, fields: Mapping[str, str], text: str) -> "FailedJob":
@@ -225,7 +225,7 @@ def _failed_job(rule: str, fields: Mapping[str, str], text: str) -> "FailedJob":
     )
 
 
-def _of_group(group: str, fields: Mapping[str, str]) -> "list[FailedJob]":
+def _failed_jobs_of_group(group: str, fields: Mapping[str, str]) -> "list[FailedJob]":
     """Return the failed jobs of a group from the log of their SLURM job; if none is found, the group."""
     path = _relative(fields.get("log", "").removesuffix(CHECK))
     text = _read(path)

@@ -8,7 +8,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ParameterError
-from seqkern.core.specs import build_spec, class_schema, parse_spec, plain, schema_of
+from seqkern.core.specs import build_spec, class_schema, json_form, parse_spec, schema_of
 from seqkern.gram.transforms import TRANSFORMS, build_transform, repair_transforms
 from seqkern.kernels import KERNELS, build_kernel
 from seqkern.kernels.feature_transforms import FEATURE_TRANSFORMS
@@ -143,7 +143,7 @@ def validators():
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES, ids=str)
 def test_the_schema_takes_what_can_be_built(kind, example, validators):
     spec = json.loads(json.dumps(example.spec()))
-    assert plain(BUILD[kind](spec).spec()) == spec
+    assert json_form(BUILD[kind](spec).spec()) == spec
     validators[kind].validate(spec)
 
 

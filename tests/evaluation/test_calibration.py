@@ -19,7 +19,7 @@ from seqkern.evaluation.calibration import (
     fit_sigmoid,
     sigmoid,
 )
-from seqkern.evaluation.held_out import fit_afterwards, held_out_decisions
+from seqkern.evaluation.held_out import fit_postprocessing, held_out_decisions
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.methods.loading import load_model
@@ -189,7 +189,7 @@ def test_the_same_seed_gives_the_same_bits():
 
     def fitted(seed):
         decisions, folds, _ = held_out_decisions(Spy(K).pair, labels, build_solver(SPEC), folds=3, seed=seed)
-        return fit_afterwards(decisions, labels.signs() > 0, folds, calibration="platt")[0]
+        return fit_postprocessing(decisions, labels.signs() > 0, folds, calibration="platt")[0]
 
     first, second, other = fitted(1), fitted(1), fitted(2)
     assert first == second

@@ -9,7 +9,7 @@ from seqkern.core.errors import FoldError
 from seqkern.evaluation import make_folds
 from seqkern.evaluation.fold_methods import Samples, fewer_folds, with_train_size
 from seqkern.evaluation.folds import Split, chain_labels, groups_of_chains, relaxed_groups
-from seqkern.evaluation.leakage import find_links, groups_of, kept_groups, kept_where, told
+from seqkern.evaluation.leakage import find_links, grouping_arguments, grouping_place, groups_of, similarity_messages
 from seqkern.formats import STATES, Residues
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -74,13 +74,15 @@ def test_what_is_kept_together_and_where():
     assert groups_of(True, links, labels, None, of_sequences=False).groups.tolist() == together
     found = groups_of("auto", links, labels, None, of_sequences=True)
     assert found.groups.tolist() == together
-    assert kept_groups("auto", found, None)["similar"].tolist() == together
-    assert kept_groups(True, found, None)["links"].tolist() == together
-    assert kept_groups(False, found, None) == kept_groups("auto", SimilarGroups(np.arange(3)), None) == {}
-    assert kept_where(False, "stratified", {}) == ""
-    assert kept_where("auto", "stratified", {}) == "folds"
+    assert grouping_arguments("auto", found, None)["similar"].tolist() == together
+    assert grouping_arguments(True, found, None)["links"].tolist() == together
+    assert grouping_arguments(False, found, None) == grouping_arguments("auto", SimilarGroups(np.arange(3)), None) == {}
+    assert grouping_place(False, "stratified", {}) == ""
+    assert grouping_place("auto", "stratified", {}) == "folds"
     assert (
-        kept_where("auto", "leave-one-group-out", {}) == kept_where("auto", "locus", {"train": ["1"]}) == "inner folds"
+        grouping_place("auto", "leave-one-group-out", {})
+        == grouping_place("auto", "locus", {"train": ["1"]})
+        == "inner folds"
     )
 
 
@@ -95,10 +97,10 @@ def test_what_is_kept_together_and_where():
 )
 def test_reasons_are_told_once(reasons, expected):
     alone = SimilarGroups(np.arange(3))
-    assert list(told([(alone, ("", reason)) for reason in reasons], "sequences")) == expected
+    assert list(similarity_messages([(alone, ("", reason)) for reason in reasons], "sequences")) == expected
     groups = SimilarGroups(np.array([0, 0, 1]))
     for where, ending in (("folds", "kept together in folds; --allow-similar to split them"), ("", "only reported")):
-        first, *rest = told([(groups, (where, reason)) for reason in reasons], "sequences")
+        first, *rest = similarity_messages([(groups, (where, reason)) for reason in reasons], "sequences")
         assert first.endswith(ending)
         assert rest == expected
 

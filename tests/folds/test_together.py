@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FoldError
-from seqkern.evaluation.fold_methods import rows_together
+from seqkern.evaluation.fold_methods import indivisible_groups
 from seqkern.kernels import SpectrumKernel
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
@@ -48,10 +48,10 @@ def test_random_labels_of_overlapping_windows_are_not_learned():
 
 def test_what_is_together():
     X, labels = overlapping_windows()
-    found = rows_together(labels, X)
+    found = indivisible_groups(labels, X)
     assert len(np.unique(found)) == LOCI
     assert np.array_equal(np.unique(found, return_inverse=True)[1], np.repeat(np.arange(LOCI), COPIES))
-    assert rows_together(overlapping_windows(positions=False)[1], X) is None
+    assert indivisible_groups(overlapping_windows(positions=False)[1], X) is None
 
 
 @pytest.mark.parametrize(("strands", "together"), [("++", False), ("+-", True), ("--", False), ("-+", False)])
@@ -59,7 +59,7 @@ def test_windows_of_two_strands_overlap_at_other_distances(strands, together):
     """Of -10:+40, from 100: + has 90 to 140 and - has 60 to 110; from 160: 150 to 200 and 120 to 170."""
     X = SequenceSet.from_strings(["A" * 51, "C" * 51], "dna")
     place = {"chromosome": ["1", "1"], "strand": list(strands), "position": [100, 160]}
-    found = rows_together(make_labels(X.ids, ["a", "b"], **place), X, Window(10, 40))
+    found = indivisible_groups(make_labels(X.ids, ["a", "b"], **place), X, Window(10, 40))
     assert (found[0] == found[1]) == together
 
 
@@ -67,7 +67,7 @@ def test_a_window_without_a_chromosome_is_alone():
     X, labels = overlapping_windows()
     names = ["", "", *labels.chromosome[2:]]
     some = make_labels(X.ids, labels.names(), positive="yes", chromosome=names, position=labels.position)
-    found = rows_together(some, X)
+    found = indivisible_groups(some, X)
     assert np.bincount(found).tolist() == [1, 1, COPIES - 2] + [COPIES] * (LOCI - 1)
     assert train_model(X, some, SpectrumKernel(2), "csvc:C=1").record["search"] is None
 

@@ -16,7 +16,7 @@ from seqkern.kernels import build_kernel
 from seqkern.methods.crossval import OuterFolds, check_splits, cross_validate, evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.methods.training import training_data
+from seqkern.methods.training import collect_training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 
@@ -44,7 +44,7 @@ def test_every_fold_is_that_of_evaluate_fold():
     texts = ["".join(RNG.choice(list("ACGT"), 20)) for _ in range(40)]
     X = as_sequences(texts, "dna")
     method = Method(build_kernel("spectrum:k=2"), "csvc:C=[0.1,1]", search=Search(folds=2))
-    data = training_data(method, X, make_labels(X.ids, ["a", "b"] * 20))
+    data = collect_training_data(method, X, make_labels(X.ids, ["a", "b"] * 20))
     splits = OuterFolds(folds=4).splits(data.labels)
     for result, split in zip(cross_validate(method, data, splits), splits, strict=True):
         alone = evaluate_fold(method, data, split)

@@ -6,7 +6,7 @@ import pytest
 from seqkern.core.errors import FoldError
 from seqkern.evaluation.calibration import METHODS
 from seqkern.kernels import SpectrumKernel
-from seqkern.methods import fitted as afterwards
+from seqkern.methods import fitted as postprocessing
 from seqkern.methods.fitted import Search
 from seqkern.methods.loading import load_model
 from seqkern.methods.method import Method
@@ -80,14 +80,14 @@ def test_the_metric_of_the_search_is_that_of_the_threshold():
 def test_too_few_samples_are_no_new_error():
     found = fitted("csvc", n=12, positives=1)
     assert found.threshold is None
-    assert "only one sample" in found.afterwards.unset
-    assert found.model().record["threshold_unset"] == found.afterwards.unset
+    assert "only one sample" in found.postprocessing.unset
+    assert found.model().record["threshold_unset"] == found.postprocessing.unset
     with pytest.raises(FoldError):
         fitted("csvc", n=12, positives=1, threshold="balanced_accuracy")
 
 
 def test_decisions_of_the_inner_loop_are_used_again(monkeypatch):
-    monkeypatch.setattr(afterwards, "held_out_decisions", lambda *args, **options: pytest.fail("fitted again"))
+    monkeypatch.setattr(postprocessing, "held_out_decisions", lambda *args, **options: pytest.fail("fitted again"))
     found = fitted("csvc:C=[0.1,1]")
     assert found.inner.n == 8
     monkeypatch.undo()

@@ -12,7 +12,7 @@ from seqkern.kernels import CombinationKernel, SpectrumKernel
 from seqkern.methods import sources
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.methods.sources import FittedKernel, HeldGram, HeldKernel, HeldMatrices, Room
+from seqkern.methods.sources import FittedKernel, HeldGram, HeldKernel, HeldMatrices, MemoryBudget
 from seqkern.sequences.labels import make_labels
 
 RNG = np.random.default_rng(1)
@@ -22,7 +22,7 @@ WORK = max(SpectrumKernel(k).plan(X).bytes for k in (1, 2, 3))
 
 def held_matrices(limit, **options):
     """Return matrices held within so many bytes, where as many more as needed are available."""
-    return HeldMatrices(X, room=Room(limit, 10**9), **options)
+    return HeldMatrices(X, memory_budget=MemoryBudget(limit, 10**9), **options)
 
 
 def counting(monkeypatch):
@@ -83,12 +83,12 @@ def test_matrices_that_do_not_fit_beside_a_fit_are_forgotten_or_not_made(monkeyp
     for source in (first, second, first, third, second, first):
         source.pair(train, test)
     assert [k for _, k in computed] == [1, 2, 3, 1]
-    monkeypatch.setattr(held, "room", Room(one + need - 1, 10**9))
+    monkeypatch.setattr(held, "room", MemoryBudget(one + need - 1, 10**9))
     first.pair(train, test)
     assert len(computed) == 4
-    held.room = Room(need - 1, 10**6)  # a single fit may take more than the limit where memory is left
+    held.memory_budget = MemoryBudget(need - 1, 10**6)  # a single fit may take more than the limit where memory is left
     first.pair(train, test)
-    held.room = Room(need // 2, need - 1)
+    held.memory_budget = MemoryBudget(need // 2, need - 1)
     with pytest.raises(TooLargeError, match=r"12 training and 8 test samples at once takes .* but .* are left"):
         first.pair(train, test)
     kernels = {"2": SpectrumKernel(2), "3": SpectrumKernel(3)}
@@ -135,7 +135,7 @@ def test_processes_share_the_memory():
         held = held_matrices(limit)
         held.expect([kernel])
         assert (held.whole, held.divide(8)) == (whole, processes)
-        assert held.room.limit == limit
+        assert held.memory_budget.limit == limit
 
 
 def test_a_model_does_not_learn_the_weights_again(monkeypatch):

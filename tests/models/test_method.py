@@ -14,7 +14,7 @@ from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.loading import load_model
 from seqkern.methods.method import Method
-from seqkern.methods.sources import Data, StoredGram, Watch
+from seqkern.methods.sources import FitData, StoredGram, Watch
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -314,7 +314,7 @@ def test_what_cannot_be_is_refused():
     assert components.model().decision(X.take(slice(0, 3))).shape == (3, 2)
     values = StoredGram(compute_gram(SpectrumKernel(2), X))
     with pytest.raises(ParameterError, match="only kernel values"):
-        one.fit(Data(labels, {"spectrum": values}), np.arange(30)).model()
+        one.fit(FitData(labels, {"spectrum": values}), np.arange(30)).model()
     layered = Method(SpectrumKernel(2), "primal_svc", layers=["probabilities"], search=SEARCH)
     with pytest.raises(ParameterError, match="predicts residues"):
         layered.fit(layered.data(X, labels), np.arange(30)).model()

@@ -6,8 +6,8 @@ from seqkern.kernels import build_kernel
 from seqkern.methods.crossval import OuterFolds, as_record, cross_validate, evaluate_fold, mean_score, procedure_test
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.methods.sources import Data
-from seqkern.methods.training import training_data
+from seqkern.methods.sources import FitData
+from seqkern.methods.training import collect_training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 
@@ -20,14 +20,14 @@ def given(n=48, signal=True, kernel="spectrum:k=2", solver="csvc:C=[0.1,1]"):
     X = as_sequences(texts, "dna")
     labels = make_labels(X.ids, ["site" if i % 3 == 0 else "other" for i in range(n)], positive="site")
     method = Method(build_kernel(kernel), solver, search=Search(folds=2))
-    return method, training_data(method, X, labels)
+    return method, collect_training_data(method, X, labels)
 
 
 def naive_test(method, data, outer, n, seed):
     """Permute, split, choose, train and test again and again."""
 
     def score(labels):
-        own = Data(labels, data.sources)
+        own = FitData(labels, data.sources)
         results = [evaluate_fold(method, own, split) for split in outer.splits(labels)]
         return np.mean([result.metrics["auc"] for result in results])
 
@@ -74,7 +74,7 @@ def test_on_noise_p_is_not_small_too_often():
         rng = np.random.default_rng(seed)
         X = as_sequences(["".join(rng.choice(list("ACGT"), 20)) for _ in range(40)], "dna")
         method = Method(build_kernel("spectrum:k=2"), "csvc:C=[0.1,10]", search=Search(folds=2))
-        data = training_data(method, X, make_labels(X.ids, ["a", "b"] * 20))
+        data = collect_training_data(method, X, make_labels(X.ids, ["a", "b"] * 20))
         small += run(method, data, OuterFolds(folds=2), 9, n_processes=1).p <= 0.1
     assert small <= 3
 

@@ -16,7 +16,7 @@ from seqkern.evaluation.auto import Member
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
 from seqkern.methods.plan_dataset import DatasetPlanner, fold_shapes
-from seqkern.methods.sources import Data
+from seqkern.methods.sources import FitData
 from seqkern.methods.training import automatic_method
 from seqkern.solvers import CSVC
 from seqkern.solvers.costs import FitWork
@@ -59,7 +59,7 @@ def fits_made(plan, entry):
     for name, task in plan.dataset.tasks.items():
         groups = plan.fold_sets[name].groups
         labels = task.labels if groups is None else replace(task.labels, groups=groups)
-        data = Data(labels, method.sources(plan.dataset.X))
+        data = FitData(labels, method.sources(plan.dataset.X))
         for split in plan.fold_sets[name]:
             made.append(method.fit(data, split.train, ahead=split.test).inner.n + 1)
     return made
@@ -136,7 +136,9 @@ def test_a_choice_among_many_kernels_holds_what_is_planned_within_the_limit(solv
     split = next(iter(plan.fold_sets["all"].splits))
     tracemalloc.start()
     try:
-        made = Data(plan.dataset.tasks["all"].labels, method.sources(plan.dataset.X, memory_limit=limit, n_threads=1))
+        made = FitData(
+            plan.dataset.tasks["all"].labels, method.sources(plan.dataset.X, memory_limit=limit, n_threads=1)
+        )
         before, _ = tracemalloc.get_traced_memory()
         method.fit(made, split.train, ahead=split.test).decide(split.test)
         held = tracemalloc.get_traced_memory()[1] - before

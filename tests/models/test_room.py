@@ -11,8 +11,8 @@ from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, kernel_specs
 from seqkern.methods import sources as room_module
 from seqkern.methods.method import Method
-from seqkern.methods.sources import FittedKernel, Room, StoredGram
-from seqkern.methods.training import training_data
+from seqkern.methods.sources import FittedKernel, MemoryBudget, StoredGram
+from seqkern.methods.training import collect_training_data
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import build_solver
@@ -114,10 +114,12 @@ def test_transforms_need_the_matrix(tmp_path, little_memory):
     X = SequenceSet.from_strings(["ACGT" * 5, "GGTA" * 5] * 100, "dna")
     gram = compute_gram(SpectrumKernel(2), X, path=tmp_path / "gram.npy")
     rows = np.arange(150)
-    whole = StoredGram(gram, room=Room.of(None, accepts_rows=True))
+    whole = StoredGram(gram, memory_budget=MemoryBudget.of(None, accepts_rows=True))
     assert isinstance(whole.pair(rows, rows[:2])[0], GramRows)
     with pytest.raises(GramError, match="without transforms and repair"):
-        StoredGram(gram, [build_transform("centre")], room=Room.of(None, accepts_rows=True)).pair(rows, rows[:2])
+        StoredGram(gram, [build_transform("centre")], memory_budget=MemoryBudget.of(None, accepts_rows=True)).pair(
+            rows, rows[:2]
+        )
 
 
 REMEDIES = ("linear_svc", "gp_inducing")
@@ -139,9 +141,9 @@ REMEDIES = ("linear_svc", "gp_inducing")
 def test_a_fitted_kernel_is_refused_before_the_work_with_what_the_solver_suggests(little_memory, solver, remedies):
     X = SequenceSet.from_strings(["ACGT" * 5] * 200, "dna")
     method = Method({"kernel": SpectrumKernel(2)}, solver)
-    room = Room.of(None, accepts_rows=False, beside=method.gram_bytes, without=method.without_matrix)
+    memory_budget = MemoryBudget.of(None, accepts_rows=False, beside=method.gram_bytes, without=method.without_matrix)
     with pytest.raises(GramError, match="train on fewer samples") as raised:
-        FittedKernel(SpectrumKernel(2), X, room=room).check_room(190, 10)
+        FittedKernel(SpectrumKernel(2), X, memory_budget=memory_budget).check_memory(190, 10)
     assert {name for name in REMEDIES if name in str(raised.value)} == remedies
 
 
@@ -150,7 +152,7 @@ def test_a_matrix_without_room_is_refused_with_what_the_solver_suggests(solver, 
     X = SequenceSet.from_strings(["ACGT" * 5, "GGTA" * 5] * 10, "dna")
     labels = make_labels(X.ids, [i % 2 for i in range(20)], kind="binary" if solver == "csvc" else "real")
     with pytest.raises(GramError, match=r"write it to a file \(path\)") as raised:
-        training_data(Method(SpectrumKernel(2), solver), X, labels, memory_limit="1kB")
+        collect_training_data(Method(SpectrumKernel(2), solver), X, labels, memory_limit="1kB")
     assert {name for name in REMEDIES if name in str(raised.value)} == remedies
 
 
@@ -158,9 +160,9 @@ def test_what_solvers_need_besides_the_matrix():
     assert build_solver("csvc").gram_bytes(1000) == 4 * 1000**2
     assert build_solver("csvc").gram_bytes(50_000) == 200 * 2**20
     assert build_solver("kernel_fisher").gram_bytes(1000) == 2 * 8 * 1000**2
-    room = Room(10**9, 10**9, accepts_rows=True, beside=build_solver("csvc").gram_bytes)
-    assert room.slice_bytes(1000, 100) == 8 * 1000 * 1100 + 4 * 1000**2
-    assert room.row_bytes(50_000) < 1.1 * 10**9
+    memory_budget = MemoryBudget(10**9, 10**9, accepts_rows=True, beside=build_solver("csvc").gram_bytes)
+    assert memory_budget.slice_bytes(1000, 100) == 8 * 1000 * 1100 + 4 * 1000**2
+    assert memory_budget.row_bytes(50_000) < 1.1 * 10**9
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_a_matrix_that_two_candidates_need_is_computed_once(learned, monkeypatch
     if learned.startswith("pairwise"):
         kernels["short"] = kernels["learned"].stored_form().kernels[0]
     method = Method(kernels, "csvc:C=1")
-    module.training_data(method, X, labels)
+    module.collect_training_data(method, X, labels)
     needed = {kernel.stored_form().kernels[0].identity() for kernel in kernels.values()}
     needed |= {one.identity() for kernel in kernels.values() for one in kernel.stored_form().kernels}
     assert len(counted) == len(needed) < sum(len(kernel.stored_form().kernels) for kernel in kernels.values())
@@ -72,10 +72,10 @@ def test_a_matrix_that_two_candidates_need_is_computed_once(learned, monkeypatch
 def test_a_stored_matrix_is_used_without_the_tiles_that_a_killed_run_has_left(tmp_path):
     X, labels = peaks(12)
     method, stored = Method(build_kernel("spectrum:k=2"), "csvc:C=1"), tmp_path / "k.npy"
-    module.training_data(method, X, labels, gram_files=[stored])
+    module.collect_training_data(method, X, labels, gram_files=[stored])
     before = sorted(path.name for path in tmp_path.iterdir())
     tiles = tmp_path / "k.npy.tiles" / "c0ffee"
     tiles.mkdir(parents=True)
     (tiles / "rows-000000-000012.npy").write_bytes(b"of a killed run")
-    module.training_data(method, X, labels, gram_files=[stored])
+    module.collect_training_data(method, X, labels, gram_files=[stored])
     assert sorted(path.name for path in tmp_path.iterdir()) == before == ["k.json", "k.npy"]

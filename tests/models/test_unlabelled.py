@@ -10,7 +10,7 @@ from seqkern.kernels import SpectrumKernel
 from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.methods.training import train_model, training_data
+from seqkern.methods.training import collect_training_data, train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 
@@ -73,7 +73,7 @@ def test_in_every_training_part_and_never_scored():
 def test_cross_validation_scores_labelled_records_only():
     X, labels = labels_of(*records())
     one = method("transductive_svc")
-    data = training_data(one, X, labels)
+    data = collect_training_data(one, X, labels)
     assert data.unlabelled.tolist() == list(range(28, 40))
     tested = []
     for split in make_folds(data.labels, method="stratified", k=4):

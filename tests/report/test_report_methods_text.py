@@ -9,7 +9,7 @@ from seqkern.core.package_files import open_resource
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report import build_report
-from seqkern.report.methods_text import FOLD_PAPERS, LIBRARIES, TESTS, cited_methods, plain, references
+from seqkern.report.methods_text import FOLD_PAPERS, LIBRARIES, TESTS, cited_methods, references, without_tex
 from seqkern.solvers.solver_specs import SOLVERS
 
 REQUIRED = {
@@ -64,7 +64,7 @@ def test_first_authors_give_the_keys():
     ],
 )
 def test_accents_are_letters(tex, text):
-    assert plain(tex) == text
+    assert without_tex(tex) == text
 
 
 def test_references_are_written_as_in_a_paper():

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from seqkern.evaluation.leakage import SIMILAR
-from seqkern.report.sections.data_sections import _kept_together
+from seqkern.report.sections.data_sections import _grouping_sentence
 
 
 def view_of(*rows):
@@ -32,4 +32,4 @@ def view_of(*rows):
     ],
 )
 def test_sentence(rows, expected):
-    assert _kept_together(view_of(*rows)) == expected
+    assert _grouping_sentence(view_of(*rows)) == expected

@@ -10,7 +10,7 @@ from seqkern.evaluation import make_folds
 from seqkern.evaluation.leakage import find_links, leakage_rows
 from seqkern.evaluation.selection import inner_folds
 from seqkern.kernels import SpectrumKernel
-from seqkern.methods.training import together, train_model
+from seqkern.methods.training import group_samples, train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.study import Dataset, Task, save_dataset
 
@@ -85,11 +85,11 @@ def test_overlapping_peaks_stay_in_one_inner_fold():
     peaks = [genome[at : at + 200] for locus in range(0, 60_000, 1000) for at in (locus, locus + 160)]
     X = encoded(peaks)
     labels = random_labels(X, 60)
-    groups = together(labels, X).groups
+    groups = group_samples(labels, X).groups
     assert len(np.unique(groups)) == 60
     for train, valid in inner_folds(labels, 5, 1, groups):
         assert not set(train // 2) & set(valid // 2)
-    assert together(labels, X, allow_similar=True).groups is None
+    assert group_samples(labels, X, allow_similar=True).groups is None
 
 
 def test_a_class_of_one_family_is_split_all_the_same():

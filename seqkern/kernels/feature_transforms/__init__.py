@@ -6,8 +6,8 @@ model::
 
     fit(training vectors) ─▶ transform(any vectors)
 
-`feature_transform` is the contract; each transform is in the module of its name. In a configuration they are listed
-under ``transforms``, before those of the Gram matrix.
+`transforms` has the contract and the transforms, `transformed` the kernel. In a configuration they are listed under
+``transforms``, before those of the Gram matrix.
 """
 
 import lazy_loader

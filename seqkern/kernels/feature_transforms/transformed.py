@@ -114,7 +114,7 @@ class TransformedKernel(CompositeKernel):
         return {**super().spec(execution=execution), "transforms": [step.spec() for step in self.steps]}
 
     def feature_transforms(self) -> list[FeatureTransform]:
-        """Return the base's feature transforms, then this kernel's own, fitted if the kernel is."""
+        """Return the transforms of the base kernel, then this kernel's own, fitted if the kernel is."""
         return [*super().feature_transforms(), *getattr(self, "transforms_", self.steps)]
 
     def _raw(self, X: Any) -> npt.NDArray[np.float64]:

@@ -63,7 +63,7 @@ class SubsetFeatures(Base):
         self._check_sequences(X)
         values = self._feature_values()
         (k,) = self._lengths()
-        self._check_room(X, values)
+        self._check_feature_count(X, values)
         weights = self._window_weights(X, k)
         strands = 2 if self.reverse_complement else 1
         parts = []
@@ -84,7 +84,7 @@ class SubsetFeatures(Base):
         entries = int(self.coerce(X).lengths.sum()) * sum(comb(k, j) for j in self._feature_values())
         return ENTRY_BYTES * entries * (2 if self.reverse_complement else 1)
 
-    def _check_room(self, X: SequenceSet, values: dict[int, float]) -> None:
+    def _check_feature_count(self, X: SequenceSet, values: dict[int, float]) -> None:
         """Raise ParameterError, before computing them, if there are too many features."""
         count, need = self._count_features(X.alphabet.size, values), self.feature_bytes(X)
         if count >= CODE_LIMIT or need > available_memory():

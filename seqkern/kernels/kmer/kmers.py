@@ -123,11 +123,11 @@ def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
         if len(short) == len(X) > 1:
             longest = f"all {len(X)} sequences are too short, the longest has {X.lengths.max()}"
             remedy = f"choose a smaller {name} ({longest}), or short=zero"
-        letters = count_letters(X.lengths[short[0]])
+        letters = residue_count_text(X.lengths[short[0]])
         raise ShortError(f"{letters} fewer than {name}={k}", record=X.ids[short[0]], remedy=remedy)
 
 
-def count_letters(number: int) -> str:
+def residue_count_text(number: int) -> str:
     """Return the beginning of a message on a short record: ``"2 residues are"``, ``"1 residue is"``."""
     return f"{number} residue is" if number == 1 else f"{number} residues are"
 

@@ -23,8 +23,8 @@ from seqkern.kernels.kmer.kmers import (
     Counted,
     Occurrences,
     code_type,
-    count_letters,
     per_record,
+    residue_count_text,
 )
 from seqkern.kernels.kmer.oligo import (
     FORMS,
@@ -458,7 +458,7 @@ class PairKernel(PairExplanations, KmerKernel):
         short = np.flatnonzero(X.lengths < self.min_length())
         if len(short):
             raise ShortError(
-                f"{count_letters(X.lengths[short[0]])} too few: a pair of k-mers needs {self.min_length()}",
+                f"{residue_count_text(X.lengths[short[0]])} too few: a pair of k-mers needs {self.min_length()}",
                 record=X.ids[short[0]],
                 remedy="remove the record, choose a smaller k, or short=zero",
             )

@@ -181,7 +181,7 @@ def learn_mkl(
     and the optimal weights for given SVMs, d_k ∝ ‖w_k‖^(2/(p+1)) (Kloft, Brefeld, Sonnenburg & Zien, JMLR 12,
     2011).
     """
-    bounds_at = Machines(grams, scales, signs, cost, INNER_TOL * tol)
+    bounds_at = CombinedSVMs(grams, scales, signs, cost, INNER_TOL * tol)
     weights = np.full(len(grams), float(len(grams)) ** (-1.0 / p))
     planes: list[Bounds] = []
     gaps: list[float] = []
@@ -213,7 +213,7 @@ def learn_mkl(
     return best.weights, report
 
 
-class Machines:
+class CombinedSVMs:
     """The SVMs on Σ d_k K_k, as a function of d that returns their `Bounds`."""
 
     def __init__(

@@ -50,7 +50,7 @@ def dataset_summary_section(view: View) -> Markup:
     folds = dataset.entry.folds
     if folds is not None:
         method = folds.method
-        drawn = dataset.study.leakage.together and method not in UNCHANGED and dataset.leakage is not None
+        drawn = dataset.study.leakage.grouping and method not in UNCHANGED and dataset.leakage is not None
         alike = " Similar sequences stay in the same fold." if drawn else ""
         facts.append(("Folds", [tag("b", method), ". ", view.data_text(FOLDS.get(method, "") + alike)]))
     text = "; ".join(count_texts(summary.get("counts") or {})) or "none"
@@ -250,7 +250,7 @@ def _sought(options: LeakageSettings, kind: str) -> str:
     return f"{strands}: {enumerate_names(sought)}"
 
 
-def _kept_together(view: View) -> str:
+def _grouping_sentence(view: View) -> str:
     """Return a sentence on the similar samples kept together, over all tasks; empty if none were similar."""
     table = view.dataset.similar
     if table is None or not len(table):
@@ -290,7 +290,7 @@ def leakage_section(view: View) -> Markup:
         "Test sequences that are also in the training set "
         f"inflate scores. Every split was checked for leakage{_sought(view.dataset.study.leakage, kind)}."
     )
-    intro += _kept_together(view)
+    intro += _grouping_sentence(view)
     if not len(leakage):
         return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "No leakage was found.")))
     rows = []

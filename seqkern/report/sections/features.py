@@ -124,7 +124,7 @@ def features_section(view: View) -> Markup | None:
             continue  # it selects none; relevances are shown with its prototypes
         splits = view.dataset.metrics
         n = int(((splits["kernel"] == kernel) & (splits["solver"] == solver)).sum())
-        parts.append(_of_method(view, kernel, solver, part, n))
+        parts.append(_feature_table(view, kernel, solver, part, n))
     parts += coefficient_parts(view)
     if not any(parts):
         return None
@@ -140,7 +140,9 @@ def features_section(view: View) -> Markup | None:
     )
 
 
-def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits: int) -> list[Markup | None] | None:
+def _feature_table(
+    view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits: int
+) -> list[Markup | None] | None:
     """Return the table of one method: features by how often they were selected."""
     part = part.drop_duplicates([*KEYS, "feature"])  # with several classes a feature has a weight for each
     counted = part.groupby("feature", sort=False)["rank"].agg(["count", "mean"]).reset_index()
@@ -170,7 +172,7 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
         name,
         f": {number(sizes.median(), 0)} features in the median {view.word}; {plural(len(counted), 'different one')} "
         f"in all, {always} of them in all {n_splits} {view.words}.",
-        _of_references(view, kernel),
+        _reference_remark(view, kernel),
     ]
     caption = [f"{view.dataset.name}: features selected most often by ", name]
     drawn = _drawn(view, kernel, solver, part, counted["feature"].tolist())
@@ -188,7 +190,7 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
     ]
 
 
-def _of_references(view: View, kernel: str) -> str | None:
+def _reference_remark(view: View, kernel: str) -> str | None:
     """Return the reason why features that are training sequences are not selected in all splits; None for others."""
     entry = view.dataset.kernel(kernel)
     if not isinstance(entry, KernelEntry) or not entry.known or entry.kernel.name != "pairwise":

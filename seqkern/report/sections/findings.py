@@ -90,7 +90,7 @@ def _p(p: float) -> Markup:
 
 
 def _comparisons(view: View, entry: Entry) -> str:
-    """Return a clause on the methods that the best one significantly beats, or not; empty without tests."""
+    """Return sentences on the methods that the best one is significantly better than, and the others."""
     better: list[str] = []
     not_better: list[str] = []
     if entry.beats_chance:

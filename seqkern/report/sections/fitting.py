@@ -139,7 +139,7 @@ def _limits(view: View) -> str:
     return f", {least}" if least == largest else f", from {least} to {largest}"
 
 
-def afterwards_parts(view: View) -> list[Markup | None]:
+def postprocessing_parts(view: View) -> list[Markup | None]:
     """Return paragraphs and a table about the fits after the choice: probabilities and thresholds."""
     dataset = view.dataset
     calibration, rule, unused = dataset.study.inner.calibration, threshold_rule(dataset), unused_sentence(dataset)
@@ -493,7 +493,7 @@ def choices_section(view: View) -> Markup:
     choices = _searched(dataset)
     if not len(choices):
         text = "No hyperparameters were searched; every solver ran with the configured values."
-        return view.section("choices", "Selected hyperparameters", paragraph(text), *afterwards_parts(view))
+        return view.section("choices", "Selected hyperparameters", paragraph(text), *postprocessing_parts(view))
     intro = f"{search_sentences(view)} The table shows how often each value was selected."
     rows: list[list[object]] = []
     edges = edge_choices(dataset)
@@ -522,7 +522,7 @@ def choices_section(view: View) -> Markup:
         paragraph(intro),
         table(caption, columns, rows),
         _all_choices(view, choices),
-        *afterwards_parts(view),
+        *postprocessing_parts(view),
     )
 
 

@@ -254,7 +254,7 @@ def test_sentences(task_tests: SingleTaskTests) -> str:
 
 
 def caveat(task_tests: SingleTaskTests) -> str:
-    """Return the variation that the p-values of these tests leave out, as plain text; empty if none."""
+    """Return the sources of error that the p-values of these tests leave out, as plain text; empty if none."""
     return CAVEATS.get(task_tests.shape, "")
 
 

@@ -73,7 +73,7 @@ class Neighbors(Solver):
     def _neighbors(
         self, distances: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-        """Return masks of rows nearer than the k-th neighbour, and tied with it, and the weight of a tied vote."""
+        """Return masks of the rows nearer than the k-th neighbour and of its ties, and the weight of a tied vote."""
         last = np.partition(distances, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1, None]
         nearer, tied = distances < last, distances == last
         return nearer, tied, (self.n_neighbors - nearer.sum(axis=1)) / tied.sum(axis=1)

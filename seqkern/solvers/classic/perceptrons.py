@@ -80,7 +80,7 @@ class Perceptron(KernelExpansion, BinarySolver):
 
     @classmethod
     def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of `average` that a search tries: the last w, or the mean."""
+        """Return the values that a search tries: the last w, or the mean."""
         return {"average": [True, False]}
 
     def complexity(self) -> tuple[float, ...]:

@@ -296,7 +296,7 @@ class Layers:
         return Decided(values, predicted, np.exp(values) if self.layers_[-1].calibrated else None)
 
     def learned(self) -> dict[str, Any]:
-        """Return the learned values worth reporting, a dict of name to number."""
+        """Return the learned numbers that are worth reporting, a dict of name to number."""
         named = [(f"layer {place} {layer.name}", layer) for place, layer in enumerate(self.layers_, start=1)]
         return {f"{name} {key}": value for name, layer in named for key, value in layer.learned().items()}
 

@@ -72,7 +72,7 @@ class OnProducts(Solver):
             self._space = space
         return found
 
-    def _told(self, found: Sequence[Minimum], tol: float) -> dict[str, Any]:
+    def _summary_of_minima(self, found: Sequence[Minimum], tol: float) -> dict[str, Any]:
         """Return the report of several minima: the worst gap and residual, the sum of the values."""
         gap = max(one.gap for one in found)
         report: dict[str, Any] = {
@@ -102,7 +102,7 @@ class OnProducts(Solver):
         found = self._minimise(K, [loss], tol, most)
         self._keep_vectors(K, found[0].coefficients[None])
         self.intercept_: Any = found[0].bias
-        return found[0], found[0].coefficients[self.support_], self._told(found, tol)
+        return found[0], found[0].coefficients[self.support_], self._summary_of_minima(found, tol)
 
     def _learn_hinge(
         self, K: KernelOperator, y: Floats, cost: Floats, tol: float, most: int

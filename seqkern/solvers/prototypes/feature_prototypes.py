@@ -313,7 +313,7 @@ class GMLVQ(FeaturePrototypes):
         return np.stack([np.square(rows - centre).sum(axis=1) for centre in centres])
 
     def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the state of `FeaturePrototypes`, with Ω."""
+        """Return the state of `FeaturePrototypes`, and Ω."""
         header, arrays = super().fitted_state()
         return header, {**arrays, "omega": self.omega_}
 

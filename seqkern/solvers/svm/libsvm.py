@@ -49,7 +49,7 @@ UNBOUNDED = (
 )
 
 
-class LibsvmMachine(KernelExpansion):
+class LibsvmSolver(KernelExpansion):
     """Base of SVMs with decisions Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`."""
 
     needs_semidefinite = True

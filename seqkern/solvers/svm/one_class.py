@@ -15,7 +15,7 @@ from seqkern.solvers.products.losses import Hinge, best_bias
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.svm.libsvm import (
     SOON,
-    LibsvmMachine,
+    LibsvmSolver,
     libsvm_estimator,
     on_rows,
     share_of,
@@ -43,7 +43,7 @@ ITERATIONS = (10_000, 200)
 ROUNDING = 1e-12  # α is LIBSVM's solution divided by ρ and multiplied again
 
 
-class NuSVC(LibsvmMachine, BinarySolver):
+class NuSVC(LibsvmSolver, BinarySolver):
     r"""ν-SVM: support vector machine in which ν bounds the share of margin errors.
 
     Attributes
@@ -233,7 +233,7 @@ AT_ORIGIN = (
 )
 
 
-class OneClassSVM(OnProducts, LibsvmMachine, BinarySolver):
+class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
     r"""One-class SVM: the region of one class; a decision below zero is outside.
 
     Without labels it learns all rows. With two classes it learns the members of ``classes_[1]``, the positives, and

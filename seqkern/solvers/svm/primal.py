@@ -347,7 +347,7 @@ class DualityGap(NamedTuple):
     residual: npt.NDArray[np.float64]
 
 
-class PrimalMachines:
+class PrimalClassifiers:
     """Several classifiers trained on the same rows.
 
     `signs` and `costs` (k, n) are s_i and c_i of each classifier; if `squared`, errors beyond the margin also cost
@@ -646,7 +646,7 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
             return self._fit_rows(FeatureOperator(rows), signs, costs)
         with one_thread():
             start = self._begin(rows, len(own))
-            classifiers = PrimalMachines(
+            classifiers = PrimalClassifiers(
                 rows,
                 self._conditioner,
                 signs,
@@ -682,7 +682,7 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         self._keep_vectors(K, coefficients)
         self.coef_ = np.ascontiguousarray(coefficients[:, self.support_])
         self.intercept_ = np.array([one.bias for one in found])
-        return self._told(found, self.tol)
+        return self._summary_of_minima(found, self.tol)
 
     def _fit_rows(
         self, K: FeatureOperator, signs: npt.NDArray[np.float64], costs: npt.NDArray[np.float64]

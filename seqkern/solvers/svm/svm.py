@@ -13,14 +13,14 @@ from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import SquaredHinge
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost
-from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmMachine, on_rows, share_of, to_tolerance, violation
+from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmSolver, on_rows, share_of, to_tolerance, violation
 from seqkern.solvers.svm.squares import FitsSquares
 
 if TYPE_CHECKING:
     from seqkern.solvers.capabilities import LeaveOneOut
 
 
-class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmMachine, BinarySolver):
+class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
     r"""Support vector machine (C-SVM) on a Gram matrix; infinite C gives a hard margin.
 
     Attributes

@@ -15,7 +15,7 @@ from seqkern.solvers.products.losses import Huber, Insensitive, Loss, SquaredIns
 from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
 from seqkern.solvers.shared import cost
 from seqkern.solvers.svm.hulls import tube_found
-from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, to_tolerance, violation
+from seqkern.solvers.svm.libsvm import LibsvmSolver, libsvm_estimator, on_rows, share_of, to_tolerance, violation
 from seqkern.solvers.svm.squares import FitsSquares
 
 SMOOTH: dict[str, type[SquaredInsensitive | Huber]] = {"squared_insensitive": SquaredInsensitive, "huber": Huber}
@@ -24,7 +24,7 @@ SMOOTH: dict[str, type[SquaredInsensitive | Huber]] = {"squared_insensitive": Sq
 SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
 
 
-class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
+class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
     r"""ε-SVR: support vector regression; errors up to ε cost nothing.
 
     Attributes
@@ -212,7 +212,7 @@ class SVR(FitsSquares, OnProducts, LibsvmMachine, RealSolver):
         )
 
 
-class NuSVR(LibsvmMachine, RealSolver):
+class NuSVR(LibsvmSolver, RealSolver):
     r"""ν-SVR: support vector regression that finds ε itself; ν bounds the share of larger errors.
 
     Attributes

@@ -13,7 +13,7 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers import CSVC, LinearSVC, PrimalSVC
 from seqkern.solvers.svm import primal
 from seqkern.solvers.svm import primal as conditioner
-from seqkern.solvers.svm.primal import DiagonalConditioner, FullConditioner, PrimalMachines, Rows, best_step
+from seqkern.solvers.svm.primal import DiagonalConditioner, FullConditioner, PrimalClassifiers, Rows, best_step
 
 EXACT = 1e-12
 
@@ -255,7 +255,7 @@ def test_best_step_is_the_least(squared):
 
 def test_no_record_within_the_margin_leaves_no_weights():
     rows = Rows(np.array([[1.0], [-1.0]]))
-    machines = PrimalMachines(
+    machines = PrimalClassifiers(
         rows, FullConditioner(rows), np.array([[1.0, -1.0]]), np.full((1, 2), 1e-12), squared=False
     )
     certificate, _ = machines.run(1e-6, 50)

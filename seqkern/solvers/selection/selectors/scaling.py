@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import Parameters, choice, flag, real
-from seqkern.core.specs import plain
+from seqkern.core.specs import json_form
 
 
 class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -144,7 +144,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
 
     def spec(self) -> dict[str, Any]:
         """Return the parameters as a config would write them."""
-        return {key: plain(value) for key, value in self.get_params(deep=False).items()}
+        return {key: json_form(value) for key, value in self.get_params(deep=False).items()}
 
     def _calls(self, raw: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Return a mask of the rows in which each gene is present."""

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.parameters import Parameters, anything, integer
-from seqkern.core.specs import plain
+from seqkern.core.specs import json_form
 from seqkern.core.threads import one_thread
 from seqkern.solvers.checking import checked_labels
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
@@ -128,7 +128,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """Return the selector as a config would write it: ``{"selector": name, parameter: value, …}``."""
         return {
             "selector": self.name,
-            **{key: plain(value) for key, value in self.get_params(deep=False).items()},
+            **{key: json_form(value) for key, value in self.get_params(deep=False).items()},
         }
 
     def __sklearn_tags__(self) -> Tags:
