@@ -474,7 +474,7 @@ class KernelContract(Parameters):
         support : SequenceSet, m sequences
             z_j.
         coefficients : ndarray of float64, shape (m,)
-            One for each.
+            A coefficient for each of them.
 
         Returns
         -------
@@ -493,7 +493,7 @@ class KernelContract(Parameters):
         support : SequenceSet, m sequences
             z_j.
         coefficients : ndarray of float64, shape (m,)
-            One for each.
+            A coefficient for each of them.
 
         Returns
         -------
@@ -529,7 +529,7 @@ class KernelContract(Parameters):
         support : SequenceSet, m sequences of one length
             z_j, as long as the windows.
         coefficients : ndarray of float64, shape (m,)
-            One for each.
+            A coefficient for each of them.
 
         Returns
         -------
@@ -942,7 +942,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Returns
         -------
         KernelOperator
-            Of the kernel, normalised as it is.
+            Operator of the kernel, normalised like the kernel.
 
         Raises
         ------
@@ -1043,7 +1043,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Parameters
         ----------
         steps : list of FeatureTransform
-            Not fitted.
+            The transforms, not fitted.
 
         Returns
         -------
@@ -1074,7 +1074,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Returns
         -------
         FeatureBlocks
-            Of float32 or float64.
+            Features in float32 or float64.
 
         Raises
         ------
@@ -1196,7 +1196,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Returns
         -------
         SequenceSet, FeatureTable or SimilarityTable
-            By `accepts`.
+            The kind named by `accepts`.
 
         Raises
         ------

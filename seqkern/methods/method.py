@@ -121,7 +121,7 @@ class Method:
         Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`),
         for binary labels; default: see `seqkern.methods.fitted`.
     search : Search
-        How one of several candidates is chosen.
+        Settings for choosing one of several candidates.
 
     Examples
     --------

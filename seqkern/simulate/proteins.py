@@ -383,7 +383,7 @@ def paired_receptors(
     Returns
     -------
     sequences : SequenceSet
-        With the sequence views ``alpha`` and ``beta``.
+        Sequences with the views ``alpha`` and ``beta``.
     table : dict of str to list
         The column ``label``: ``binder`` or ``other``.
 

@@ -45,7 +45,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     machine_ : Solver
         The fitted binary solver, restricted to the columns `support_`.
     threshold_ : float
-        Subtracted from its decision.
+        Threshold subtracted from its decision.
     slope_, intercept_ : float
         A and B of P(s = 1 | f) = 1 / (1 + exp(A f + B)), f the decision of `machine_`.
     report_ : dict

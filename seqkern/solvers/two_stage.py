@@ -411,7 +411,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     machine_ : Solver
         The fitted binary solver, restricted to the columns `support_`.
     threshold_ : float
-        Subtracted from its decision; midway between two training decisions. Ties go to the value nearest to 0.
+        Number subtracted from its decision; midway between two training decisions. Ties go to the value nearest to 0.
 
     Notes
     -----

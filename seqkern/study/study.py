@@ -224,7 +224,7 @@ class Study:
     Attributes
     ----------
     name, description : str
-        For folders, and for reports.
+        Name for folders, and description for reports.
     datasets : dict of str to DatasetEntry
         Data sets by name, in the order of the configuration.
     kernels : dict of str to KernelEntry or KernelChoice
@@ -561,7 +561,7 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
     entry : mapping
         The entry as configured.
     file : path-like, optional
-        Used in messages.
+        File to name in messages.
 
     Returns
     -------

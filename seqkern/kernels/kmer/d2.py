@@ -113,7 +113,7 @@ class KmerTable:
 
 
 class D2Kernel(SequenceKernel):
-    r"""D2, D2S and D2*: shared k-mers, beyond what the composition of the sequences makes likely.
+    r"""D2, D2S and D2*: shared k-mers, relative to the number expected from the composition of the sequences.
 
     It suits regulatory sequences and genomes that are compared without an alignment: common k-mers of a background
     that differs from one sequence to the next count less. The background is a Markov chain of each sequence, with its

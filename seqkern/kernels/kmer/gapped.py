@@ -129,7 +129,7 @@ HALVING = 50  # residues over which the weight of an l-mer halves
 
 
 class GappedKmerKernel(SubsetFeatures, HammingKernel):
-    r"""Gapped k-mer kernel: shared l-mers of which only k positions need to match.
+    r"""Gapped k-mer kernel: shared l-mers that need to match at k positions only.
 
     This is the family of gkm-SVM and LS-GKM, for any alphabet. It suits degenerate motifs, such as binding sites in
     regulatory DNA.

@@ -48,7 +48,7 @@ class ForwardSelector(LeastSquaresSearch):
     Attributes
     ----------
     errors_ : ndarray of float64, shape (searched,)
-        After each feature, the mean error of a sample.
+        Mean error of a sample after each feature.
 
     Notes
     -----
