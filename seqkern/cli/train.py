@@ -545,7 +545,7 @@ def _check_hard(args: argparse.Namespace) -> None:
         return
     if _outer_folds(args) is not None:
         raise ParameterError(
-            "hard negatives are not part of the cross-validation, so its estimate would be of another model",
+            "hard negatives are not part of the cross-validation, so it would estimate another model",
             remedy="give --cv 0, and test the model on other sequences",
         )
     if args.hard_negatives == "-":

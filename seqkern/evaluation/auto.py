@@ -123,7 +123,7 @@ REASONS = {
     "Gram matrix is computed, of local alignments were tried.",
     "several": "Kernels that suit each of the sequences were tried on all of them, joined by the mean, the product or "
     "learned weights, and some on the sequences joined to one.",
-    "other": "Their letters are not those of nucleotides or residues, so kernels that need no substitution matrix were "
+    "other": "Their letters are neither nucleotides nor amino acids, so kernels that need no substitution matrix were "
     "tried.",
 }
 STRANDS = ", on both strands"
@@ -500,7 +500,7 @@ def default_solver(kind: str, n: int, gives_implicit: bool = True) -> str:
     """
     if kind not in SOLVERS:
         raise ParameterError(
-            "without labels there is nothing to choose a kernel and a solver by",
+            "a kernel and a solver cannot be chosen without labels",
             remedy="give labels, or --kernel and --solver (such as one_class_svm)",
         )
     return LARGE_SOLVER if n > LARGEST_GRAM and kind != "real" and gives_implicit else SOLVERS[kind]

@@ -341,7 +341,7 @@ class GivenModel:
 def given_models(words: Iterable[str]) -> "list[GivenModel]":
     """Return the models named by command-line arguments, each with a unique name.
 
-    Models are in the order of the arguments, those of a folder by name. Files are named up to the first dot of
+    Models are in the order of the arguments, in a folder by name. Files are named up to the first dot of
     the name; later models of the same name get a number.
 
     >>> [one.name for one in given_models(["a/ctcf.seqkern", "b/ctcf.seqkern", "gata1.model.txt"])]

@@ -77,7 +77,7 @@ def identity_of(method: "Method", data: Data) -> str:
 class FinishedFits:
     """The fits of an inner loop in a `Checkpoint`, with the convergence failures of the kernels' own fits.
 
-    `failed` collects the failures, including those of fits that are restored instead of repeated.
+    `failed` collects the failures, also of fits that are restored instead of repeated.
     """
 
     def __init__(self, done: Checkpoint, failed: list[Warning]) -> None:
@@ -100,7 +100,7 @@ class FinishedFits:
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """What to train, and how to choose it: everything but the data.
+    """A training procedure and its choices: everything but the data.
 
     Attributes
     ----------

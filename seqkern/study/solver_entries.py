@@ -336,7 +336,7 @@ class LeakageSettings:
     contained : bool
         Whether to report test sequences contained in training sequences, and vice versa.
     identity : float or "auto", optional
-        Share of identical residues from which pairs across folds are reported; ``"auto"``: those that chance does not
+        Share of identical residues above which pairs across folds are reported; ``"auto"``: pairs that chance does not
         explain; None: only identical and contained ones.
     reverse_complement : bool
         Whether to include the reverse strand.

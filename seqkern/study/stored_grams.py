@@ -44,7 +44,7 @@ class GramHome:
 def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     """Return for each entry name the stored Gram matrices that it needs (see `StoredForm.kernels`).
 
-    Entries may share a matrix. Its name is that of the first entry that is this kernel itself, preferably without
+    Entries may share a matrix. Its name is the first entry's that is this kernel itself, preferably without
     transforms; else of the first entry that needs no other matrix, else of the first that needs it, with ``.part`` and
     a number. Unknown kernels have none.
 

@@ -451,7 +451,7 @@ class Study:
     def grams_of(self, dataset: str, kernel: str, solver: str) -> list[str]:
         """Return the names of the stored Gram matrices that serve every fold of a method.
 
-        There is none over all residues of many chains: the solver gets that of the training set.
+        There is none over all residues of many chains: the solver gets the training set's.
 
         Parameters
         ----------

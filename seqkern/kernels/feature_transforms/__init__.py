@@ -7,7 +7,7 @@ model::
     fit(training vectors) ─▶ transform(any vectors)
 
 `feature_transform` is the contract; each transform is in the module of its name. In a configuration they are listed
-under ``transforms``, before those of the Gram matrix.
+under ``transforms``, before the Gram matrix's.
 """
 
 import lazy_loader

@@ -37,7 +37,7 @@ def chances(X: SequenceSet, k: int, order: int) -> Table:
     """Return the probability of each k-mer under the Markov chain of each record, float64 (n, letters^k).
 
     The chain has the frequencies of the record: for its first `order` residues the frequencies of all k-mers of that
-    length, then those of the residues after each context. A record without a k-mer of order + 1 residues has
+    length, then the shares of residues after each context. A record without a k-mer of order + 1 residues has
     probabilities of 0.
     """
     n, size = len(X), X.alphabet.size

@@ -191,7 +191,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     )
     estimator: Literal["count", "full", "truncated"] = choice(
         default="count",
-        doc="c_h, what a pair of l-mers at distance h adds: the number of gapped k-mers they share; "
+        doc="c_h, the share of a pair of l-mers at distance h: the number of gapped k-mers they share; "
         "the weights of estimated l-mer counts; or these weights truncated to positive values, "
         "the default of LS-GKM.",
     )

@@ -323,7 +323,7 @@ def _of_method_epsilon_path(view: View, kernel: str, solver: str, rows: pd.DataF
     columns: list[Column | str] = [
         Column("Column", False),
         Column("Enters at", hint="ε / ε_max, the largest at which it has a weight"),
-        Column("Weight at the fit", hint=f"at the ε next to that of the fit, {used:.3g}"),
+        Column("Weight at the fit", hint=f"at the ε nearest to the fit's, {used:.3g}"),
         Column("Weight at the end", hint=f"at ε = {epsilons[-1]:.3g}"),
     ]
     name = method_name((kernel, solver))
@@ -525,7 +525,7 @@ def _found(matches: Sequence[Match], count: int | None, view: View) -> Markup:
         rest,
         "p is the probability that a random motif of the same width is as similar to the known one; q is the false "
         "discovery rate among all pairs of motif and known motif.",
-        " With so few known motifs, both depend much on which are given." if 0 < (count or 0) < FEW_KNOWN else "",
+        " With so few known motifs, both depend much on the motifs chosen." if 0 < (count or 0) < FEW_KNOWN else "",
         planted,
     )
 

@@ -168,7 +168,7 @@ class GLVQ(FeaturePrototypes):
     """
 
     name = "glvq"
-    summary = "GLVQ: typical feature vectors of each class, placed so that classes are told apart."
+    summary = "GLVQ: typical feature vectors of each class, placed to separate the classes."
     fit_products = 100.0
 
     @classmethod
