@@ -82,7 +82,7 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
 
 
 def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, float]]:
-    """Return the two most frequent letters at the sites of each strand; empty without sites or if already checked."""
+    """Return the two most frequent bases at the sites of each strand; empty without sites or if already checked."""
     # imported here to keep --help fast
     import numpy as np
 

@@ -105,7 +105,7 @@ def traits_of(X: SequenceSet) -> "Traits":
 LENIENT = {"short": "zero", "zero_diagonal": "zero"}
 """Policies that compare a sequence without a k-mer as zero, where it would otherwise be an error."""
 MASKED = {"zero_diagonal": "zero"}
-"""Policy that compares a sequence of only masked letters as zero, where it would otherwise be an error."""
+"""Policy that compares a sequence of only masked residues as zero, where it would otherwise be an error."""
 
 
 # The messages of ``--kernel auto`` about its choice.

@@ -283,7 +283,7 @@ def write_kmer_weights(tables: KmerTables, path: PathLike) -> None:
 
 
 def _codes(kmers: list[str], length: int, name: str) -> npt.NDArray[np.int64]:
-    """Return the code of each k-mer; raise ModelError if one has another length or other letters."""
+    """Return the code of each k-mer; raise ModelError if one has another length or other letters than bases."""
     for number, kmer in enumerate(kmers, start=1):
         if len(kmer) != length or not kmer.isascii():
             raise ModelError(

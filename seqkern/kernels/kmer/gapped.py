@@ -117,7 +117,7 @@ class SubsetFeatures(Base):
 
 
 def _with_gaps(chosen: tuple[str, ...], positions: tuple[int, ...], k: int) -> str:
-    """Return the chosen letters at their positions in a k-mer, with gaps elsewhere."""
+    """Return the chosen residues at their positions in a k-mer, with gaps elsewhere."""
     letters = [GAP] * k
     for letter, position in zip(chosen, positions, strict=True):
         letters[position] = letter

@@ -111,7 +111,7 @@ CAUTION = (
 
 
 def features_section(view: View) -> Markup | None:
-    """Return the features that each method selected, in how many splits, with intervals of coefficients.
+    """Return the features selected by each method, with the number of splits and intervals of coefficients.
 
     Return None if no method selects features.
     """
@@ -141,7 +141,7 @@ def features_section(view: View) -> Markup | None:
 
 
 def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits: int) -> list[Markup | None] | None:
-    """Return the table of one method: features by how often they were selected."""
+    """Return the table of one method: features by the number of their selections."""
     part = part.drop_duplicates([*KEYS, "feature"])  # with several classes a feature has a weight for each
     counted = part.groupby("feature", sort=False)["rank"].agg(["count", "mean"]).reset_index()
     counted = counted.sort_values(["count", "mean", "feature"], ascending=[False, True, True])
