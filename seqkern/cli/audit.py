@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--identity",
         type=float,
         metavar="SHARE",
-        help="identity from which sequences are similar (default: .8, of proteins .5, and more for short ones)",
+        help="identity above which sequences are similar (default: .8, of proteins .5, and more for short ones)",
     )
     limits.add_argument(
         "--one-strand", action="store_true", help="compare one strand only (default: both strands of DNA)"
@@ -242,7 +242,7 @@ def _check_shared_ids(reading: Reading, ids: list[str], rows: npt.NDArray[np.int
     if shared:
         many = f"{len(shared)} ids name" if len(shared) > 1 else "an id names"
         raise LabelError(
-            f"{many} different sequences in training and test, so that the table does not tell their labels",
+            f"{many} different sequences in training and test, so the table cannot give their labels",
             file=table,
             record=ids[shared[0]],
             remedy="rename them in one of the files, or give labels in the headers (--labels header)",

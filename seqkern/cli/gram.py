@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> None:
     with naming_file(source):
         if kernel.data_dependent and args.extend:
             raise ParameterError(
-                f"kernel {kernel.name} learns from the sequences, so that new ones change every entry",
+                f"kernel {kernel.name} learns from the sequences, so new ones change every entry",
                 remedy="leave --extend out",
             )
         if kernel.data_dependent:

@@ -122,7 +122,7 @@ def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[Sequence
 
 
 def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[np.int64], str]:
-    """Return the counts of letters at each position of the positive windows, int64 (L, letters), and their name."""
+    """Return the counts of residues at each position of the positive windows, int64 (L, letters), and their name."""
     # imported here to keep --help fast
     import numpy as np
 

@@ -90,7 +90,7 @@ class RepeatedIds:
             if record in self._seen:
                 print(
                     f"seqkern: warning: {self.name}: record {record!r}: the id occurs more than once (ids are the "
-                    "first word of the header), so rows cannot be told apart; rename the records, or add --ids number",
+                    "first word of the header), so rows are ambiguous; rename the records, or add --ids number",
                     file=sys.stderr,
                 )
             self._seen = None

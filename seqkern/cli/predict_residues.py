@@ -262,7 +262,7 @@ def _page_head(file: str, with_confidence: bool) -> str:
 # Detection of residue-state files given as sequences: H, E and C are amino acids as well.
 
 SHORTEST = 20
-"""Minimum number of letters: a shorter peptide may happen to consist of letters of states."""
+"""Minimum number of residues: a shorter peptide may happen to consist of letters of states."""
 
 
 class LooksLikeStates:

@@ -82,7 +82,7 @@ def reliability_warnings(model: Model, dataset: Dataset, at_sites: Mapping[str, 
 
 
 def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, float]]:
-    """Return the two most frequent letters at the sites of each strand; empty without sites or if already checked."""
+    """Return the two most frequent bases at the sites of each strand; empty without sites or if already checked."""
     # imported here to keep --help fast
     import numpy as np
 
@@ -545,7 +545,7 @@ def _check_hard(args: argparse.Namespace) -> None:
         return
     if _outer_folds(args) is not None:
         raise ParameterError(
-            "hard negatives are not part of the cross-validation, so its estimate would be of another model",
+            "hard negatives are not part of the cross-validation, so it would estimate another model",
             remedy="give --cv 0, and test the model on other sequences",
         )
     if args.hard_negatives == "-":

@@ -755,7 +755,7 @@ def _check_unlabelled(args: argparse.Namespace) -> None:
         )
     stems = {Path(file).name.split(".")[0] for file in args.fasta}
     if len(args.fasta) > 2 and (len(stems) < len(args.fasta) or UNLABELLED_FILE in stems):
-        raise ParameterError("the names of the files do not tell the classes apart", remedy="rename the files")
+        raise ParameterError("the names of the files do not distinguish the classes", remedy="rename the files")
 
 
 def _check_classes(args: argparse.Namespace, dataset: Dataset, two_classes: bool) -> None:

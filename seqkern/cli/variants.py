@@ -166,7 +166,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.null is not None and (args.part is not None or args.gather):
         raise ParameterError(
             "--null needs all variants at once, for the q-values",
-            remedy="remove --null, or remove --part and --gather: a killed run goes on where it was",
+            remedy="remove --null, or remove --part and --gather: repeating the command resumes a killed run",
         )
     if args.null_regions is not None and args.null is None:
         raise ParameterError("--null-regions needs --null", remedy="add --null N")
@@ -422,7 +422,7 @@ def _check_names(args: argparse.Namespace, vcf: str) -> None:
 
     if not args.output.endswith((*VCF, *TABLE)) and not is_standard_output(args.output):
         raise ParameterError(
-            f"-o {args.output}: the end of the name does not say the format",
+            f"-o {args.output}: the ending of the name does not determine the format",
             remedy="end it in .tsv, .tsv.gz, .vcf or .vcf.gz, or give - for a table on standard output",
         )
     if vcf == "-":
@@ -463,7 +463,7 @@ def _opened(
     twice = next((key for number, key in enumerate(keys) if key in keys[:number]), None)
     if twice is not None and output.name.endswith(VCF):
         raise ParameterError(
-            f"two models have the field {twice}: INFO knows no lower case and none of +-", remedy="write a .tsv"
+            f"two models have the field {twice}: INFO names have no lower case, + or -", remedy="write a .tsv"
         )
     write = stack.enter_context(output_writer(output))
     writer = VcfWriter(write, columns) if output.name.endswith(VCF) else TableWriter(write, columns)

@@ -31,7 +31,7 @@ def check_twice(files: Sequence[str]) -> None:
     seen: list[Path] = []
     for file in map(Path, files):
         if file.is_file() and any(file.samefile(other) for other in seen):
-            raise LabelError("is given twice", file=file, remedy="give each file once; classes have files of their own")
+            raise LabelError("is given twice", file=file, remedy="give each class its own file")
         seen += [file] if file.is_file() else []
 
 
@@ -77,7 +77,7 @@ def check_same(dataset: Dataset, files: Sequence[str]) -> None:
     if classes[small] <= classes[large]:
         of_class = {labels.classes.index("positive"): files[0], labels.classes.index("negative"): files[1]}
         raise LabelError(
-            f"all its sequences are also in {of_class[large]}, so nothing tells the classes apart",
+            f"all its sequences are also in {of_class[large]}, so nothing distinguishes the classes",
             file=of_class[small],
             remedy="give files with different sequences",
         )

@@ -355,10 +355,9 @@ def format_bytes(size: float) -> str:
 def available_memory() -> int:
     """Return the memory available to this process, in bytes: free on this computer, and within all its limits.
 
-    The limits are those of its control groups (containers, batch systems), of its SLURM job, and of ``ulimit``.
-    Memory in
-    use is subtracted: that of all processes of a control group, but in a SLURM job without control groups only that of
-    this process. Cached files do not count, since the system drops them when memory is needed.
+    Its control groups (containers, batch systems), its SLURM job and ``ulimit`` set limits. The memory in use by all
+    processes of a control group is subtracted; in a SLURM job without control groups, only the memory of this process.
+    Cached files do not count, since the system drops them when memory is needed.
 
     >>> available_memory() > 1_000_000
     True

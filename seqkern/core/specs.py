@@ -8,7 +8,7 @@ kernels made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text f
     spectrum:k=3,part=0:40 + spectrum:k=3,part=42:82       a sum; each on its part of the sequence
     0.5*spectrum:k=3 + 0.5*(spectrum:k=1*spectrum:k=2)     weights and products
     rbf:gamma=0.5,base=(spectrum:k=3)                      one inside another
-    csvc:C=0.1|1|10                                        alternatives, of which a search chooses one
+    csvc:C=0.1|1|10                                        alternatives for a search
 
 Values are parsed according to the parameter's declaration, or by their form if the parameter is unknown.
 """

@@ -13,7 +13,7 @@ Source = PathLike | IO[str] | IO[bytes]
 Ids = Sequence[str]
 """The ids of samples: a list, or numbers that need no memory (`seqkern.sequences.fasta.RecordNumbers`)."""
 Rows = slice | Sequence[int] | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
-"""Which samples to take: an integer array, a boolean mask or a slice."""
+"""Selection of samples: an integer array, a boolean mask or a slice."""
 Header = dict[str, Any]
 """The JSON part of a stored object."""
 Arrays = dict[str, npt.NDArray[Any]]

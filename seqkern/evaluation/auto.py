@@ -104,7 +104,7 @@ def traits_of(X: SequenceSet) -> "Traits":
 LENIENT = {"short": "zero", "zero_diagonal": "zero"}
 """Policies that compare a sequence without a k-mer as zero, where it would otherwise be an error."""
 MASKED = {"zero_diagonal": "zero"}
-"""Policy that compares a sequence of only masked letters as zero, where it would otherwise be an error."""
+"""Policy that compares a sequence of only masked residues as zero, where it would otherwise be an error."""
 
 
 # The messages of ``--kernel auto`` about its choice.
@@ -122,7 +122,7 @@ REASONS = {
     "Gram matrix is computed, of local alignments were tried.",
     "several": "Kernels that suit each of the sequences were tried on all of them, joined by the mean, the product or "
     "learned weights, and some on the sequences joined to one.",
-    "other": "Their letters are not those of nucleotides or residues, so kernels that need no substitution matrix were "
+    "other": "Their letters are neither nucleotides nor amino acids, so kernels that need no substitution matrix were "
     "tried.",
 }
 STRANDS = ", on both strands"
@@ -499,7 +499,7 @@ def default_solver(kind: str, n: int, gives_implicit: bool = True) -> str:
     """
     if kind not in SOLVERS:
         raise ParameterError(
-            "without labels there is nothing to choose a kernel and a solver by",
+            "a kernel and a solver cannot be chosen without labels",
             remedy="give labels, or --kernel and --solver (such as one_class_svm)",
         )
     return LARGE_SOLVER if n > LARGEST_GRAM and kind != "real" and gives_implicit else SOLVERS[kind]

@@ -1,6 +1,6 @@
 """Scores of a cross-validation: means over its folds, with 95 % intervals.
 
-The interval of the AUC uses DeLong's variance of each fold, that of accuracy is Wilson's, and that of the RMSE uses
+The interval of the AUC uses DeLong's variance of each fold, accuracy Wilson's interval, and the RMSE
 the squared errors. All three are based on samples, so that ten repeats are no more certain than one, and all double
 the variance over folds, since the folds share training samples (`seqkern.evaluation.chance`). Other scores have
 Student's interval, with the variance between folds corrected for shared training samples (Nadeau & Bengio 2003).

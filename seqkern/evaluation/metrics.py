@@ -155,7 +155,7 @@ def macro_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        Over the classes in `labels`; NaN if there is only one.
+        Mean over the classes in `labels`; NaN if there is only one.
 
     Examples
     --------

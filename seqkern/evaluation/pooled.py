@@ -1,7 +1,7 @@
 """One choice for all tasks of a study: the candidate with the best mean rank over their inner loops.
 
 An inner loop with few positives, or with close homologs on both sides of its folds, is noisy: many candidates reach
-the best score. Over many tasks the noise averages out. The choice for a task uses its own training set, and those of
+the best score. Over many tasks the noise averages out. The choice for a task uses its own training set, and the sets of
 tasks that reveal almost nothing about its test labels: none of their positive training samples is a positive sample
 of this task, in training or in test, and few of them are negative test samples of this task.
 """

@@ -652,7 +652,7 @@ def select(
 
     The rule ``one_standard_error`` (Breiman et al., Classification and Regression Trees, 1984) accepts a slightly
     lower score for simplicity: it chooses the simplest candidate with the best one's kernel and a mean less than one
-    standard error below the best mean. The standard error is that of the best mean over the inner folds.
+    standard error below the best mean. The standard error is the best mean's over the inner folds.
     """
     candidates = _with_kernels(candidates, list(pairs))
     if not candidates:

@@ -48,7 +48,7 @@ def fasta_index(path: PathLike) -> tuple[Path, Path | None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"has no index, and there is no place for one: {error.strerror}",
+            f"has no index, and none can be written: {error.strerror}",
             file=path,
             remedy=f"run samtools faidx {path} where you can write, or set XDG_CACHE_HOME",
         ) from error

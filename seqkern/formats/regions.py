@@ -429,7 +429,7 @@ class RegionSequences:
         self.counts = regions.counts
 
     def records(self) -> Iterator[tuple[str, str]]:
-        """Yield the header and the letters of each region, in order."""
+        """Yield the header and the bases of each region, in order."""
         with Genome(self.genome) as genome:
             letters = region_letters(self.regions, genome)
         rows = (self.ids, self.regions.names.tolist(), letters)

@@ -103,7 +103,7 @@ def _sums(values: Floats, places: npt.NDArray[np.int64], n: int) -> Floats:
 
 
 def _kmer_codes(codes: Codes, order: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the (order + 1)-mers without masked letters, as numbers, and where they end."""
+    """Return the (order + 1)-mers without masked bases, as numbers, and where they end."""
     n = len(codes) - order
     if n < 1:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -124,7 +124,7 @@ def _counted(parts: Iterable[Codes | bytes], order: int) -> Floats:
 
 
 def _logarithms(counts: Floats) -> Floats:
-    """Return the log probability of each k-mer's last letter given the other letters.
+    """Return the log probability of each k-mer's last base given the other bases.
 
     The counts are smoothed with the probabilities of the chain of the next lower order, times `PRIOR`.
     """
@@ -148,7 +148,7 @@ START = "ATG"
 DONORS = ("GT", "GC")
 ACCEPTOR = "AG"
 UNKNOWN = 4
-"""Code of masked letters here."""
+"""Code of masked bases here."""
 
 
 Integers = npt.NDArray[np.int64]

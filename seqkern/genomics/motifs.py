@@ -487,7 +487,7 @@ def find_motifs(
     Parameters
     ----------
     model : Model
-        Of sequences.
+        A model of sequences.
     X : SequenceSet, optional
         Sequences in which to find seqlets; by default the motifs are made of the k-mers of greatest weight.
     pair : str, optional

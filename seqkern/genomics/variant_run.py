@@ -174,7 +174,7 @@ class NullVariants:
     def _look_up(
         self, drawn: npt.NDArray[np.int64], steps: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
-        """Return the class and alternative base at positions; the latter is `steps` letters after the genome's base."""
+        """Return the class and alternative base at positions; the latter is `steps` codes after the genome's base."""
         classes, to = np.full(len(drawn), NO_CLASS, dtype=np.int8), np.zeros(len(drawn), dtype=np.uint8)
         owner = np.searchsorted(np.cumsum(self.lengths), drawn, side="right")
         for number, (name, start, stop) in enumerate(self.regions):

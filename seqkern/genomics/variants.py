@@ -169,7 +169,7 @@ def _from_reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np
 
 
 def _spelled(alphabet: Alphabet, length: int, code: int) -> str:
-    """Return the letters of a k-mer's code."""
+    """Return the bases of a k-mer's code."""
     size = alphabet.size
     return "".join(alphabet.letters[code // size**place % size] for place in range(length - 1, -1, -1))
 
@@ -311,7 +311,7 @@ def _bytes(texts: list[bytes], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.ui
 
 
 def _joined(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.bytes_]:
-    """Return each row of letters as one text."""
+    """Return each row of bases as one text."""
     return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()
 
 

@@ -425,7 +425,7 @@ def compute_gram(
         The columns; default: `X`, for a symmetric matrix.
     path : path-like, optional
         A ``.npy`` to write. A killed run can be repeated: it computes only the missing tiles,
-        and the files have the same bytes as those of an undisturbed run. A finished matrix of the same kernel,
+        and the files have the same bytes as after an undisturbed run. A finished matrix of the same kernel,
         data and build is not computed again.
     memory_limit : int or str, optional
         Bytes, or text such as ``"2GB"``; default: half of the available memory.

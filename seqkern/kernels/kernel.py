@@ -473,7 +473,7 @@ class KernelContract(Parameters):
         support : SequenceSet, m sequences
             z_j.
         coefficients : ndarray of float64, shape (m,)
-            One for each.
+            A coefficient for each of them.
 
         Returns
         -------
@@ -492,7 +492,7 @@ class KernelContract(Parameters):
         support : SequenceSet, m sequences
             z_j.
         coefficients : ndarray of float64, shape (m,)
-            One for each.
+            A coefficient for each of them.
 
         Returns
         -------
@@ -528,7 +528,7 @@ class KernelContract(Parameters):
         support : SequenceSet, m sequences of one length
             z_j, as long as the windows.
         coefficients : ndarray of float64, shape (m,)
-            One for each.
+            A coefficient for each of them.
 
         Returns
         -------
@@ -941,7 +941,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Returns
         -------
         KernelOperator
-            Of the kernel, normalised as it is.
+            Operator of the kernel, normalised like the kernel.
 
         Raises
         ------
@@ -1042,7 +1042,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Parameters
         ----------
         steps : list of FeatureTransform
-            Not fitted.
+            The transforms, not fitted.
 
         Returns
         -------
@@ -1073,7 +1073,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Returns
         -------
         FeatureBlocks
-            Of float32 or float64.
+            Features in float32 or float64.
 
         Raises
         ------
@@ -1195,7 +1195,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Returns
         -------
         SequenceSet, FeatureTable or SimilarityTable
-            By `accepts`.
+            The kind named by `accepts`.
 
         Raises
         ------

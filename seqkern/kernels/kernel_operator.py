@@ -27,7 +27,7 @@ class KernelOperator:
 
     A family implements `collect`, `spread`, `dots` and `take`. `squares` is K(x, x), float64 (n,); `n_weights` the
     length
-    of a table, of type `dtype`. Operators with the same `tables` can share weights: those of `take`, and of rows
+    of a table, of type `dtype`. Operators with the same `tables` can share weights: results of `take`, and rows
     prepared
     with them.
     """

@@ -28,7 +28,7 @@ class Prepared:
     """A set of n sequences prepared by a kernel.
 
     `payload` is the family's representation; `raw_diagonal` is K(x, x) before normalisation, `diagonal` as the kernel
-    returns it. `ids` are those of the whole set, and `first` is the index of the first record in them.
+    returns it. `ids` are the whole set's, and `first` is the index of the first record in them.
     """
 
     payload: Any  # The representation of the family, with ``len()`` and ``rows(start, stop)``

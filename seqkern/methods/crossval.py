@@ -157,7 +157,7 @@ def evaluate_fold(
 class _FoldWatch(Watch):
     """A watch that times each stage, and computes the spectrum of a matrix specific to the training set.
 
-    The spectrum is computed before the transforms, which may repair the matrix; that of a shared matrix is
+    The spectrum is computed before the transforms, which may repair the matrix; a shared matrix's is
     stored with it.
     """
 

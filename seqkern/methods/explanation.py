@@ -77,7 +77,7 @@ class KmerTable:
         return how(X) if callable(how) else self._count_letters(X, how)
 
     def _count_letters(self, X: SequenceSet, offsets: Sequence[int]) -> dict[str, int]:
-        """Return the counts of the k-mers formed by the letters at `offsets` of the windows."""
+        """Return the counts of the k-mers formed by the residues at `offsets` of the windows."""
         letters, size = X.codes[X.positions()], len(offsets)
         room = np.repeat(np.cumsum(X.lengths), X.lengths) - np.arange(len(letters))
         starts = np.flatnonzero(room > max(offsets))

@@ -160,7 +160,7 @@ def known_samples(record: Mapping[str, Any], X: Samples) -> npt.NDArray[np.bool_
 
 
 def _digests(X: Any) -> list[bytes]:
-    """Return a digest of each sample's letters or feature values."""
+    """Return a digest of each sample's residues or feature values."""
     if isinstance(X, FeatureTable):
         parts = [np.ascontiguousarray(row) for row in X.values]
     else:

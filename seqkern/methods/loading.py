@@ -356,7 +356,7 @@ class ModelArg:
 def parse_model_args(words: Iterable[str]) -> "list[ModelArg]":
     """Return the models named by command-line arguments, each with a unique name.
 
-    Models are in the order of the arguments, those of a folder by name. Files are named up to the first dot of
+    Models are in the order of the arguments, in a folder by name. Files are named up to the first dot of
     the name; later models of the same name get a number.
 
     >>> [one.name for one in parse_model_args(["a/ctcf.seqkern", "b/ctcf.seqkern", "gata1.model.txt"])]

@@ -5,7 +5,7 @@ The text of ``gkmtrain`` is like LIBSVM's, with its own header (``kernel_type``,
 vector) − rho with the normalised kernel; if it is above zero, the first label is predicted. ``norc 1`` is
 one strand; files without the line are older and use both. LS-GKM reads letters other than ACGT as A, also
 in its support vectors. ``gkmtrain-svr`` writes ``svm_type epsilon_svr`` without labels and their numbers; a
-decision value is then the predicted number. Its kernels are those of `GappedKmerKernel`:
+decision value is then the predicted number. Its kernels are `GappedKmerKernel`'s:
 
 ============= ============================================
 kernel_type   kernel

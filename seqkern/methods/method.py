@@ -77,7 +77,7 @@ def identity_of(method: "Method", data: FitData) -> str:
 class CheckpointedFits:
     """The fits of an inner loop in a `Checkpoint`, with the convergence failures of the kernels' own fits.
 
-    `failed` collects the failures, including those of fits that are restored instead of repeated.
+    `failed` collects the failures, also of fits that are restored instead of repeated.
     """
 
     def __init__(self, done: Checkpoint, failed: list[Warning]) -> None:
@@ -100,7 +100,7 @@ class CheckpointedFits:
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """What to train, and how to choose it: everything but the data.
+    """A training procedure and its choices: everything but the data.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Method:
         Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`),
         for binary labels; default: see `seqkern.methods.fitted`.
     search : Search
-        How one of several candidates is chosen.
+        Settings for choosing one of several candidates.
 
     Examples
     --------

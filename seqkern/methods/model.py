@@ -282,7 +282,7 @@ class Model:
     policies : dict
         The policies for reading the training sequences: ``unknown``, ``ids``, ``empty``.
     record : dict
-        How the model was trained: versions, seed, sizes, candidates and choice, the solver's report; if present,
+        Record of the training: versions, seed, sizes, candidates and choice, the solver's report; if present,
         the window around sites and the calibration.
 
     Examples

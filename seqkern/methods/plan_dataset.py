@@ -106,7 +106,7 @@ ESTIMATED_PRODUCTS = 100
 class KernelInput:
     """The input that solvers get from a kernel.
 
-    `stored` is the number of stored matrices from which it is made, 0 if it is computed for each training set;
+    `stored` is the number of stored matrices that it is made from, 0 if it is computed for each training set;
     `held` tells whether each job computes the matrix of all samples once and keeps it, as for a choice among
     many kernels.
     """

@@ -224,7 +224,7 @@ class LetterMeans:
         self.counts = counts if self.counts is None else self.counts + counts
 
     def importance(self) -> Importance:
-        """Return the Importance of order 1: a letter's mean contribution minus the mean of all letters at its position.
+        """Return the Importance of order 1: a residue's mean contribution minus the mean of all at its position.
 
         Letters that no window has at a position get 0.
         """

@@ -1,4 +1,4 @@
-"""Scan sequences of any length for candidate sites, the occurrences of some letters, and classify each.
+"""Scan of sequences of any length for candidate sites, the occurrences of some bases, and their classification.
 
 If the kernel has position weights (`seqkern.kernels.decisions`), they score a candidate without the support
 sequences; otherwise its window is cut out and the model applied to it. The calls::
@@ -144,7 +144,7 @@ class Scanner:
             end_block()
 
     def values(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
-        """Return the decision values, (n,) or (n, classes), of windows without masked letters at ascending starts."""
+        """Return the decision values, (n,) or (n, classes), of windows without masked residues at ascending starts."""
         if self.fast and not self._skips:
             assert self._weights is not None
             found = self._weights(codes, starts, self.n_threads)
@@ -194,7 +194,7 @@ def model_window(model: Model, window: Window | str | Mapping[str, Any] | None, 
 
 
 def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
-    """Return a scorer of windows without masked letters by position weights, or None.
+    """Return a scorer of windows without masked residues by position weights, or None.
 
     Weighted degree kernels, also on a part of the windows, and sums of such kernels have weights. A multiclass model
     has none: it votes with a decision for each pair of classes.

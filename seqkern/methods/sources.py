@@ -3,7 +3,7 @@
 A kernel without fitting has one Gram matrix for all folds, which is sliced. A kernel fitted to data is fitted on each
 training set, so that ``fit`` never sees a test sequence; if its matrix can be derived from the matrices of other
 kernels (`Kernel.stored_form`), these are sliced and only the last step is fitted. Solvers without a Gram matrix get
-feature vectors, from which each part takes its own.
+feature vectors, and each part takes its own.
 
 Each source declares what it `gives`, matching a solver's `input`. Training the final model first calls
 `compute_whole`, so that data too large for memory are rejected before the inner loop.
@@ -834,7 +834,7 @@ class HeldGram(GramSource):
 class OperatorSource(ImplicitSource):
     """Products with the kernel matrix, for solvers that accept them.
 
-    The parameters are those of `ImplicitSource`; ParameterError is raised if a kernel has no products.
+    The parameters are as for `ImplicitSource`; ParameterError is raised if a kernel has no products.
     """
 
     gives = "operator"

@@ -2,7 +2,7 @@
 
 For a kernel such as `GappedKmerKernel`, a decision value Σ_j c_j·K(x, z_j) + b needs only T, the sum of the c_j for
 each l-mer: 8 MB for l = 11 of DNA on both strands, whatever the number of sequences. T yields the weight of every
-l-mer, of which decisions are sums, and also the contribution of each base, which the weights alone do not.
+l-mer (decisions are sums of weights), and also the contribution of each base, which the weights alone do not.
 
 T is kept in single precision: 7 digits of each sum. `TableModel.error` is the resulting error of a weight; decision
 values agree with the original model's to 6 digits or more.
@@ -38,7 +38,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 AT_ONCE = 1 << 20
 """Residues looked up at a time."""
 NO_SUPPORT = "the model keeps sums over the k-mers of its support sequences, not the sequences"
-REMEDY = "train again on fewer sequences, of which a Gram matrix fits into 4 GB"
+REMEDY = "train again on fewer sequences, whose Gram matrix fits into 4 GB"
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +283,7 @@ def write_kmer_weights(tables: KmerTables, path: PathLike) -> None:
 
 
 def _codes(kmers: list[str], length: int, name: str) -> npt.NDArray[np.int64]:
-    """Return the code of each k-mer; raise ModelError if one has another length or other letters."""
+    """Return the code of each k-mer; raise ModelError if one has another length or other letters than bases."""
     for number, kmer in enumerate(kmers, start=1):
         if len(kmer) != length or not kmer.isascii():
             raise ModelError(

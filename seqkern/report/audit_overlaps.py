@@ -467,7 +467,7 @@ FindingRow = dict[str, Any]
 class Finding:
     """The number of sequences that overlap in one way.
 
-    `limit` is the length of a shared stretch, or the identity, from which a sequence counts. `strongest` counts the
+    `limit` is the length of a shared stretch, or the identity, above which a sequence counts. `strongest` counts the
     test
     sequences that overlap in no stronger way, `conflicts` those whose nearest training relative has another label.
 

@@ -85,7 +85,7 @@ def _overlap(found: Audit) -> Markup:
         f"{', on both strands' if found.relations.both_strands else ''}."
     )
     if not found.relations.aligned:
-        text += " The parts are too large for alignments, so similar sequences were not looked for."
+        text += " The parts are too large for alignments, so similar sequences were not searched for."
     caption = "Test sequences that overlap with training"
     return tag(
         "section",

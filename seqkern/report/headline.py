@@ -435,7 +435,7 @@ class Headline:
             read_paired_decisions(self.dataset)  # where the methods disagree, that is the error
             folder = self.dataset.folder("baseline")
             raise FileError(
-                "its samples or folds are not those of the methods", file=folder, remedy="run seqkern baseline again"
+                "its samples or folds differ from the methods' own", file=folder, remedy="run seqkern baseline again"
             ) from error
 
     @cached_property

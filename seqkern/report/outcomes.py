@@ -209,7 +209,7 @@ SHADES = 0.55
 
 
 def stored_sequences(dataset: DatasetResults, ids: Iterable[str]) -> dict[str, str]:
-    """Return the sequences of samples by id, upper case, with ``*`` for masked letters.
+    """Return the sequences of samples by id, upper case, with ``*`` for masked residues.
 
     It is empty if the data set is not stored, or holds no sequences.
     """

@@ -233,7 +233,7 @@ def build_report(
     Returns
     -------
     Path
-        Of ``index.html``.
+        The path of ``index.html``.
 
     Raises
     ------

@@ -72,7 +72,7 @@ def _row(
     high: float,
     ticks: Sequence[tuple[float, str]],
 ) -> list[Markup]:
-    """Return one row: the curve above, the letters and positions below."""
+    """Return one row: the curve above, the residues and positions below."""
 
     def y(value: float) -> float:
         return round(HEIGHT * (high - value) / (high - low), 2)
@@ -100,7 +100,7 @@ def _row(
 
 
 def _blanked(letters: str, views: Sequence[Stretch]) -> str:
-    """Return the letters with blanks between the joined sequences."""
+    """Return the residues with blanks between the joined sequences."""
     if not views:
         return letters
     out = [" "] * len(letters)
@@ -131,7 +131,7 @@ def _view_marks(views: Sequence[Stretch], first: int, size: int) -> list[Markup]
 
 
 def _letters(values: npt.NDArray[np.float64], letters: str, largest: float) -> list[Markup]:
-    """Return the letters below the curve, in the colours of their contributions; weak ones are grey."""
+    """Return the residues below the curve, in the colours of their contributions; weak ones are grey."""
     groups: dict[str, list[tuple[int, str]]] = {SOFT: [], POSITIVE: [], NEGATIVE: []}
     for place, letter in enumerate(letters):
         value = values[place]
@@ -217,7 +217,7 @@ FONT = "font-family:system-ui,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-ser
 
 @dataclass(frozen=True)
 class Track:
-    """A chain to be drawn: its letters, predicted states and, optionally, true states and confidences (0 to 1)."""
+    """A chain to be drawn: its residues, predicted states and, optionally, true states and confidences (0 to 1)."""
 
     name: str  # Of the chain
     letters: str  # The sequence
@@ -345,7 +345,7 @@ def _label(name: str, y: float) -> Markup:
 
 
 def _letter_track(letters: str, start: int, y: float) -> list[Markup]:
-    """Return the letters of a row, with the number of every tenth residue above."""
+    """Return the residues of a row, with the number of every tenth one above."""
     places = range(start + 1, start + len(letters) + 1)
     centres = " ".join(f"{LEFT + CELL * (i + 0.5):g}" for i in range(len(letters)))
     numbers = [

@@ -72,7 +72,7 @@ def lengths_figure(
         for i, (name, lengths) in enumerate(predicted):
             axes.plot(x, counted(lengths), label=short(name, 22), **_line(i, 1.2))
         axes.set_xticks([1, *range(longest // 3, longest + 1, longest // 3)])
-        axes.set(title=state_title(state), xlabel="at least so many residues", ylabel="segments")
+        axes.set(title=state_title(state), xlabel="minimum length (residues)", ylabel="segments")
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter("")

@@ -133,7 +133,7 @@ def _best(scores: Mapping[Method, float], corrected: float, key: str) -> list[st
     if corrected != corrected:
         return []
     text = (
-        f"{one.name} {fixed(scores[best])} is that of the best of {len(scores)} methods, {method_text(best)}; "
+        f"{one.name} {fixed(scores[best])} belongs to the best of {len(scores)} methods, {method_text(best)}; "
         f"corrected for this choice it is {fixed(corrected)}."
     )
     return [*_wrapped(text), ""]

@@ -174,7 +174,7 @@ def read_fasta(
     Returns
     -------
     SequenceSet
-        With the effects of the policies in `counts`.
+        The sequences, with the effects of the policies in `counts`.
 
     Raises
     ------

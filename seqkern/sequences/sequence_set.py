@@ -120,7 +120,7 @@ class SequenceSet(Sliceable):
     Raises
     ------
     SequenceError
-        If the length of a track differs from that of `codes`, or that of a view from the number of records; or if a
+        If the length of a track differs from `codes`, or the length of a view from the number of records; or if a
         sequence view leaves its record.
 
     Examples

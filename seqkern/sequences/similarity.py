@@ -536,7 +536,7 @@ class SimilarGroups:
             weakest = "1 weakest link" if self.links_cut == 1 else f"{self.links_cut:,} weakest links"
             notes.append(f"{weakest} cut, since a group would be too large for folds")
         if not self.aligned:
-            notes.append("only shared stretches were looked for in a set of this size")
+            notes.append("only shared stretches were searched for in a set of this size")
         text += f" ({'; '.join(notes)})" if notes else ""
         return f"{text}, {ending}"
 
@@ -632,7 +632,7 @@ def nearest_across(
 ) -> Nearest:
     """Return the most identical of the other records for each of the first `queries` records of a set.
 
-    The limits of identity and chance are those of `seqkern.sequences.find_similar`, but only pairs of a query and
+    The limits of identity and chance are as for `seqkern.sequences.find_similar`, but only pairs of a query and
     another record are compared: close homologs of a query among the queries do not displace those among the others.
 
     >>> X = SequenceSet.from_strings(["GATTACAGATTTCACCGTA", "CCCTCTCTTGTGTGAAACA", "TACGGTGAAATCTGTAATC"], "dna")

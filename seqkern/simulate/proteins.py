@@ -297,7 +297,7 @@ def secondary_structure_chains(
     sequences : SequenceSet
         Ids ``chain1``, ``chain2``, …, with the track ``states`` (H, E and C).
     table : dict of str to list
-        Column ``class``: ``"alpha"``, ``"beta"`` or ``"mixed"``, by which segments a chain has.
+        Column ``class``: ``"alpha"``, ``"beta"`` or ``"mixed"``, by the segments of a chain.
 
     Raises
     ------
@@ -383,7 +383,7 @@ def paired_receptors(
     Returns
     -------
     sequences : SequenceSet
-        With the sequence views ``alpha`` and ``beta``.
+        Sequences with the views ``alpha`` and ``beta``.
     table : dict of str to list
         The column ``label``: ``binder`` or ``other``.
 

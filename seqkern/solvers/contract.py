@@ -362,7 +362,7 @@ class Solver(Stored, Estimator):
         Returns
         -------
         tuple of Solver or None
-            For the same columns. What has a decision of the first of at least 0 passes; ``joined(first, second)``
+            Solvers for the same columns: samples with a first decision of at least 0 pass; ``joined(first, second)``
             returns the decisions.
         """
         return None

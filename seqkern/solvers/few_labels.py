@@ -45,7 +45,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     machine_ : Solver
         The fitted binary solver, restricted to the columns `support_`.
     threshold_ : float
-        Subtracted from its decision.
+        Threshold subtracted from its decision.
     slope_, intercept_ : float
         A and B of P(s = 1 | f) = 1 / (1 + exp(A f + B)), f the decision of `machine_`.
     report_ : dict
@@ -64,7 +64,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     above zero where y = 1 is more probable than not; `probabilities` gives min(1, P(s = 1 | x)/c). An unlabelled row is
     a positive with probability (1 − c)/c · P(s = 1 | x)/P(s = 0 | x), at most 1; ``positive_share`` is the mean.
 
-    The ranking of new rows is that of the binary solver. c is right only if the labelled positives are typical of all
+    The ranking of new rows is the binary solver's. c is right only if the labelled positives are typical of all
     positives, and if the features separate the classes; otherwise c is too small, and too many rows are positives.
     Where c < 1/2, no row is labelled more probably than not, and the hinge loss alone learns little more than a
     constant: give `CSVC` and `LinearSVC` ``class_weight="balanced"``, or choose a logistic or squared loss.
@@ -306,7 +306,7 @@ class LabelPropagation(AnyClassSolver):
         high=1,
         open_low=True,
         open_high=True,
-        doc="a: the weight of what similar rows say; the rest is that of the row's own label.",
+        doc="a: the weight of similar rows' labels; 1 − a is the weight of the row's own label.",
     )
 
     n_neighbors: int | None = integer(
@@ -458,7 +458,7 @@ class TransductiveSVC(CSVC):
     the objective; the pairs of largest slacks are switched together before the next C-SVM. So each C* ends, at a local
     minimum.
 
-    The decision is that of a C-SVM, for any new row. Where the classes overlap, or the share of positives is far from
+    The decision is a C-SVM's, for any new row. Where the classes overlap, or the share of positives is far from
     `positive_share`, it can be worse than the C-SVM on the labelled rows: compare both.
 
     Complexity: 1 + `steps` C-SVMs on all n rows, and one for each round of switching. On 2,000 rows of two

@@ -491,7 +491,7 @@ def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -
     kind : {"binary", "multiclass", "real"}
         The kind of labels.
     classes : sequence of str, optional
-        The names of the classes, as those of `Labels`, for weights of classes: the solver is to see −1 and 1, or 0,
+        The names of the classes, as in `Labels`, for weights of classes: the solver is to see −1 and 1, or 0,
         1, 2, ….
 
     Returns

@@ -41,14 +41,14 @@ class TwoStageSVC(BinarySolver):
     Notes
     -----
     With g the decision of the one-class SVM, a sample passes if g(x) ≥ t. The threshold t is such that the share
-    `recall` of held-out positives pass: those of each of `folds` folds, which keep groups together, by a one-class SVM
-    of the others. The decision is that of the binary solver f, from −1 down pressed into −2 to −1, and below −2 for
+    `recall` of held-out positives pass: each of `folds` folds, which keep groups together, is held out from a one-class
+    SVM of the others. The decision is the binary solver's f, below −1 compressed into −2 to −1, and below −2 for
     what does not pass:
 
     .. math:: f  if  f ≥ −1,  −2 + 1/|f|  if  f < −1,  −2 − (t − g)/(u + t − g)  if  g < t
 
     with u the mean K(x, x) times ν n. So decisions are finite, and in the order of the second stage, then of the first.
-    `report_` is that of the binary solver, plus ``negatives_passing``, the share of training negatives that pass, and
+    `report_` is the binary solver's, plus ``negatives_passing``, the share of training negatives that pass, and
     ``recall_lost``, the share of held-out positives that do not. If fewer than 10 negatives pass, the second stage
     learns those nearest to passing.
 
@@ -252,7 +252,7 @@ class FilteredSVC(BinarySolver):
     .. math:: g_{y_i}(x_i) < 0
 
     fewer than ν n_c rows of class c. The filter is part of the fit: in cross-validation it sees the training set only,
-    and no row to be predicted is left out. `report_` is that of the binary solver, plus ``n_left_out`` (negatives,
+    and no row to be predicted is left out. `report_` is the binary solver's, plus ``n_left_out`` (negatives,
     positives), also in its ``remark``; ``converged`` and ``residual`` cover all SVMs. The number of rows left out is
     known only once the kernel is, so `check_labels` assumes the worst case.
 
@@ -411,7 +411,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     machine_ : Solver
         The fitted binary solver, restricted to the columns `support_`.
     threshold_ : float
-        Subtracted from its decision; midway between two training decisions. Ties go to the value nearest to 0.
+        Number subtracted from its decision; midway between two training decisions. Ties go to the value nearest to 0.
 
     Notes
     -----
@@ -422,8 +422,8 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
 
     Decisions on training rows are better than on new rows, the more so the more flexible the solver: for one that fits
     its training set perfectly, any threshold is as good. ``--threshold cost=a:b`` uses held-out rows instead. For
-    several classes, wrap it in `OneAgainstRest`: each class then has its own threshold. `report_` is that of the binary
-    solver, plus ``threshold`` and ``cost``, the mean over training rows.
+    several classes, wrap it in `OneAgainstRest`: each class then has its own threshold. `report_` is the binary
+    solver's, plus ``threshold`` and ``cost``, the mean over training rows.
 
     Complexity: as the binary solver's, plus O(n log n) for n training rows.
 

@@ -53,7 +53,7 @@ class Task:
     name : str
         Unique in the data set; also the name of its fold file.
     labels : Labels
-        For all samples of the data set, in order.
+        Labels of all samples of the data set, in order.
     split : ndarray of str, shape (n,), optional
         ``"train"``, ``"dev"`` (training samples for choosing hyperparameters), ``"test"`` or ``""`` (unused) if the
         source defines the roles.
@@ -425,9 +425,9 @@ def make_dataset(
     data_dir : path-like, optional
         Folder with local copies of the public data sets.
     seed : int
-        For random choices of entries without a seed.
+        Seed for random choices of entries without a seed.
     n_threads : int, optional
-        For profiles built by search.
+        Number of threads for profiles built by search.
 
     Returns
     -------

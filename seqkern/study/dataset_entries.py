@@ -227,7 +227,7 @@ class DatasetEntry:
     data : DataEntry
         Its data.
     folds : FoldSettings, optional
-        How the samples are split.
+        Settings for splitting the samples.
     kernels, solvers : tuple of str, optional
         The only ones to run on it.
     selection_bias : bool

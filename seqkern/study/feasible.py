@@ -72,7 +72,7 @@ def check_training_part(
     ParameterError
         With the size of the set, and the possible values.
     LabelError
-        For measurements, of which a classifier would make a class each.
+        For measurements, which would each become a class.
     FoldError
         As for `seqkern.evaluation.selection.inner_folds`.
 

@@ -556,7 +556,7 @@ class AutoKernel:
         Parameters
         ----------
         X : SequenceSet
-            Their labels are not looked at.
+            Sequences; their labels are not used.
         wanted : {"gram", "implicit"}
             Kernel input of the solver.
         real : bool

@@ -336,7 +336,7 @@ class LeakageSettings:
     contained : bool
         Whether to report test sequences contained in training sequences, and vice versa.
     identity : float or "auto", optional
-        Share of identical residues from which pairs across folds are reported; ``"auto"``: those that chance does not
+        Share of identical residues above which pairs across folds are reported; ``"auto"``: pairs that chance does not
         explain; None: only identical and contained ones.
     reverse_complement : bool
         Whether to include the reverse strand.
@@ -395,9 +395,9 @@ class MethodEntry:
     kernel : KernelEntry, KernelChoice or AutoKernel
         Its entry in the study.
     solver : SolverEntry
-        With the layers after it.
+        The solver, with the layers after it.
     search : InnerSettings
-        How the inner loop chooses, and what is fitted to held-out decision values.
+        Settings of the inner loop, and the models to be fitted to held-out decision values.
     seed : int
         Seed of the inner folds.
 
@@ -474,7 +474,7 @@ class CheckedSolver:
     Attributes
     ----------
     solver : SolverEntry
-        With the layers after it.
+        The solver, with the layers after it.
     inner_folds : int
         Folds of the training set; zero without inner folds.
     seed : int

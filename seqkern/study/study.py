@@ -223,7 +223,7 @@ class Study:
     Attributes
     ----------
     name, description : str
-        For folders, and for reports.
+        Name for folders, and description for reports.
     datasets : dict of str to DatasetEntry
         Data sets by name, in the order of the configuration.
     kernels : dict of str to KernelEntry or KernelChoice
@@ -450,7 +450,7 @@ class Study:
     def grams_of(self, dataset: str, kernel: str, solver: str) -> list[str]:
         """Return the names of the stored Gram matrices that serve every fold of a method.
 
-        There is none over all residues of many chains: the solver gets that of the training set.
+        There is none over all residues of many chains: the solver gets the training set's.
 
         Parameters
         ----------
@@ -560,7 +560,7 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
     entry : mapping
         The entry as configured.
     file : path-like, optional
-        Used in messages.
+        File to name in messages.
 
     Returns
     -------

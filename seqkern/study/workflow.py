@@ -154,7 +154,7 @@ class FailedJob:
     """A job, or a group of jobs, that failed and did not succeed when repeated.
 
     `message` is Snakemake's, which holds SLURM's state; `asked` are the requested ``mem_mb`` and ``runtime`` (minutes);
-    `text` is Snakemake's log and that of the SLURM job, which contain the exit statuses.
+    `text` is Snakemake's log and the SLURM job's, which contain the exit statuses.
     """
 
     name: str  # The rule and its wildcards

@@ -331,7 +331,7 @@ def of_features(specs: Sequence[Any]) -> int:
     Parameters
     ----------
     specs : sequence of str or mapping
-        As in a configuration.
+        Transforms as in a configuration.
 
     Returns
     -------
@@ -383,7 +383,7 @@ def repair_transforms(repair: Any) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One; empty for ``"none"``.
+        One transform; empty for ``"none"``.
 
     Raises
     ------

@@ -510,7 +510,7 @@ class GraphGram(GramTransform):
     neighbours: int = integer(default=10, low=1, doc="How many of the most similar samples each is joined to.")
     weighted: bool = flag(default=True, doc="Whether the weight of an edge is the similarity; else 1.")
     beta: float = real(default=1.0, low=0, open_low=True, doc="β of diffusion: larger values reach farther.")
-    steps: int = integer(default=2, low=1, doc="p of the random walk: paths of up to as many edges.")
+    steps: int = integer(default=2, low=1, doc="p of the random walk: the maximum number of edges of a path.")
     a: float = real(default=2.0, low=2, doc="a of the random walk: larger values stay nearer.")
 
     def needs_all(self) -> bool:

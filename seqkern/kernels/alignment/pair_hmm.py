@@ -312,7 +312,7 @@ class PairHMMKernel(MatrixKernel):
 
     Notes
     -----
-    With K₁ the joint probability of two residues, K₂(u, v) = g(u)·g(v) that of two gaps, g(u) = 1 − δ for none and
+    With K₁ the joint probability of two residues, K₂(u, v) = g(u)·g(v) of two gaps, g(u) = 1 − δ for none and
     δ·(1 − ε)·ε^(|u|−1)·Π q(u_i) for some residues, and ⋆ the sum over all ways to cut both sequences in two,
 
     .. math:: K = γ K_2 ⋆ (K_1 ⋆ K_2)^⋆_γ + (1 − γ) K_2, \quad F^⋆_γ = (1 − γ) \sum_{r≥1} γ^{r−1} F^{⋆r}

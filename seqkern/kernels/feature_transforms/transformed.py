@@ -42,7 +42,7 @@ class TransformedKernel(CompositeKernel):
 
     .. math:: K(x, y) = T(φ(x)) · T(φ(y))
 
-    Complexity: that of the features, held as a dense matrix, and of the transforms; then O(c) per pair for c features
+    Complexity: as the features', held as a dense matrix, and of the transforms; then O(c) per pair for c features
     after them.
 
     Definiteness: positive semi-definite.

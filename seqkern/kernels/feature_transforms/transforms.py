@@ -209,7 +209,7 @@ class ImputeTransform(FeatureTransform):
     completes = True
 
     method: Literal["mean", "neighbors"] = choice(
-        default="mean", kw_only=False, doc="The value for a gap: the mean of the feature, or that of its neighbours."
+        default="mean", kw_only=False, doc="The value for a gap: the mean of the feature, or of the nearest vectors."
     )
     n_neighbors: int = integer(default=5, low=1, doc="k, for neighbours.")
 
@@ -366,7 +366,7 @@ class ICATransform(FeatureTransform):
     for ν of a standard Gaussian, G the logarithm of the hyperbolic cosine, −exp(−u²/2) or u⁴/4. Components are sorted
     by this value, the entry of largest absolute value is positive. The result depends on `seed` where optima are local.
 
-    Complexity: that of the principal components, and n c² multiplications for each of its iterations.
+    Complexity: as of principal components, and n c² multiplications for each of its iterations.
 
     References
     ----------

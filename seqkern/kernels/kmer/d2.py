@@ -37,7 +37,7 @@ def chances(X: SequenceSet, k: int, order: int) -> Table:
     """Return the probability of each k-mer under the Markov chain of each record, float64 (n, letters^k).
 
     The chain has the frequencies of the record: for its first `order` residues the frequencies of all k-mers of that
-    length, then those of the residues after each context. A record without a k-mer of order + 1 residues has
+    length, then the shares of residues after each context. A record without a k-mer of order + 1 residues has
     probabilities of 0.
     """
     n, size = len(X), X.alphabet.size
@@ -113,7 +113,7 @@ class KmerTable:
 
 
 class D2Kernel(SequenceKernel):
-    r"""D2, D2S and D2*: shared k-mers, beyond what the composition of the sequences makes likely.
+    r"""D2, D2S and D2*: shared k-mers, relative to the number expected from the composition of the sequences.
 
     It suits regulatory sequences and genomes that are compared without an alignment: common k-mers of a background
     that differs from one sequence to the next count less. The background is a Markov chain of each sequence, with its

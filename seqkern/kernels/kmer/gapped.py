@@ -117,7 +117,7 @@ class SubsetFeatures(Base):
 
 
 def _with_gaps(chosen: tuple[str, ...], positions: tuple[int, ...], k: int) -> str:
-    """Return the chosen letters at their positions in a k-mer, with gaps elsewhere."""
+    """Return the chosen residues at their positions in a k-mer, with gaps elsewhere."""
     letters = [GAP] * k
     for letter, position in zip(chosen, positions, strict=True):
         letters[position] = letter
@@ -129,7 +129,7 @@ HALVING = 50  # residues over which the weight of an l-mer halves
 
 
 class GappedKmerKernel(SubsetFeatures, HammingKernel):
-    r"""Gapped k-mer kernel: shared l-mers of which only k positions need to match.
+    r"""Gapped k-mer kernel: shared l-mers that need to match at k positions only.
 
     This is the family of gkm-SVM and LS-GKM, for any alphabet. It suits degenerate motifs, such as binding sites in
     regulatory DNA.
@@ -191,7 +191,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     )
     estimator: Literal["count", "full", "truncated"] = choice(
         default="count",
-        doc="c_h, what a pair of l-mers at distance h adds: the number of gapped k-mers they share; "
+        doc="c_h, the share of a pair of l-mers at distance h: the number of gapped k-mers they share; "
         "the weights of estimated l-mer counts; or these weights truncated to positive values, "
         "the default of LS-GKM.",
     )

@@ -288,7 +288,7 @@ class HammingBlock:
     def _lanes(self, first: int, last: int, lanes: int) -> Lanes:
         """Return the first residue, number of windows and column of each lane for the columns `first` … `last`.
 
-        Long stretches, and those of the last block, are cut to fill the lanes of a vector.
+        Long stretches, and stretches of the last block, are cut to fill the lanes of a vector.
         """
         span = slice(self.stretches[first], self.stretches[last])
         windows = self.windows[span]

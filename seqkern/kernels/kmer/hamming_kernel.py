@@ -349,7 +349,7 @@ def distances_cost(work: Workload, size: int, weights: Sequence[float], shifted:
 class SubsetDistances:
     """Σ_h weights[h] · (pairs of windows at Hamming distance h), in floating point, of n records.
 
-    With strands "both", windows of both strands are compared with those of both, so each pair counts twice.
+    With strands "both", windows of both strands are compared with each other, so each pair counts twice.
     `squares` is
     K(x, x), float64 (n,).
     """

@@ -214,7 +214,7 @@ LEAST_LETTERS = 1 << 15  # of a thread's records
 class Found:
     """Occurrences of motifs in a set of records.
 
-    `first` counts residues over all records; `length` is that of the shortest match if there are several.
+    `first` counts residues over all records; `length` is the shortest match's if there are several.
     """
 
     motif: npt.NDArray[np.int64]  # shape (occurrences,): Motif and record of each occurrence

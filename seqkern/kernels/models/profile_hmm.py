@@ -46,7 +46,7 @@ class ProfileHMM:
     probability 350/351. These two and the inserts emit residues with their background frequencies, as in HMMER's
     programs. A masked residue is emitted with probability 1 by any state, and not counted.
 
-    `emissions` (length, letters) are those of the match states; rows sum to 1. `steps` (length, 7) are the
+    `emissions` (length, letters) are the match states'; rows sum to 1. `steps` (length, 7) are the
     probabilities
     of MM, MI, MD, IM, II, DM, DD: row 0 belongs to the begin (MM and MD alone), row k to column k, counted from 1. The
     last column leads to the end only. `background` has shape (letters,).

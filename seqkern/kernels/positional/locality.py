@@ -129,7 +129,7 @@ class LocalityImprovedKernel(SequenceKernel):
         return ratio.denominator, ratio.numerator, largest
 
     def _rule(self, length: int) -> _locality.Rule:
-        """Return the Rule for sequences of `length` letters, at least one window."""
+        """Return the Rule for sequences of `length` residues, at least one window."""
         weights, delta, units = self.window_weights(), float(self.delta), self._units()
         self._check_range(weights, delta, length, units[2] if units else 1)
         narrow = units is not None and (length - 2 * self.l) * units[2] ** self.d1 <= LARGEST_SUM

@@ -336,7 +336,7 @@ def fold(
     """Return ``values(payload)`` for `Kernel._fold`; None if the matrix is expected to be faster, or memory is short.
 
     The choice must not depend on the number of sequences to predict, so that a value depends on its own sequence only:
-    the number is assumed to equal that of the support sequences, and to be `LEAST_NEW` at least.
+    the number is assumed to equal the support sequences', and to be `LEAST_NEW` at least.
     """
     m, length, size = len(support), int(support.lengths[0]) if len(support) else 0, support.alphabet.size
     degree = min(kernel.degree, length)
@@ -698,7 +698,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
     def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether every Gram matrix is: the matrix of the weights of two positions is.
 
-        With one shift for all positions and no position weights its entries w(|i − j|) are those of a sum of cosines
+        With one shift for all positions and no position weights its entries w(|i − j|) form a sum of cosines
         that is non-negative everywhere (Rogosinski & Szegő 1928).
         """
         if not self._lists():

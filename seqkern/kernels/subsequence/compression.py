@@ -1,4 +1,4 @@
-"""The compression kernel: how much one sequence helps to compress another one (Li et al. 2004)."""
+"""The compression kernel: the gain in compressing one sequence with another one (Li et al. 2004)."""
 
 import bz2
 import lzma

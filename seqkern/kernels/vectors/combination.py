@@ -522,7 +522,7 @@ class CombinationKernel(SumKernel):
 
     .. math:: K(x, y) = \sum_i w_i K_i(x, y) / s_i
 
-    Complexity: that of all parts with a weight. Learning takes their Gram matrices on the n training samples, then
+    Complexity: the sum over all parts with a weight. Learning takes their Gram matrices on the n training samples, then
     O(p²·n²) for p parts by alignment, or one SVM for each set of weights tried by ``"mkl"``.
 
     Definiteness: positive semi-definite if all parts are.

@@ -28,7 +28,7 @@ SPARE_MATRICES = 3
 class LikelihoodKernel(CompositeKernel):
     r"""Kernel whose parameters maximise the marginal likelihood of a Gaussian process.
 
-    It suits weights of sums, widths, decays, gap costs and β, of which a search over a grid would need too many points.
+    It suits weights of sums, widths, decays, gap costs and β, whose grids would need too many points.
     `fit` learns them from the training samples, or from `most_samples` of them drawn by `seed`. The solver may be any;
     for `gp_regression` and `gp_classification` they are the usual choice (type II maximum likelihood).
 
@@ -37,7 +37,7 @@ class LikelihoodKernel(CompositeKernel):
     values_ : dict of str to float
         After `fit`: the parameters chosen.
     report_ : dict
-        After `fit`: ``log_likelihood``, ``at_start`` (that of the values given), ``evaluations``, ``converged`` and
+        After `fit`: ``log_likelihood``, ``at_start`` (with the given values), ``evaluations``, ``converged`` and
         ``n_samples``.
 
     Raises
@@ -89,7 +89,7 @@ class LikelihoodKernel(CompositeKernel):
     )
     starts: int = integer(default=3, low=1, high=len(SPREADS), doc="Number of points that the search starts from.")
     most_samples: int = integer(
-        default=500, low=2, doc="Of more training samples, as many, drawn without replacement, choose the parameters."
+        default=500, low=2, doc="Maximum number of training samples, drawn at random, that choose the parameters."
     )
     seed: int = integer(default=1, low=0, doc="Seed of the draw.")
     normalize: bool = fixed(False)

@@ -236,7 +236,7 @@ class RBFKernel(KernelOfKernel):
 
     .. math:: K(x, y) = \exp(−γ ‖x − y‖^2)
 
-    Complexity: that of the base kernel, plus O(1) per pair. Learning γ takes the Gram matrix of the base kernel on the
+    Complexity: as the base kernel's, plus O(1) per pair. Learning γ takes the Gram matrix of the base kernel on the
     training set, except ``gamma="scale"`` on vectors, which takes O(n·d) for n vectors with d features.
 
     Definiteness: positive semi-definite if the base kernel is.

@@ -111,7 +111,7 @@ CAUTION = (
 
 
 def features_section(view: View) -> Markup | None:
-    """Return the features that each method selected, in how many splits, with intervals of coefficients.
+    """Return the features selected by each method, with the number of splits and intervals of coefficients.
 
     Return None if no method selects features.
     """
@@ -143,7 +143,7 @@ def features_section(view: View) -> Markup | None:
 def _feature_table(
     view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits: int
 ) -> list[Markup | None] | None:
-    """Return the table of one method: features by how often they were selected."""
+    """Return the table of one method: features by the number of their selections."""
     part = part.drop_duplicates([*KEYS, "feature"])  # with several classes a feature has a weight for each
     counted = part.groupby("feature", sort=False)["rank"].agg(["count", "mean"]).reset_index()
     counted = counted.sort_values(["count", "mean", "feature"], ascending=[False, True, True])
@@ -325,7 +325,7 @@ def _epsilon_path_parts(view: View, kernel: str, solver: str, rows: pd.DataFrame
     columns: list[Column | str] = [
         Column("Column", False),
         Column("Enters at", hint="ε / ε_max, the largest at which it has a weight"),
-        Column("Weight at the fit", hint=f"at the ε next to that of the fit, {used:.3g}"),
+        Column("Weight at the fit", hint=f"at the ε nearest to the fit's, {used:.3g}"),
         Column("Weight at the end", hint=f"at ε = {epsilons[-1]:.3g}"),
     ]
     name = method_name((kernel, solver))
@@ -527,7 +527,7 @@ def _found(matches: Sequence[Match], count: int | None, view: View) -> Markup:
         rest,
         "p is the probability that a random motif of the same width is as similar to the known one; q is the false "
         "discovery rate among all pairs of motif and known motif.",
-        " With so few known motifs, both depend much on which are given." if 0 < (count or 0) < FEW_KNOWN else "",
+        " With so few known motifs, both depend much on the motifs chosen." if 0 < (count or 0) < FEW_KNOWN else "",
         planted,
     )
 

@@ -600,7 +600,7 @@ def _caption(view: View, shown: Sequence[Method], baselines: bool) -> list[Marku
     headline, text = view.headline, []
     if any(headline.entries[method].low == headline.entries[method].low for method in shown):
         count = len(headline.methods)
-        every = f" that hold for {'both' if count == 2 else f'all {count}'} methods at once" if count > 1 else ""
+        every = f", simultaneous for {'both' if count == 2 else f'all {count}'} methods" if count > 1 else ""
         text.append(f"95 % intervals{every}. ")
     found = {headline.beats_chance(method) for method in shown}
     if True not in found and False in found:

@@ -354,7 +354,7 @@ def overall_finding(overview: Overview) -> Markup | None:
 
 
 def overview_section(overview: Overview) -> Markup:
-    """Return the table of data sets × methods, and how many data sets reach each score."""
+    """Return the table of data sets × methods, and the number of data sets that reach each score."""
     methods = list(overview.values)
     rows = []
     for i, view in enumerate(overview.views):

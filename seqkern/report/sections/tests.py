@@ -276,7 +276,7 @@ def single_task_parts(task_tests: SingleTaskTests, name: str, transductive: Coll
 
 
 def pairs_sentence(task_tests: SingleTaskTests) -> str:
-    """Return a sentence on how many pairs differ significantly."""
+    """Return a sentence on the number of pairs that differ significantly."""
     count = sum(map(is_significant, task_tests.found))
     differ = "differs" if count == 1 else "differ"
     pairs, score = plural(len(task_tests.found), "pair"), metric(task_tests.key).name
@@ -419,7 +419,7 @@ def dependence(compared: Compared) -> str:
 
 
 def _count(compared: Compared | SingleTaskTests) -> str:
-    """Return a sentence on how many pairs differ significantly."""
+    """Return a sentence on the number of pairs that differ significantly."""
     count = sum(map(is_significant, compared.found))
     differ = "differs" if count == 1 else "differ"
     return f"{count or 'none'} {differ} significantly (corrected p of at most {LEVEL})"

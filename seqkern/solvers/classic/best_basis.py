@@ -72,7 +72,7 @@ class Part:
     def errors_of_all(self) -> npt.NDArray[np.float64]:
         """Return the errors of all subsets of the d features, float64 (2^d,): bit j of the index stands for feature j.
 
-        Each feature in turn doubles the number of matrices: those without it, and those with it, from which it is
+        Each feature in turn doubles the number of matrices: matrices without it, and matrices from which it is
         eliminated. Nearly all matrices are small by then: six operations for each subset.
         """
         places = np.arange(len(self.learned))[None]
@@ -398,7 +398,7 @@ class TrainingSums:
 class BestBasis(AnyClassSolver):
     r"""Least squares on the best subset of the features, chosen for each class.
 
-    The target of a class is 1 for its rows and −1 for the others; for two classes that of the second. It suits tables
+    The target of a class is 1 for its rows and −1 for the others; for two classes only the second's. It suits tables
     of a few features.
 
     Attributes

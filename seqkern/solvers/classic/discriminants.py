@@ -248,7 +248,7 @@ class QuadraticDiscriminant(AnyClassSolver):
     .. math:: Σ_k(λ) = ((1 − λ) S_k + λ S) / ((1 − λ)(n_k − 1) + λ(n − c)),
         Σ_k = (1 − γ) Σ_k(λ) + γ (tr Σ_k(λ) / d) I
 
-    λ = 0 and γ = 0 give unbiased covariances of the classes, λ = 1 those of `linear_discriminant`.
+    λ = 0 and γ = 0 give unbiased covariances of the classes, λ = 1 as in `linear_discriminant`.
 
     Complexity: n d² + c d³ multiplications for n rows with d features and c classes, and 3 c matrices of d × d; a
     decision takes c d².

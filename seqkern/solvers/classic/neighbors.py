@@ -186,7 +186,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
 class KernelNeighborsRegressor(Neighbors, RealSolver):
     r"""Regression by the k nearest neighbours in feature space: the mean of their values.
 
-    Distances, ties and parameters are those of `KernelNeighbors`.
+    Distances, ties and parameters are as in `KernelNeighbors`.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ class GOR(AnyClassSolver):
     Notes
     -----
     Each position m of the window holds a residue a_m. For a class S against all others, n−S, the information of a
-    residue is I(S; a_m) = ln P(a_m | S) − ln P(a_m | n−S), and that of a pair I(S; a_m, a_k) likewise. With the log
+    residue is I(S; a_m) = ln P(a_m | S) − ln P(a_m | n−S), and for a pair I(S; a_m, a_k) likewise. With the log
     odds of the class, L(S) = ln P(S) − ln P(n−S), and w residues in the window, the decision of GOR I is
 
     .. math:: L(S) + \sum_m I(S; a_m)

@@ -81,7 +81,7 @@ class GPC(KernelExpansion, BinarySolver):
     scale_ : float
         Factor of the kernel, as given or chosen.
     report_ : dict
-        Besides the usual: ``log_marginal_likelihood``, ``scale``, and ``jitter``, what was added to the diagonal of
+        Besides the usual: ``log_marginal_likelihood``, ``scale``, and ``jitter``, the number added to the diagonal of
         scale · K because that is not positive semi-definite (0 if it is). ``objective`` is the negative log marginal
         likelihood, ``iterations`` the number of Newton steps of the last fit, ``residual`` the largest error of an
         equation at the mode.
@@ -132,15 +132,15 @@ class GPC(KernelExpansion, BinarySolver):
     sets_threshold: ClassVar[bool] = True
     fit_cubes = 1 / 3
     gram_copies = 1.5
-    summary = "Gaussian process classification: probabilities that tell what is known."
+    summary = "Gaussian process classification: probabilities that reflect uncertainty."
 
     scale: float | str = real(
         default="auto",
         low=0,
         open_low=True,
         words=("auto",),
-        doc="Factor of the kernel: the variance of the latent function where K(x, x) = 1; ``auto``: that of the "
-        "greatest marginal likelihood.",
+        doc="Factor of the kernel: the variance of the latent function where K(x, x) = 1; ``auto``: the value "
+        "of greatest marginal likelihood.",
     )
 
     @classmethod

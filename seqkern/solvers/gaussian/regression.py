@@ -58,7 +58,7 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
         default="auto",
         low=0,
         words=("auto",),
-        doc="Variance of the errors of the labels; ``auto``: that of the greatest marginal likelihood.",
+        doc="Variance of the errors of the labels; ``auto``: the value of greatest marginal likelihood.",
     )
     scale: float | str = real(
         default="auto",
@@ -520,7 +520,7 @@ class GPR(GaussianRegression):
     mean K(x, x), between 1e-4 and 1e4 times it).
 
     On a KernelOperator the linear system is solved by conjugate gradients, preconditioned by a partial Cholesky
-    decomposition of 200 columns. The log determinant is that of the preconditioner, and the mean of ten stochastic
+    decomposition of 200 columns. The log determinant is the preconditioner's, and the mean of ten stochastic
     Lanczos quadratures of the difference; so the likelihood is an estimate, and the parameters that it chooses. A
     variance is the smallest that can be derived from 200 linear functions of the labels, and at least the exact one.
 
@@ -557,7 +557,7 @@ class GPR(GaussianRegression):
     gram_copies = 1.5
     summary = "Gaussian process regression: numbers predicted with their uncertainty."
 
-    seed: int = random_seed("Seed of the random signs from which the log determinant is estimated on products.")
+    seed: int = random_seed("Seed of the random signs that estimate the log determinant on products.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -664,22 +664,22 @@ class InducingGPR(GaussianRegression):
     noise_, scale_ : float
         Variance of the noise, and factor of the kernel, as given or chosen.
     report_ : dict
-        Besides the usual: ``log_marginal_likelihood``, here a lower bound, of which ``objective`` is the negative,
+        Besides the usual: ``log_marginal_likelihood``, here a lower bound (``objective`` is its negative),
         ``noise``, ``scale``, ``mean``, and ``unexplained``, the share of tr K that the inducing samples leave.
 
     Notes
     -----
-    The model is that of `GPR`. What the labels tell about f is summarised by its values at m training samples Z, so
+    The model is `GPR`'s. The labels' information on f is summarised by its values at m training samples Z, so
     that the covariance of the labels is C = s Q + noise · I with Q = K(X, Z) K(Z, Z)⁻¹ K(Z, X). Noise and scale that
     are ``"auto"`` maximise a lower bound of the log marginal likelihood
 
     .. math:: \log N(y; m 1, C) − s / (2 noise) (tr K − tr Q)
 
     in which m is the mean of the prior, by generalised least squares. Inducing samples are pivots of a partial Cholesky
-    decomposition of K: each is the sample that those before explain least. With all samples the fit is that of `GPR`.
+    decomposition of K: each is the sample explained least by those before. With all samples the fit equals `GPR`'s.
 
-    Predictions need the kernel with the inducing samples only. A variance is that of f given the inducing values, plus
-    what these leave of K(x, x): far from them it is that of the prior.
+    Predictions need the kernel with the inducing samples only. A variance is f's given the inducing values, plus
+    the rest of K(x, x): far from them it is the prior's.
 
     Complexity: n·m² multiplications and n·m numbers for n training samples; of a Gram matrix only m rows are read, on a
     KernelOperator m products are computed instead. A variance takes m² multiplications.

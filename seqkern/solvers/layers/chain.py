@@ -183,7 +183,7 @@ class Layers:
     Attributes
     ----------
     layers_ : list of Layer
-        After `fit`.
+        The layers after `fit`.
     held_out_accuracy_ : float
         After `fit`: accuracy of the largest score before any layer, over residues with a score and a class.
 

@@ -66,7 +66,7 @@ class Paths(NamedTuple):
     y: npt.NDArray[np.int64]  # shape (n,): Their labels
     starts: npt.NDArray[np.int64]  # shape (runs + 1,): First row of each run, and n
     k: int  # Number of labels
-    memory: int  # Residues of a segment that are told apart
+    memory: int  # Residues of a segment that are distinguished
 
     def indicators(self) -> npt.NDArray[np.float64]:
         """Return label indicators, float64 (n, k): 1 for the label of each residue, else 0."""
@@ -126,7 +126,7 @@ class PathLayer(WindowLayer):
         default=1,
         low=1,
         high=50,
-        doc="Residues of a segment that are told apart: a step is scored by the label before it and by how long its "
+        doc="Residues of a segment that are distinguished: a step is scored by the label before it and by how long its "
         "segment is, up to this length. 1 is the chain of first order.",
     )
     C: float = real(default=0.03, low=0, open_low=True, doc="C, the cost of the loss of a chain.")
@@ -136,7 +136,7 @@ class PathLayer(WindowLayer):
         open_low=True,
         doc="The fit has converged when the objective is at most this share above its minimum.",
     )
-    max_iter: int = integer(default=500, low=1, doc="At most so many passes over the training set.")
+    max_iter: int = integer(default=500, low=1, doc="Maximum number of passes over the training set.")
 
     def _learn(self, paths: Paths) -> Learned:
         """Return the weights that minimise the objective."""
@@ -231,7 +231,7 @@ class PathLikelihood:
     def minimise(self, tol: float, max_iter: int) -> Learned:
         """Return the weights of the minimum, up to a relative gap of `tol`.
 
-        At most `max_iter` values are computed, apart from those of the last line search.
+        At most `max_iter` values are computed, apart from the last line search's.
         """
         from scipy.optimize import minimize  # imported here for fast start-up
 

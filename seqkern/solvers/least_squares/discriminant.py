@@ -43,7 +43,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
 
     .. math:: \max_α (α^T (m_+ − m_−))^2 / (α^T N α + ε P(α))
 
-    with the direction α ∝ (N + εI)⁻¹(m₊ − m₋), or (N + εK)⁻¹(m₊ − m₋). Its length is that of the linear discriminant
+    with the direction α ∝ (N + εI)⁻¹(m₊ − m₋), or (N + εK)⁻¹(m₊ − m₋). Its length is the linear discriminant's
     with the pooled covariance (divisor l − 2), so that f(x) is the log odds of two Gaussians with equal covariance and
     priors. The program form solves
 

@@ -253,7 +253,7 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
     ``gap``, as a share of the primal objective, is at most `tol`; ``residual`` is then ‖w − Σ β_i φ_i‖ / ‖w‖ for β_i =
     2 C_i ξ_i.
 
-    A singular K is no problem, because I/(2C) is added. With an indefinite K the equality form gives the only
+    A singular K is allowed, because I/(2C) is added. With an indefinite K the equality form gives the only
     stationary point (not a minimum if K + I/(2C) is indefinite), unless the system is singular, which is an error; the
     inequality form is an error if Q is not positive definite.
 

@@ -136,7 +136,7 @@ class GLVQ(FeaturePrototypes):
     Attributes
     ----------
     prototypes_ : ndarray of float64, shape (p, d)
-        In the units of the features.
+        Prototypes in the units of the features.
     report_ : dict
         ``objective`` is the mean of φ(μ); ``residual`` by how much the last run of L-BFGS lowered it;
         ``restart_objectives`` (list of float) the objective of each start.
@@ -168,7 +168,7 @@ class GLVQ(FeaturePrototypes):
     """
 
     name = "glvq"
-    summary = "GLVQ: typical feature vectors of each class, placed so that classes are told apart."
+    summary = "GLVQ: typical feature vectors of each class, placed to separate the classes."
     fit_products = 100.0
 
     @classmethod
@@ -203,7 +203,7 @@ class GMLVQ(FeaturePrototypes):
     Attributes
     ----------
     prototypes_ : ndarray of float64, shape (p, d)
-        In the units of the features.
+        Prototypes in the units of the features.
     omega_ : ndarray of float64, shape (r, d)
         Ω, for scaled features.
     report_ : dict

@@ -322,7 +322,7 @@ class RelationalGLVQ(LearnedGramPrototypes):
     """
 
     name = "relational_glvq"
-    summary = "Relational GLVQ: typical representatives of each class, placed so that classes are told apart."
+    summary = "Relational GLVQ: typical representatives of each class, placed to separate the classes."
     fit_products = 40.0
 
     shrinkage: float = real(

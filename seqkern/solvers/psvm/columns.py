@@ -133,7 +133,7 @@ class DenseColumns(Columns):
         epsilon: float,
         cost: float,
     ) -> int:
-        """Minimise the dual over some variables one by one, and return how many moved.
+        """Minimise the dual over some variables one by one, and return the number of moved ones.
 
         `alpha` and `residual` (K̃α − y) are changed in place.
         """

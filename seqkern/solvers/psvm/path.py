@@ -491,7 +491,7 @@ class SignificanceTest:
         """
         if not self.suits(specs):
             raise ParameterError(
-                f"significance is that of features of a P-SVM, not of solver {specs[0].get('solver')!r}",
+                f"significance is for the features of a P-SVM, not for solver {specs[0].get('solver')!r}",
                 remedy="choose psvc:kernel=features or psvr:kernel=features, or leave out significance",
             )
         if self.statistic == "coefficient" and len(specs) > 1:

@@ -381,7 +381,7 @@ RECENT = 4  # sweeps from which their rate is estimated
 class Minimum:
     """The minimum found by `minimise`, with its gradient and working set.
 
-    In `report`, ``iterations`` counts moves of one variable, ``jumps`` those of all free variables, ``residual`` is the
+    In `report`, ``iterations`` counts moves of one variable, ``jumps`` moves of all free variables, ``residual`` is the
     largest violation in units of ‖K̃ᵀy‖_∞, and ``gap`` is in units of ½‖y‖² (None if unbounded). `shrunk` marks
     variables that the gap proves to be zero; their `gradient` dates from when they were shrunk.
     """

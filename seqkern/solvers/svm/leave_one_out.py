@@ -172,7 +172,7 @@ def xi_alpha(K: Floats, alpha: Floats, y: Floats, decisions: Floats) -> float:
     small C, it can be too low: b then depends on the balance of the classes, which leaving out one sample may tip.
 
     B² is the largest K_ii if no K_ij is negative, else the difference of the largest and smallest value, both from the
-    training set. For an indefinite kernel it is no bound. It takes O(n²), one pass over the matrix.
+    training set. For an indefinite kernel it is not a bound. It takes O(n²), one pass over the matrix.
 
     Joachims: Estimating the generalization performance of an SVM efficiently. ICML 2000.
 

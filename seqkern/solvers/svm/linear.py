@@ -408,12 +408,12 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
         The samples with α > 0. Fitted on a matrix of features: the features whose weight is not zero.
     dual_coef_ : ndarray of float64, shape (s,)
         α_i y_i of the support vectors; Σ α_i y_i = 0. Fitted on a matrix of features, there is none; on an operator
-        other than an `Implicit`, coefficients β whose w is nearly that of α.
+        other than an `Implicit`, coefficients β with nearly the same w as α.
     intercept_ : float
         b. It is not penalised.
     report_ : dict
         Besides the usual: ``gap``, the duality gap over the primal value, an upper bound of how far the primal value is
-        above its minimum. ``residual`` and ``objective`` are those of `CSVC`; ``iterations`` are passes. On an operator
+        above its minimum. ``residual`` and ``objective`` are as for `CSVC`; ``iterations`` are passes. On an operator
         other than an `Implicit`, ``products`` counts those with K, and ``residual`` is ‖w − Σ α_i y_i φ_i‖ / ‖w‖.
 
     Notes

@@ -58,7 +58,7 @@ class NuSVC(LibsvmSolver, BinarySolver):
 
     .. math:: \min_{w, b, ξ, ρ} ½ ‖w‖^2 − ν ρ + (1/n) \sum_i ξ_i  over  y_i f(x_i) ≥ ρ − ξ_i,  ξ_i ≥ 0,  ρ ≥ 0
 
-    Decisions are in units of ρ: the solution is that of the C-SVM with C = 1/ρ, which `report_` holds as ``C``.
+    Decisions are in units of ρ: the solution equals the C-SVM's with C = 1/ρ, which `report_` holds as ``C``.
     ``residual`` is LIBSVM's stopping quantity recomputed in double precision, in the units of `tol`; ``objective`` is
     the dual ½ αᵀQα; ``gap`` is the duality gap as a share of αᵀQα. If the gap is large, LIBSVM runs again with a
     smaller tolerance.
@@ -258,7 +258,7 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
     precision, in the units of `tol`; ``objective``, the dual ½ αᵀKα; and the duality ``gap`` as a share of it.
 
     On a KernelOperator the same problem is solved on products with K (see `products.subspace`) until the ``gap`` is at
-    most `tol`, and `dual_coef_` are coefficients whose w is nearly that of α.
+    most `tol`, and `dual_coef_` are coefficients with nearly the same w as α.
 
     Complexity: O(n²) to O(n³) for n training rows; prediction takes O(s) per row for s support vectors.
 

@@ -35,7 +35,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
 
     .. math:: \min_{w, b, ξ} ½ ‖w‖^2 + C \sum_i ξ_i  over  y_i f(x_i) ≥ 1 − ξ_i,  ξ_i ≥ 0
 
-    With ``slack="squared"`` the loss is C Σ ξ_i²: the margin is that of K_ii + 1/(2C), α has no upper bound, and
+    With ``slack="squared"`` the loss is C Σ ξ_i²: the margin belongs to K_ii + 1/(2C), α has no upper bound, and
     `class_weight` gives each class a ridge of its own. Newton's method (see `svm.squares`) solves it exactly in about
     ten linear systems over the support vectors; ``residual`` is how much a decision would change at the optimum of the
     dual, and rows of a matrix in a file are not enough.
@@ -46,7 +46,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
 
     On a KernelOperator, for more samples than a Gram matrix has room for, the same problem is solved on products with K
     (see `products.subspace`) until the ``gap`` is at most `tol`; ``products`` counts them, ``residual`` is ‖w − Σ α_i
-    y_i φ_i‖ / ‖w‖, and `dual_coef_` are coefficients β whose w is nearly that of α. C must be finite.
+    y_i φ_i‖ / ‖w‖, and `dual_coef_` are coefficients β with nearly the same w as α. C must be finite.
 
     Classes that no plane separates have no hard margin: the dual is unbounded. This is detected from the distance of
     their convex hulls; the fit then ends unconverged, with a warning.

@@ -545,7 +545,7 @@ class FocusSelector(Selector):
     """FOCUS: the smallest subset of features in which no two samples of different classes are alike.
 
     Features are nominal; numbers are first cut into intervals. Two samples of different classes that agree in all
-    features cannot be told apart by any subset: such pairs are left out, and counted in `n_conflicts_`. Every other
+    features cannot be separated by any subset: such pairs are left out, and counted in `n_conflicts_`. Every other
     pair needs a feature in which its samples differ, and the subset is the smallest with one for each pair. Sizes are
     tried one after the other, so it is exact; of several smallest subsets the one with the largest sum of its features'
     mutual information with the class is taken. The score is this information in nats, −inf of all other features.
@@ -581,7 +581,7 @@ class FocusSelector(Selector):
 
     cuts: Literal["mdl", "none"] = choice(
         default="mdl",
-        doc="``mdl``: cut each feature where this tells most about the class, as long as the description gets shorter "
+        doc="``mdl``: cut each feature where this is most informative, as long as the description gets shorter "
         "(Fayyad & Irani); a feature without a cut is not used. ``none``: each value is a level of its own, as for "
         "nominal features.",
     )

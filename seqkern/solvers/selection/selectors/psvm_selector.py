@@ -368,7 +368,7 @@ class PSVMFeatureSelector(Selector):
     Attributes
     ----------
     scores_ : ndarray of float64, shape (d,)
-        Of a single ranking, the rating: the ε at which the feature is first selected, in units of √l ‖t‖ (so that the
+        For a single ranking, the rating: the ε at which the feature is first selected, in units of √l ‖t‖ (so that the
         first one's is its correlation with the labels); or |α|, for a fixed ε. Of leave-one-out, the share of the
         rankings in which it is selected. −inf for a feature that never is.
     mean_rank_ : ndarray of float64, shape (d,)

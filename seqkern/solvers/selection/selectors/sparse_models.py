@@ -269,7 +269,7 @@ class ARDSelector(Selector):
         doc="Of classes: ``gaussian``, the regression on −1 and 1, or ``logistic`` regression, which takes hundreds of "
         "rounds where there are more features than samples. Real labels are always Gaussian.",
     )
-    threshold: float = real(default=1e4, low=0, open_low=True, doc="λ from which a feature is removed.")
+    threshold: float = real(default=1e4, low=0, open_low=True, doc="λ above which a feature is removed.")
     tol: float = real(
         default=1e-3, low=0, open_low=True, doc="It has converged when the weights change by less than this in all."
     )

@@ -48,7 +48,7 @@ class ForwardSelector(LeastSquaresSearch):
     Attributes
     ----------
     errors_ : ndarray of float64, shape (searched,)
-        After each feature, the mean error of a sample.
+        Mean error of a sample after each feature.
 
     Notes
     -----
@@ -118,7 +118,7 @@ class ForwardSelector(LeastSquaresSearch):
 class BackwardSelector(LeastSquaresSearch):
     """Backward search: starting with all features, remove those that leave the smallest leave-one-out error.
 
-    The error is that of `ForwardSelector`. Of many features, a share is removed at once, those whose single removal
+    The error is as in `ForwardSelector`. Of many features, a share is removed at once, those whose single removal
     matters least.
 
     Notes
@@ -251,7 +251,7 @@ class BeamSelector(LeastSquaresSearch):
     features of the best subset are ranked by the error without each, the others by the error that each would give in
     place of the last one. The error of the chosen features was minimised: it does not estimate that on new data.
 
-    Complexity: O(width·l·d) for each feature of the final size, `width` times that of forward search.
+    Complexity: O(width·l·d) for each feature of the final size, `width` times as much as forward search.
 
     Examples
     --------
