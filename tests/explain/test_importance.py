@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_sample import Shape, write_study
+from report_sample import KERNELS, SOLVERS, Shape, write_study
 from test_explain import read_table
 
 from seqkern.cli.main import main
@@ -191,7 +191,8 @@ class Page(HTMLParser):
 @pytest.fixture
 def study(tmp_path):
     entry = {"simulate": {"kind": "donor"}, "importance": {"kernel": "spectrum3", "solver": "svm"}}
-    return write_study(tmp_path / "s", {"one": Shape(entry=entry), "two": Shape()})
+    shapes = {"one": Shape(n=40, entry=entry), "two": Shape(n=40)}
+    return write_study(tmp_path / "s", shapes, {"spectrum3": KERNELS["spectrum3"]}, {"svm": SOLVERS["svm"]})
 
 
 def write_importance(study, part=None):

@@ -58,11 +58,12 @@ def noise(tmp_path_factory):
     return folder
 
 
-def test_noise_is_said_to_be_no_better_than_chance_first_of_all(noise):
+def test_noise_is_said_to_be_no_better_than_chance_first_of_all_and_has_no_stars(noise):
     view = first_view(noise)
     best = view.ranking.score(view.ranking.best[0]).mean
     assert best > 0.55
-    text = page_of(noise).text
+    page = page_of(noise)
+    text = page.text
     found = text.index("Main findings")
     sentence = re.search(r"than chance\. (.*?\.) ?Caveats", text[found:])[1]
     assert sentence.startswith("The best of 24 methods, kernel")
@@ -70,10 +71,6 @@ def test_noise_is_said_to_be_no_better_than_chance_first_of_all(noise):
     assert text.index("not significantly better than chance") < text.index("Caveats") < text.index("Contents")
     low, high = map(float, re.search(r"\[(\S+), (\S+)\]", sentence).groups())
     assert low < 0.5 < high
-
-
-def test_noise_has_no_stars(noise):
-    page = page_of(noise)
     assert "No star is given: no method is significantly better than chance." in page.text
     cells = [attributes for attributes in page.all("td") if "best" in (attributes.get("class") or "")]
     assert not cells

@@ -160,6 +160,7 @@ def test_residues_are_shaded_by_their_weights():
 # ---- files -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.drawn
 def test_figures_are_files_with_the_same_bytes_each_time():
     def drawn():
         with collected_figures() as files:

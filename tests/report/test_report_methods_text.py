@@ -21,6 +21,9 @@ REQUIRED = {
 }
 
 
+STUDY = {"d": Shape(n=40)}, {"a": {"kernel": "spectrum"}}, {"svm": {"solver": "csvc"}}
+
+
 @pytest.mark.parametrize(("kind", "registry"), [("kernel", KERNELS), ("solver", SOLVERS)])
 def test_every_kernel_and_solver_has_a_reference(kind, registry):
     known = cited_methods()
@@ -106,14 +109,14 @@ def test_the_text_says_what_was_done(tmp_path):
 
 
 def test_the_text_tells_that_groups_were_blocks(tmp_path):
-    folder = write_study(tmp_path / "s", {"d": Shape()}, {"a": {"kernel": "spectrum"}}, {"svm": {"solver": "csvc"}})
-    write_tsv(folder / "folds" / "d" / "all.tsv", ["id", "group"], [(f"d_{i}", i // 4) for i in range(120)])
+    folder = write_study(tmp_path / "s", *STUDY)
+    write_tsv(folder / "folds" / "d" / "all.tsv", ["id", "group"], [(f"d_{i}", i // 4) for i in range(40)])
     text = (build_report(folder, folder / "report").parent / "methods.txt").read_text(encoding="utf-8")
     assert "within test sets; related samples with one label counted as a block." in text
 
 
 def test_a_date_is_told_where_one_is_given(tmp_path, monkeypatch):
-    folder = write_study(tmp_path / "s", {"d": Shape()}, {"a": {"kernel": "spectrum"}}, {"svm": {"solver": "csvc"}})
+    folder = write_study(tmp_path / "s", *STUDY)
     build_report(folder, tmp_path / "given", date="2024-02-03")
     assert "made on 2024-02-03" in (tmp_path / "given/methods.txt").read_text(encoding="utf-8")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
