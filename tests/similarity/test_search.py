@@ -20,7 +20,8 @@ def encoded(strings, alphabet="dna"):
 
 def random_strings(n, low, high, alphabet="dna", seed=0):
     rng = np.random.default_rng(seed)
-    return ["".join(rng.choice([*LETTERS[alphabet]], rng.integers(low, high + 1))) for _ in range(n)]
+    pool = np.array([*LETTERS[alphabet]])
+    return ["".join(rng.choice(pool, rng.integers(low, high + 1)).tolist()) for _ in range(n)]
 
 
 def mutated(string, share, rng, alphabet="dna", indels=0):

@@ -26,7 +26,7 @@ def random_strings(n, low, high, letters="ACGT", masked=0.03, seed=0):
     rng = np.random.default_rng(seed)
     pool = np.array([*letters, "*"])
     share = [*([(1 - masked) / len(letters)] * len(letters)), masked]
-    return ["".join(rng.choice(pool, size=rng.integers(low, high), p=share)) for _ in range(n)]
+    return ["".join(rng.choice(pool, size=rng.integers(low, high), p=share).tolist()) for _ in range(n)]
 
 
 def reverse_complement(string):

@@ -5,16 +5,15 @@ COMPLEMENT = dict(zip("ACGT", "TGCA", strict=True))
 
 def identity(x, y):
     """Return the identical residues of the best alignment without end-gap costs over the length of the shorter one."""
-    rows = [[(0, 0)] * (len(y) + 1)]
+    one = 1 << 20  # of the score; the identical residues of the alignment are below, and decide between equal scores
+    rows = [[0] * (len(y) + 1)]
     for a in x:
-        row = [(0, 0)]
+        row = [0]
         for j, b in enumerate(y):
-            same = a == b != "*"
-            diagonal, above, left = rows[-1][j], rows[-1][j + 1], row[-1]
-            step = (diagonal[0] + (1 if same else -1), diagonal[1] + same)
-            row.append(max(step, (above[0] - 1, above[1]), (left[0] - 1, left[1])))
+            step = rows[-1][j] + (one + 1 if a == b != "*" else -one)
+            row.append(max(step, rows[-1][j + 1] - one, row[-1] - one))
         rows.append(row)
-    return max([*rows[-1], *(row[-1] for row in rows)])[1] / min(len(x), len(y))
+    return max([*rows[-1], *(row[-1] for row in rows)]) % one / min(len(x), len(y))
 
 
 def mirrored(x):
