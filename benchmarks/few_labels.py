@@ -18,7 +18,7 @@ from seqkern.evaluation.metrics import balanced_accuracy
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.selection import select
 from seqkern.kernels import build_kernel
-from seqkern.methods.acquisition import MANY, greedy
+from seqkern.methods.acquisition import CANDIDATES_PER_RECORD, greedy
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate import simulate
@@ -95,7 +95,7 @@ def curve(name, strategy, seed):
             chosen = np.concatenate((chosen, rng.permutation(left)[:n]))
             continue
         gaps = np.abs(solver.decision_function(K[np.ix_(left, rows)]))
-        near = np.argsort(gaps, kind="stable")[: MANY * n]
+        near = np.argsort(gaps, kind="stable")[: CANDIDATES_PER_RECORD * n]
         best = greedy(K[np.ix_(left[near], left[near])], gaps[near], n, 0.5, rng.random(len(near)))
         chosen = np.concatenate((chosen, left[near[best]]))
 

@@ -109,14 +109,14 @@ def inner_loops(dataset, kernel, solver):
     return [f"{RESULTS}/inner/{name}/{kernel}/{solver}/inner.json" for name in names]
 
 
-def afterwards_options(solver):
+def postprocessing_options(solver):
     """Return the command-line options for probabilities and the threshold; empty for solvers with layers."""
     return "" if STUDY.solvers[solver].has_layers else shlex.join(after_options())
 
 
 def after_options():
     """Return the command-line options for probabilities and the threshold."""
-    return [f"--{key}={value}" for key, value in STUDY.inner.afterwards.items()]
+    return [f"--{key}={value}" for key, value in STUDY.inner.postprocessing.items()]
 
 
 def bias_option(dataset):

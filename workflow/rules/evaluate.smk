@@ -39,13 +39,13 @@ rule evaluate:
         solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),
         layers=lambda wildcards: layers_option(wildcards.solver),
         pooled=lambda wildcards, input: option("--pooled", input.pooled),
-        afterwards=lambda wildcards: afterwards_options(wildcards.solver),
+        postprocessing=lambda wildcards: postprocessing_options(wildcards.solver),
         bias=lambda wildcards: bias_option(wildcards.dataset),
         significance=lambda wildcards: significance_option(wildcards.dataset, wildcards.solver),
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.clusters} {params.pooled} {params.afterwards} {params.bias} {params.significance}"
+        " {params.search} {params.clusters} {params.pooled} {params.postprocessing} {params.bias} {params.significance}"
         " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
 
 

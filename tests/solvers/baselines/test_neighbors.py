@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from seqkern.core.errors import ParameterError
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.methods.explanation import _of_two_classes
+from seqkern.methods.explanation import _two_class_model
 from seqkern.solvers import KernelNeighbors, KernelNeighborsRegressor, make_solver
 
 
@@ -174,7 +174,7 @@ def test_a_model_of_several_classes_cannot_be_explained():
     solver = KernelNeighbors().fit(train @ train.T, y)
     model = SimpleNamespace(kind="multiclass", classes=("a", "b", "c"), solver=solver)
     with pytest.raises(ParameterError, match="csvc"):
-        _of_two_classes(model, "a:b")
+        _two_class_model(model, "a:b")
 
 
 def test_kinds_of_labels():
