@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -286,6 +287,18 @@ def _profile_source(entry: Mapping[str, Any] | None, made: Mapping[str, Any] | N
             file=sys.stderr,
         )
     return source
+
+
+def share_of(text: str) -> tuple[int, int]:
+    """Return i and n of ``i/n``, for argparse; 1 ≤ i ≤ n.
+
+    >>> share_of("3/8")
+    (3, 8)
+    """
+    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N; write for example 3/8")
+    return int(match[1]), int(match[2])
 
 
 def add_threads(group: argparse._ActionsContainer) -> None:

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import add_inner_loop, add_layers, add_postprocessing, add_significance, add_threads
+from seqkern.cli.common import add_inner_loop, add_layers, add_postprocessing, add_significance, add_threads, share_of
 from seqkern.cli.cv import fold_remarks, headline
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
@@ -40,24 +40,12 @@ if TYPE_CHECKING:
 # The division of a long evaluation into shares: arguments, and the folds of each share.
 
 
-def share(text: str) -> tuple[int, int]:
-    """Return i and n of ``i/n``, for argparse; 1 ≤ i ≤ n.
-
-    >>> share("3/8")
-    (3, 8)
-    """
-    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not I/N; write for example 3/8")
-    return int(match[1]), int(match[2])
-
-
 def add_shares(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that divide an evaluation."""
     group = parser.add_argument_group("division of a long evaluation")
     group.add_argument(
         "--share",
-        type=share,
+        type=share_of,
         metavar="I/N",
         help="compute only the I-th of N shares of the folds and write no tables; without it, compute the missing "
         "folds and write the tables",

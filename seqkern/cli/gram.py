@@ -19,9 +19,9 @@ from seqkern.cli.common import (
     profiles_of,
     read_tracks,
     refuse_unused,
+    share_of,
     windows_of,
 )
-from seqkern.cli.evaluate import share as share_of
 from seqkern.cli.regions import add_regions, as_sources, regions_of
 from seqkern.cli.several_sequences import given_files, read_given, read_views
 
