@@ -121,7 +121,7 @@ def turn(const floating[:, :] block, floating[:, :] out):
                 out.strides[0] // size)
 
 
-# ---- records of a buffer of codes, as the loops over pairs of sequences read them; see `_records.h` 
+# ---- records of a buffer of codes, as the loops over pairs of sequences read them; see `_records.h`
 
 cdef class Records:
     """Records of a buffer of codes, in an order of their own.

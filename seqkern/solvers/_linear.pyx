@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 # ---- decisions -----------------------------------------------------------------------------------
 
+
 def decide(
     const double[:, :] K,
     const int64_t[::1] columns,

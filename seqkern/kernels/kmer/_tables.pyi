@@ -68,9 +68,6 @@ def word_sums(
     out: npt.NDArray[np.float64],
     level: int = ...,
 ) -> None: ...
-
-Table = npt.NDArray[np.float64] | npt.NDArray[np.float32]
-
 def count_codes(
     letters: npt.NDArray[np.uint8],
     starts: npt.NDArray[np.int64],

@@ -349,9 +349,9 @@ def word_sums(
 
 # ---- lists of the l-mers of records, one for each part of the table of all l-mers -------------------
 
-# A part of the table fits into the second-level cache. The code of an l-mer is its place within its part; a list has the
-# codes of record 0, record 1, … one after the other. Where both strands count and l is odd, an l-mer and its reverse
-# complement have one code: that of the one whose middle letter is A or C, without the upper bit of that letter.
+# A part of the table fits into the second-level cache. The code of an l-mer is its place within its part; a list has
+# the codes of record 0, record 1, … one after the other. Where both strands count and l is odd, an l-mer and its
+# reverse complement have one code: that of the one whose middle letter is A or C, without the upper bit of that letter.
 
 ctypedef fused code_t:
     uint16_t

@@ -171,9 +171,9 @@ def add_products_by_rows(
 
 # ---- sparse columns, stored as such (CSC) ---------------------------------------------------------
 
-# Entry p of column j, for indptr[j] ≤ p < indptr[j + 1], is data[p] in row indices[p]; no row comes twice. Elements that
-# are not stored are zero, and (0 − mean) in K̃: what they add is taken together. A column whose elements are all stored
-# is computed as if dense, so that nothing is lost where its mean is far above its scale.
+# Entry p of column j, for indptr[j] ≤ p < indptr[j + 1], is data[p] in row indices[p]; no row comes twice. Elements
+# that are not stored are zero, and (0 − mean) in K̃: what they add is taken together. A column whose elements are all
+# stored is computed as if dense, so that nothing is lost where its mean is far above its scale.
 
 ctypedef fused index:
     int32_t
