@@ -60,13 +60,16 @@ static inline int highest_simd_level(void)
     return 0;
 }
 
-/* Define name(level, …), which runs the inline function `body` compiled for that level. */
+/* Define name(level, …), which runs the inline function `body` compiled for that level. Narrow: AVX2 at level 2 too, for
+ * loops over no more than 32 bytes at a time. */
 #ifdef SEQKERN_X86
 #define DEFINE_LEVELS(name, body, parameters, arguments)    \
     AVX512 static void name##_avx512 parameters             \
     {                                                       \
         body arguments;                                     \
     }                                                       \
+    DEFINE_NARROW_LEVELS(name, body, parameters, arguments)
+#define DEFINE_NARROW_LEVELS(name, body, parameters, arguments) \
     AVX2 static void name##_avx2 parameters                 \
     {                                                       \
         body arguments;                                     \
@@ -84,17 +87,24 @@ static inline int highest_simd_level(void)
         else                                 \
             name##_plain(__VA_ARGS__);       \
     } while (0)
+#define CALL_NARROW_LEVEL(level, name, ...) \
+    ((level) > 0 ? name##_avx2(__VA_ARGS__) : name##_plain(__VA_ARGS__))
 #else
 #define DEFINE_LEVELS(name, body, parameters, arguments) \
     static void name##_plain parameters                  \
     {                                                    \
         body arguments;                                  \
     }
+#define DEFINE_NARROW_LEVELS DEFINE_LEVELS
 #define CALL_LEVEL(level, name, ...) ((void)(level), name##_plain(__VA_ARGS__))
+#define CALL_NARROW_LEVEL CALL_LEVEL
 #endif
 
 /* The same for names that a macro makes: it is expanded before the names are joined. */
 #define DEFINE_TYPED_LEVELS(name, body, parameters, arguments) DEFINE_LEVELS(name, body, parameters, arguments)
+#define DEFINE_NARROW_TYPED_LEVELS(name, body, parameters, arguments) \
+    DEFINE_NARROW_LEVELS(name, body, parameters, arguments)
 #define CALL_TYPED_LEVEL(level, name, ...) CALL_LEVEL(level, name, __VA_ARGS__)
+#define CALL_NARROW_TYPED_LEVEL(level, name, ...) CALL_NARROW_LEVEL(level, name, __VA_ARGS__)
 
 #endif

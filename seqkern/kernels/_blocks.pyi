@@ -11,3 +11,12 @@ def mirror_below(
     matrix: npt.NDArray[np.float32 | np.float64], top: int, bottom: int, left: int, right: int
 ) -> None: ...
 def turn(block: npt.NDArray[np.float32 | np.float64], out: npt.NDArray[np.float32 | np.float64]) -> None: ...
+
+class Records:
+    def __init__(
+        self,
+        codes: npt.NDArray[np.uint8],
+        start: npt.NDArray[np.int64],
+        stop: npt.NDArray[np.int64],
+        order: npt.NDArray[np.int64],
+    ) -> None: ...

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.kernels.products import _fold
+from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -94,7 +94,7 @@ def spread(
     """
     out = np.zeros(letters)
     values, starts = np.ascontiguousarray(values, dtype=np.float64), np.ascontiguousarray(starts, dtype=np.int64)
-    _fold.spread(values, starts, np.array(offsets, dtype=np.int64), out)
+    _product.spread(values, starts, np.array(offsets, dtype=np.int64), out)
     return out
 
 

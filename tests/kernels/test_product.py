@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seqkern.core.errors import SequenceError
 from seqkern.kernels import _blocks
 from seqkern.kernels.kmer.kmers import Counted, Occurrences, rank_codes
-from seqkern.kernels.products import _product, _real
+from seqkern.kernels.products import _product
 from seqkern.kernels.products import product as sparse
 from seqkern.kernels.products.product import (
     DenseBlock,
@@ -416,5 +416,5 @@ def test_real_values_at_every_level():
     panels = RealDenseBlock(values)._panels
     for level in range(_product.level() + 1):
         sums = np.zeros((40, 40))
-        _real.multiply(panels, panels, 0, 0, 40, False, sums, level)
+        _product.multiply_real(panels, panels, 0, 0, 40, False, sums, level)
         np.testing.assert_array_equal(sums, sums_in_order(values, values))

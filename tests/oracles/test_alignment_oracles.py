@@ -5,7 +5,7 @@ import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 
 from seqkern.kernels import SmithWatermanKernel
-from seqkern.kernels.models import _alignment
+from seqkern.kernels.models import _forward_backward
 from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
@@ -68,7 +68,7 @@ def test_global_alignments_of_biopython(compared):
         name, alphabet, gap_open, gap_extend, texts = draw(rng)
         score = score_table(name, alphabet)[:-1, :-1].copy()
         first, second = (one_column_each(text, alphabet) for text in texts)
-        path, total, places = _alignment.align(first, 1, second, 1, score, gap_open, gap_extend), 0.0, [0, 0]
+        path, total, places = _forward_backward.align(first, 1, second, 1, score, gap_open, gap_extend), 0.0, [0, 0]
         for before, state in zip([None, *path[:-1]], path, strict=True):
             if state == 0:
                 total += first[:-1, places[0]] @ score @ second[:-1, places[1]]

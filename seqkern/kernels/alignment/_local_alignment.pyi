@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.kernels._records import Records
+from seqkern.kernels._blocks import Records
 
 class Recursion:
     def __init__(
@@ -41,4 +41,18 @@ def share(
     lanes: Records | None,
     values: npt.NDArray[np.float64] | None,
     shares: npt.NDArray[np.float64] | None,
+) -> None: ...
+def fill_slopes(
+    codes: npt.NDArray[np.uint8],
+    start: npt.NDArray[np.int64],
+    stop: npt.NDArray[np.int64],
+    pair: npt.NDArray[np.float64],
+    pair_slope: npt.NDArray[np.float64],
+    open: float,
+    extend: float,
+    open_slope: float,
+    extend_slope: float,
+    first: int,
+    last: int,
+    out: npt.NDArray[np.float64],
 ) -> None: ...

@@ -1,7 +1,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.kernels._records import Records
+from seqkern.kernels._blocks import Records
 
 class PairHMM:
     def __init__(

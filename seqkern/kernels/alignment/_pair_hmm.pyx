@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from seqkern.kernels._records cimport Records, records
+from seqkern.kernels._blocks cimport Records, records
 
 
 cdef extern from "_pair_hmm.h" nogil:

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.kernels._records import Records
+from seqkern.kernels._blocks import Records
 
 class Scoring:
     def __init__(

@@ -5,7 +5,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
-from seqkern.kernels._records cimport Records, record_codes, record_length, records
+from seqkern.kernels._blocks cimport Records, record_codes, record_length, records
 
 
 cdef extern from "_smith_waterman.h" nogil:

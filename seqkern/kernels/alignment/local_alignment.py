@@ -14,8 +14,8 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS
-from seqkern.kernels._records import Records
-from seqkern.kernels.alignment import _local_alignment, _local_alignment_slopes
+from seqkern.kernels._blocks import Records
+from seqkern.kernels.alignment import _local_alignment
 from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel, lane_cells, own_cells
 from seqkern.kernels.blocks import order_keys, ranks, symmetric_matrix
 from seqkern.kernels.gradients import KernelGradient, Square
@@ -58,7 +58,7 @@ def logarithm_slopes(
     codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
     numbers = opened, extended, open_slope, extend_slope
     return symmetric_matrix(
-        len(X), partial(_local_alignment_slopes.fill, codes, X.starts, X.stops, pair, pair_slope, *numbers), n_threads
+        len(X), partial(_local_alignment.fill_slopes, codes, X.starts, X.stops, pair, pair_slope, *numbers), n_threads
     )
 
 

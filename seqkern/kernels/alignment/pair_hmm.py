@@ -15,7 +15,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Header
-from seqkern.kernels._records import Records
+from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _pair_hmm
 from seqkern.kernels.alignment.alignment_kernel import MatrixKernel, lane_cells
 from seqkern.kernels.alignment.local_alignment import LARGEST_LOGARITHM, LEAST_BLOCK_ROWS, LocalSums, product

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
-from seqkern.kernels._records import Records
+from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _smith_waterman
 from seqkern.kernels.alignment._smith_waterman import lanes
 from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel, check_cells, lane_cells

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer
 from seqkern.kernels.kernel import SequenceKernel
-from seqkern.kernels.kmer import _d2s
+from seqkern.kernels.kmer import _tables
 from seqkern.kernels.kmer.kmers import check_lengths, find_kmers
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.prepared import Plan
@@ -237,14 +237,14 @@ class D2Kernel(SequenceKernel):
         squares = np.zeros(len(X))
         if self.statistic == "d2s":
             for i, row in enumerate(values):
-                _d2s.sums(row[None], row[:, None], squares[i : i + 1, None], _product.level())
+                _tables.d2s_sums(row[None], row[:, None], squares[i : i + 1, None], _product.level())
         else:
             _vector.squares(values, squares)
         return KmerTable(values, squares)
 
     def _block(self, rows: KmerTable, cols: KmerTable, out: npt.NDArray[np.float64]) -> None:
         if self.statistic == "d2s":
-            _d2s.sums(rows.values, cols.columns(), out, _product.level())
+            _tables.d2s_sums(rows.values, cols.columns(), out, _product.level())
         else:
             _vector.products(rows.values, cols.columns(), out)
 

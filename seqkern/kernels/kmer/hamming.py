@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.kernels.kmer import _hamming, _hamming_lanes, _hamming_pairs, _kmers
-from seqkern.kernels.kmer import _hamming_additive as loops
+from seqkern.kernels.kmer import _hamming, _kmers
+from seqkern.kernels.kmer import _tables as loops
 from seqkern.kernels.kmer.kmers import NO_COMPLEMENT, per_record
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
@@ -149,9 +149,9 @@ class HammingBlock:
                     f"{len(window_weights)} weights for {self.windows.sum()} windows",
                     remedy="give one weight for each window",
                 )
-            self.window_weights = np.zeros(len(window_weights) + _hamming_pairs.MORE_WINDOWS, dtype=np.int64)
+            self.window_weights = np.zeros(len(window_weights) + _hamming.MORE_WINDOWS, dtype=np.int64)
             self.window_weights[: len(window_weights)] = window_weights
-            if np.abs(self.window_weights).max() <= _hamming_pairs.LARGEST_LIGHT_WEIGHT:
+            if np.abs(self.window_weights).max() <= _hamming.LARGEST_LIGHT_WEIGHT:
                 self.light = self.window_weights.astype(np.int32)
         self.packed, self.other_packed = self._pack()
         self.walks = Walks(length, self.weights.tolist(), self.real)
@@ -167,18 +167,18 @@ class HammingBlock:
         self.stretches = per_record(numbers)
         self.first = np.empty(self.stretches[-1], dtype=np.int64)
         self.windows = np.empty(self.stretches[-1], dtype=np.int64)
-        _hamming_lanes.find_stretches(X.codes, X.starts, X.stops, self.length, self.size, self.first, self.windows)
+        _hamming.find_stretches(X.codes, X.starts, X.stops, self.length, self.size, self.first, self.windows)
 
     def _pack(self) -> tuple[Packed, Packed]:
         """Return the packed windows (bits of a letter, windows), and the other strand's windows if it counts."""
-        shape = max(1, (self.size - 1).bit_length()), int(self.windows.sum()) + _hamming_pairs.MORE_WINDOWS
+        shape = max(1, (self.size - 1).bit_length()), int(self.windows.sum()) + _hamming.MORE_WINDOWS
         dtype = np.uint16 if self.length <= 16 else np.uint32
         packed: Packed = np.zeros(shape, dtype=dtype)
-        _hamming_pairs.pack_windows(self.codes, self.first, self.windows, NO_COMPLEMENT, self.length, packed)
+        _hamming.pack_windows(self.codes, self.first, self.windows, NO_COMPLEMENT, self.length, packed)
         if not len(self.complement):
             return packed, np.empty((shape[0], 0), dtype=dtype)
         others: Packed = np.zeros(shape, dtype=dtype)
-        _hamming_pairs.pack_windows(self.codes, self.first, self.windows, self.complement, self.length, others)
+        _hamming.pack_windows(self.codes, self.first, self.windows, self.complement, self.length, others)
         return packed, others
 
     def _squares(self) -> Weights:
@@ -229,7 +229,7 @@ class HammingBlock:
         """Perform `accumulate` window by window; with `own`, only for each record with itself."""
         many = max((h + 1 for h, weight in enumerate(self.weights) if weight), default=0)
         weights = self.weights[:many]
-        _hamming_pairs.compare(
+        _hamming.compare(
             self.packed,
             self.other_packed,
             self.start,
@@ -295,13 +295,13 @@ class HammingBlock:
         columns = np.repeat(np.arange(last - first, dtype=np.int32), np.diff(self.stretches[first : last + 1]))
         if not len(windows):
             return self.first[span], windows, columns
-        most, used = _hamming_lanes.plan_lanes(windows, lanes, np.zeros((2, int(windows.max()) + 1), dtype=np.int64))
+        most, used = _hamming.plan_lanes(windows, lanes, np.zeros((2, int(windows.max()) + 1), dtype=np.int64))
         start = (used - 1) // lanes * lanes
         pieces = lanes // (used - start)
         total = start + (used - start) * pieces
         cut = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int32)
-        _hamming_lanes.cut_lanes(self.first[span], windows, columns, most, np.zeros(most + 1, dtype=np.int64), *cut)
-        _hamming_lanes.cut_last(start, used, pieces, *cut)
+        _hamming.cut_lanes(self.first[span], windows, columns, most, np.zeros(most + 1, dtype=np.int64), *cut)
+        _hamming.cut_last(start, used, pieces, *cut)
         return cut
 
 
@@ -574,7 +574,7 @@ def residue_factors(size: int, length: int, values: Sequence[float]) -> tuple[Fl
 
 
 def reflect(table: Floats, size: int, length: int) -> None:
-    """Reflect a table over all l-mers, in place; see `_hamming_additive.reflect`."""
+    """Reflect a table over all l-mers, in place; see `_tables.reflect`."""
     low = 1
     while low < length and size ** (low + 1) <= LARGEST_BLOCK:
         low += 1

@@ -23,7 +23,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice
 from seqkern.core.threads import in_threads
 from seqkern.kernels.kernel_operator import KernelOperator, SummedOperator
-from seqkern.kernels.kmer import _hadamard, _kmers
+from seqkern.kernels.kmer import _kmers, _tables
 from seqkern.kernels.kmer.hamming import (
     LARGEST_LENGTH,
     LARGEST_WEIGHT,
@@ -114,10 +114,10 @@ def transform_blocks(
         tables = buffer[: min(step, panels - panel)]
         tables.fill(0)
         found.tally(panel * PANEL, tables.view(np.uint16))
-        _hadamard.transform(_product.level(), tables)
+        _tables.transform_counts(_product.level(), tables)
         for block, (_, order, halved) in zip(blocks, needed, strict=True):
             chosen = np.empty((len(tables), len(order), PANEL), dtype=np.int16)
-            _hadamard.choose(tables, order, halved, chosen)
+            _tables.choose_transformed(tables, order, halved, chosen)
             block.add(panel, chosen)
     for block, (value, _, _) in zip(blocks, needed, strict=True):
         yield (2 if both_strands else 1) * value, block

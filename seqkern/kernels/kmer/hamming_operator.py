@@ -2,7 +2,7 @@
 
 K = Φ·G·Φᵀ, with Φ the counts of l-mers and G[a, b] = c[h(a, b)], plus c[h(a, reverse complement of b)] on both
 strands. The passes over the records read lists of codes, one for each part of the table that fits into the
-second-level cache (`_lmer_lists`); `spread` is `lmer_transform.LmerTransform`.
+second-level cache (`_tables`); `spread` is `lmer_transform.LmerTransform`.
 """
 
 import copy
@@ -17,8 +17,8 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels.kernel_operator import KernelOperator, ScaledOperator, Table, check_length
-from seqkern.kernels.kmer import _hamming, _hamming_additive, _hamming_own, _kmers, _lmer_lists, _lmer_transform
-from seqkern.kernels.kmer import _hamming_additive as loops
+from seqkern.kernels.kmer import _hamming, _kmers, _tables
+from seqkern.kernels.kmer import _tables as loops
 from seqkern.kernels.kmer.hamming import (
     CLASSES,
     LONG_RECORD,
@@ -44,7 +44,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 # K(x, x) of many records, for kernels that depend on Hamming distances alone.
 #
-# Records of similar length are compared with themselves side by side, one in each vector lane (`_hamming_own`). Few or
+# Records of similar length are compared with themselves side by side, one in each vector lane (`_hamming`). Few or
 # very long records, and windows with weights, go through `HammingBlock`. Both ways give the same bits.
 
 Counts = npt.NDArray[np.int64]
@@ -108,7 +108,7 @@ def _squares_of_group(
     walks = Walks(length, weights.tolist(), True)
     totals = np.zeros((int(walks.passes[:, 1].sum()), len(X)), dtype=np.int64)
     complement = X.alphabet.complement_codes if both_strands else NO_COMPLEMENT
-    _hamming_own.own_pairs(
+    _hamming.own_pairs(
         X.codes,
         X.starts,
         X.stops,
@@ -162,32 +162,32 @@ class LmerTransform:
     def multiply(self, table: Table, n_threads: int = 1, level: int | None = None) -> None:
         """Multiply a table by G, in place; in its index, the first letter is the most significant digit."""
         if self.is_dna:
-            self._multiply_dna(table, n_threads, _hamming_additive.highest_level() if level is None else level)
+            self._multiply_dna(table, n_threads, _tables.highest_level() if level is None else level)
             return
         if self.complement is not None:
             table += self._other_strand(table, self.complement)
         work = np.asarray(table, dtype=np.float64)
         reflect(work, self.size, self.length)
-        _hamming_additive.scale(work, self.size, 1, self.eigenvalues, self.eigenvalues, work)
+        _tables.scale(work, self.size, 1, self.eigenvalues, self.eigenvalues, work)
         reflect(work, self.size, self.length)
         if work is not table:
             table[:] = work
 
     def _multiply_dna(self, table: Table, n_threads: int, level: int) -> None:
         if self.complement is not None:
-            tile = np.empty(_lmer_transform.TILE_SIZE**2, dtype=table.dtype)
-            _lmer_transform.fold_strands(table, self.length, tile)
-        low = min(self.length, _lmer_transform.ROW)
+            tile = np.empty(_tables.TILE_SIZE**2, dtype=table.dtype)
+            _tables.fold_strands(table, self.length, tile)
+        low = min(self.length, _tables.ROW)
         high, width = self.length - low, 4**low
         # the squares of both Hadamard matrices; a power of two, so that nothing is rounded
         factors = (self.eigenvalues / 4**self.length).astype(table.dtype)
 
         def rows(first: int, last: int) -> None:
-            _lmer_transform.transform_rows(table, low, first, last, level)
+            _tables.transform_rows(table, low, first, last, level)
 
         def columns(first: int, last: int) -> None:
-            strip = np.empty(4**high * _lmer_transform.STRIP_COLUMNS, dtype=table.dtype)
-            _lmer_transform.multiply_columns(table, high, width, first, last, factors, strip, level)
+            strip = np.empty(4**high * _tables.STRIP_COLUMNS, dtype=table.dtype)
+            _tables.multiply_columns(table, high, width, first, last, factors, strip, level)
 
         for work, items in ((rows, 4**high), (columns, width), (rows, 4**high)):
             bounds = [items * thread // n_threads for thread in range(n_threads + 1)]
@@ -258,7 +258,7 @@ class HammingOperator(KernelOperator):
         self.bits = part_bits(self.space, windows)
         where = X.codes, X.starts, X.stops, length, size, self.folded, self.bits, longest
         numbers = np.zeros(((self.space - 1) >> self.bits) + 1, dtype=np.int64)
-        _lmer_lists.count_codes(*where, numbers)
+        _tables.count_codes(*where, numbers)
         if numbers.max(initial=0) > LARGEST_LIST:
             raise SequenceError(
                 f"{numbers.sum()} l-mers are too many for one operator", remedy="train on fewer sequences"
@@ -267,7 +267,7 @@ class HammingOperator(KernelOperator):
         self.codes: Codes = np.empty(self.base[-1], dtype=np.uint16 if self.bits <= PART_BITS else np.uint32)
         self.window_weights = np.empty(len(given), dtype=np.uint8)
         self.ends = np.empty((len(numbers), len(X) + 1), dtype=np.uint32)
-        _lmer_lists.list_codes(*where, self.base[:-1].copy(), given, self.codes, self.window_weights, self.ends)
+        _tables.list_codes(*where, self.base[:-1].copy(), given, self.codes, self.window_weights, self.ends)
 
     def __len__(self) -> int:
         return self.ends.shape[1] - 1
@@ -292,7 +292,7 @@ class HammingOperator(KernelOperator):
 
         def collect(first: int, last: int) -> None:
             scratch = np.empty(min(self.space, 1 << self.bits))
-            _lmer_lists.collect(*self._lists(), rows, values, first, last, scratch, table)
+            _tables.collect(*self._lists(), rows, values, first, last, scratch, table)
 
         self._share(collect, parts, len(rows))
         return table
@@ -314,7 +314,7 @@ class HammingOperator(KernelOperator):
 
         def dots(first: int, last: int) -> None:
             scratch = np.empty(min(self.space, 1 << self.bits) if copied else 0)
-            _lmer_lists.dots(*self._lists(), rows[first:last], weights, scratch, out[first:last])
+            _tables.dots(*self._lists(), rows[first:last], weights, scratch, out[first:last])
 
         self._share(dots, len(rows), len(rows))
         return out

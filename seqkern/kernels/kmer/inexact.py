@@ -30,7 +30,7 @@ from seqkern.kernels.kmer.kmers import (
 )
 from seqkern.kernels.planner import POSTING_NS, SAMPLE_RECORDS, WINDOW_BYTES, Cost, Workload, _distinct
 from seqkern.kernels.prepared import OneEntryCache, Plan
-from seqkern.kernels.products import _fold
+from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import WIDEST, Block, Counts, DenseBlock, SparseBlock, present
 from seqkern.kernels.profile_tracks import SEARCHED_RECORDS, ProfileTracks
 from seqkern.kernels.substitution_scores import matrix_names, matrix_probabilities, uniform_probabilities
@@ -302,7 +302,7 @@ class InexactKernel(KmerKernel):
             counted.count[:] = 1
         learned = _weights(self._learned(support), coefficients, lists.codes)
         weights = np.empty(len(distinct))
-        _fold.apply_sparse(counted.start, counted.feature, counted.count, 0, learned, weights)
+        _product.apply_sparse(counted.start, counted.feature, counted.count, 0, learned, weights)
         return [row.tobytes().decode() for row in letters_of(X.alphabet)[distinct]], self._scale() * weights
 
 
@@ -310,7 +310,7 @@ def _weights(counted: Counted, coefficients: npt.ArrayLike, codes: npt.NDArray[n
     """Return Σ_j coefficients[j]·Φ_u(z_j) of the features u with these codes, float64 (codes,), from the counts Φ."""
     weights = np.zeros(counted.n_features + 1)  # the last one is for features that do not occur
     coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
-    _fold.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, weights)
+    _product.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, weights)
     if counted.vocabulary is None:
         return weights[codes.astype(np.int64)]
     place = np.searchsorted(counted.vocabulary, codes)

@@ -20,7 +20,7 @@ from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.kernels.kmer import _kmers, _smoothing
+from seqkern.kernels.kmer import _kmers, _tables
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, LARGEST_TABLE
 from seqkern.kernels.kmer.hamming_kernel import HammingKernel
 from seqkern.kernels.kmer.inexact import MOST_FEATURES, TrieBlock, trie_cost
@@ -194,7 +194,7 @@ class Smoothed:
         self.found.tally(row, tables)
         if self.m:
             planes = np.empty(self.m * tables[0].size, dtype=tables.dtype)
-            _smoothing.smooth(_product.level(), tables, self.m, self.size, planes)
+            _tables.smooth(_product.level(), tables, self.m, self.size, planes)
 
 
 class OneStrand:
@@ -215,7 +215,7 @@ class OneStrand:
         """Add the counts to `tables`; see `seqkern.kernels.products.product.Tally`."""
         whole = np.zeros((len(tables), self.smoothed.space, PANEL), dtype=tables.dtype)
         self.smoothed.tally(row, whole)
-        _smoothing.choose(whole, self._order, self._own, tables)
+        _tables.choose_smoothed(whole, self._order, self._own, tables)
 
 
 def _one_strand(k: int, alphabet: Alphabet) -> tuple[npt.NDArray[np.int32], int]:

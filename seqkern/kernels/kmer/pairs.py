@@ -36,7 +36,7 @@ from seqkern.kernels.kmer.oligo import (
 )
 from seqkern.kernels.occurrences import KmerWeights, Pattern, merge, spell
 from seqkern.kernels.planner import SAMPLE_RECORDS, Cost, Workload
-from seqkern.kernels.products import _fold
+from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import WIDEST, Block, Counts, SparseBlock, dense_block
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -270,7 +270,7 @@ class PairExplanations(_Base):
             for t in np.unique(number):
                 here, distance = number == t, self._distances(k)[int(t)]
                 offsets = np.concatenate((np.arange(k), distance + np.arange(k)))
-                _fold.spread(values[here], starts[here], offsets, total)
+                _product.spread(values[here], starts[here], offsets, total)
         return total
 
     def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
@@ -313,7 +313,7 @@ class PairExplanations(_Base):
         counted = self._counted(theirs)
         known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
         sums = np.zeros(len(known) + 1)
-        _fold.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, sums)
+        _product.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, sums)
         place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
         return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
 

@@ -32,3 +32,13 @@ class Recursions:
         odds: npt.NDArray[np.float64] | None,
     ) -> None: ...
     def posteriors(self, codes: npt.NDArray[np.uint8] | None, out: npt.NDArray[np.float64] | None) -> None: ...
+
+def align(
+    first: npt.NDArray[np.float64],
+    first_sequences: float,
+    second: npt.NDArray[np.float64],
+    second_sequences: float,
+    score: npt.NDArray[np.float64],
+    open: float,
+    extend: float,
+) -> npt.NDArray[np.uint8]: ...

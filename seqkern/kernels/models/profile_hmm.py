@@ -16,7 +16,7 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Arrays, PathLike
 from seqkern.formats.hmmer import parse_hmms
 from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
-from seqkern.kernels.models import _alignment
+from seqkern.kernels.models import _forward_backward
 from seqkern.kernels.models import _forward_backward as loops
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.substitution_scores import score_table
@@ -338,7 +338,7 @@ def _merge(first: "Aligned", second: "Aligned", score: npt.NDArray[np.float64], 
     sizes = first.counts.shape[1], second.counts.shape[1]
     _check_memory(*sizes, (sizes[0] + 1) * (sizes[1] + 1))
     counts = len(first.members), len(second.members)
-    path = _alignment.align(first.counts, counts[0], second.counts, counts[1], score, GAP_OPEN, GAP_EXTEND)
+    path = _forward_backward.align(first.counts, counts[0], second.counts, counts[1], score, GAP_OPEN, GAP_EXTEND)
     merged, places = np.zeros((len(first.counts), len(path))), []
     for one, other in ((first, 2), (second, 1)):
         column = np.flatnonzero(path != other)

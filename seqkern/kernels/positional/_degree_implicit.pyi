@@ -36,3 +36,40 @@ class DegreeOperations:
     def __init__(self, arrays: Any, numbers: Any) -> None: ...
     @property
     def capsule(self) -> Any: ...
+
+FIRST_CELL: Any
+
+def level() -> Any: ...
+def set_level(chosen: int) -> None: ...
+
+class ClusterSearch:
+    def __init__(
+        self,
+        codes: npt.NDArray[np.uint8] | None,
+        starts: npt.NDArray[np.int64] | None,
+        length: Any,
+        size: Any,
+        reach: Any,
+        gamma: npt.NDArray[np.float64] | None,
+        sums: npt.NDArray[np.float64] | None,
+        most: Any,
+    ) -> None: ...
+    def census(
+        self, depth: Any, cells: npt.NDArray[np.int64] | None, entries: npt.NDArray[np.int64] | None
+    ) -> None: ...
+    def count(self, depth: Any, counts: npt.NDArray[np.int64] | None) -> Any: ...
+    def fill(
+        self,
+        depth: Any,
+        cursor: npt.NDArray[np.int64] | None,
+        cell: npt.NDArray[np.int32] | None,
+        kinds: npt.NDArray[np.int32] | None,
+        places: npt.NDArray[np.uint8] | None,
+        factors: npt.NDArray[np.float64] | None,
+        own: npt.NDArray[np.float64] | None,
+    ) -> None: ...
+
+class ShiftedOperations:
+    def __init__(self, arrays: Any, numbers: Any) -> None: ...
+    @property
+    def capsule(self) -> Any: ...

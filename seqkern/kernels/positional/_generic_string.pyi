@@ -40,3 +40,16 @@ def share(
     coefficients: npt.NDArray[np.float64] | None,
     shares: npt.NDArray[np.float64] | None,
 ) -> None: ...
+def fill_slopes(
+    codes: npt.NDArray[np.uint8],
+    start: npt.NDArray[np.int64],
+    stop: npt.NDArray[np.int64],
+    longest: int,
+    weight: npt.NDArray[np.float64],
+    weight_slope: npt.NDArray[np.float64],
+    tolerance: npt.NDArray[np.float64],
+    tolerance_slope: npt.NDArray[np.float64],
+    first: int,
+    last: int,
+    out: npt.NDArray[np.float64],
+) -> None: ...

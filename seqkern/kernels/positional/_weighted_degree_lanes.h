@@ -88,21 +88,21 @@ INLINE REALS NAME(weigh)(const VECTOR *m, const double *weights, const int W)
 
 /* Σ_k β_k·(N_k, or position weights), of one variant or of two. */
 INLINE REALS NAME(sum_lengths)(const degree_sum *f, ptrdiff_t variant, VECTOR *m, const int W, const int directions,
-                               const int fixed, const int mode, const int filtered)
+                               const int fixed, const int by_position, const int filtered)
 {
     const uint64_t *filter = filtered ? f->filters + variant * W : NULL;
-    const double *weights = mode == BY_POSITION ? f->starts + variant * W * 64 : NULL;
+    const double *weights = by_position ? f->starts + variant * W * 64 : NULL;
     VECTOR running = {0}, total = {0};
     REALS sum = {0};
     for (int k = 1;; ++k) {
-        if (mode == BY_POSITION) {
+        if (by_position) {
             REALS part = NAME(weigh)(m, weights, W);
             if (directions == 2)
                 part += NAME(weigh)(m + W, weights + 64 * W, W);
             sum += f->length_weights[k - 1] * part;
         } else {
             const VECTOR n = NAME(count)(m, filter, directions * W, fixed, filtered);
-            if (mode == BY_DEGREE) {
+            if (f->mode == BY_DEGREE) {
                 running += n;
                 total += running;
             } else {
@@ -123,11 +123,12 @@ INLINE REALS NAME(sum_lengths)(const degree_sum *f, ptrdiff_t variant, VECTOR *m
             }
         }
     }
-    return mode == BY_DEGREE ? AS_REALS(total) : sum;
+    return f->mode == BY_DEGREE ? AS_REALS(total) : sum;
 }
 
 INLINE void NAME(sum_some)(const degree_sum *f, const uint64_t *row, const uint64_t *groups, ptrdiff_t n_groups,
-                           uint64_t *masks, double *out, const int words, const int mode, const int filtered)
+                           uint64_t *masks, double *out, const int words, const int by_position,
+                           const int filtered)
 {
     const int fixed = words > 0, W = fixed ? words : f->words;
     const size_t size = (size_t)(f->planes + 1) * W;
@@ -135,62 +136,49 @@ INLINE void NAME(sum_some)(const degree_sum *f, const uint64_t *row, const uint6
     for (ptrdiff_t part = 0; part < n_groups * (GROUP / LANES); ++part) {
         const uint64_t *col = groups + part / (GROUP / LANES) * size * GROUP + part % (GROUP / LANES) * LANES;
         NAME(compare)(f, row, col, m, W, fixed);
-        REALS sum = NAME(sum_lengths)(f, 0, m, W, 1, fixed, mode, 0);
+        REALS sum = NAME(sum_lengths)(f, 0, m, W, 1, fixed, by_position, 0);
         for (ptrdiff_t s = 1; s <= f->shift; ++s) {
             NAME(compare)(f, row + (2 * s - 1) * size, col, m, W, fixed);
             NAME(compare)(f, row + 2 * s * size, col, m + W, W, fixed);
-            sum += f->shift_weights[s] * NAME(sum_lengths)(f, 2 * s - 1, m, W, 2, fixed, mode, filtered);
+            sum += f->shift_weights[s] * NAME(sum_lengths)(f, 2 * s - 1, m, W, 2, fixed, by_position, filtered);
         }
         memcpy(out + part * LANES, &sum, sizeof sum);
     }
 }
 
 /* Few words have code of their own, in registers; not where position weights take most of the time. */
-#define SUM_SOME(words, mode, filtered) NAME(sum_some)(f, row, groups, n_groups, masks, out, words, mode, filtered)
-#define FEW(words)                           \
-    case words:                              \
-        if (f->mode == BY_DEGREE)            \
-            SUM_SOME(words, BY_DEGREE, 0);   \
-        else                                 \
-            SUM_SOME(words, BY_LENGTH, 0);   \
+#define SUM_SOME(words, by_position, filtered) \
+    NAME(sum_some)(f, row, groups, n_groups, masks, out, words, by_position, filtered)
+#define FEW(words, filtered)              \
+    case words:                           \
+        SUM_SOME(words, 0, filtered);     \
         break;
 
 TARGET static void NAME(sum)(const degree_sum *f, const uint64_t *row, const uint64_t *groups, ptrdiff_t n_groups,
                              uint64_t *masks, double *out)
 {
     if (f->mode == BY_POSITION) {
-        SUM_SOME(0, BY_POSITION, 0);
-    } else if (f->filters && f->mode == BY_LENGTH) {
-        SUM_SOME(0, BY_LENGTH, 1);
+        SUM_SOME(0, 1, 0);
     } else if (f->filters) {
-        switch (f->words) {
-        case 1:
-            SUM_SOME(1, BY_DEGREE, 1);
-            break;
-        case 2:
-            SUM_SOME(2, BY_DEGREE, 1);
-            break;
-        case 3:
-            SUM_SOME(3, BY_DEGREE, 1);
-            break;
+        switch (f->mode == BY_DEGREE ? f->words : 0) {
+            FEW(1, 1)
+            FEW(2, 1)
+            FEW(3, 1)
         default:
-            SUM_SOME(0, BY_DEGREE, 1);
+            SUM_SOME(0, 0, 1);
         }
     } else {
         switch (f->words) {
-            FEW(1)
-            FEW(2)
-            FEW(3)
-            FEW(4)
-            FEW(5)
-            FEW(6)
-            FEW(7)
-            FEW(8)
+            FEW(1, 0)
+            FEW(2, 0)
+            FEW(3, 0)
+            FEW(4, 0)
+            FEW(5, 0)
+            FEW(6, 0)
+            FEW(7, 0)
+            FEW(8, 0)
         default:
-            if (f->mode == BY_DEGREE)
-                SUM_SOME(0, BY_DEGREE, 0);
-            else
-                SUM_SOME(0, BY_LENGTH, 0);
+            SUM_SOME(0, 0, 0);
         }
     }
 }

@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.kernels.kernel_operator import LINE, Implicit
 from seqkern.kernels.planner import Cost, Workload, letter_shares
-from seqkern.kernels.positional import _degree_implicit, _shifted_implicit
+from seqkern.kernels.positional import _degree_implicit
 from seqkern.kernels.positional._weighted_degree import DegreeSum, pack
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import Alphabet
@@ -404,7 +404,7 @@ class ShiftedImplicit(Implicit):
             **_reach(windows.gamma, shifts),
             **lists,
         }
-        operations = _shifted_implicit.ShiftedOperations(arrays, numbers)
+        operations = _degree_implicit.ShiftedOperations(arrays, numbers)
         super().__init__(operations.capsule, squares, own + windows.n)
         self.depth = depth
 
@@ -436,11 +436,11 @@ def _check_length(windows: Windows) -> None:
         )
 
 
-def _search(windows: Windows, shifts: npt.NDArray[np.int64]) -> _shifted_implicit.ClusterSearch:
+def _search(windows: Windows, shifts: npt.NDArray[np.int64]) -> _degree_implicit.ClusterSearch:
     """Return a new ClusterSearch in the windows."""
     most = max(PLACES, windows.n * windows.length // 8)
     reach = int(shifts.max())
-    return _shifted_implicit.ClusterSearch(
+    return _degree_implicit.ClusterSearch(
         windows.codes, windows.starts, windows.length, windows.size, reach, windows.gamma, windows.sums, most
     )
 
@@ -481,7 +481,7 @@ def _lists(windows: Windows, depth: int, shifts: npt.NDArray[np.int64]) -> dict[
         cells = search.count(depth, first[1:])
         np.cumsum(first, out=first)
     cell, places = np.zeros(first[-1] + 1, dtype=np.int32), np.zeros((cells + 1, 2), dtype=np.uint16)
-    places[-1] = 0, _shifted_implicit.FIRST_CELL
+    places[-1] = 0, _degree_implicit.FIRST_CELL
     factors = np.zeros(1)
     if n and depth < windows.degree:
         if windows.n_kinds(depth) <= SHIFTED_FEW_KINDS:

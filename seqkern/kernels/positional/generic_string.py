@@ -14,7 +14,7 @@ from seqkern.kernels.blocks import symmetric_matrix
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
-from seqkern.kernels.positional import _generic_string, _generic_string_slopes
+from seqkern.kernels.positional import _generic_string
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
 from seqkern.kernels.substitution_scores import matrix_names, score_table
@@ -237,7 +237,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
         rule = min(int(self.length), max(1, longest)), weights, weight_slopes, tolerances, tolerance_slopes
         return symmetric_matrix(
-            len(X), partial(_generic_string_slopes.fill, codes, X.starts, X.stops, *rule), self.n_threads
+            len(X), partial(_generic_string.fill_slopes, codes, X.starts, X.stops, *rule), self.n_threads
         )
 
     def plan(self, X: Any, Y: Any = None) -> Plan:

@@ -18,8 +18,8 @@ enum {
     WORDS = TILE / 64,
     MOST_PLANES = 64,
     GROUP_PLANES = 4,
-    GROUP = 1 << GROUP_PLANES, /* bitmaps that are added at once */
-    CHUNK = 512,               /* entries that are looked up at once */
+    ADDED = 1 << GROUP_PLANES, /* bitmaps that are added at once */
+    LOOKED_UP = 512,               /* entries that are looked up at once */
 };
 
 /* Rows as compressed rows, columns as bitmaps.
@@ -41,7 +41,7 @@ typedef struct {
  * planes 0 and 1, and the entries that need more than that. */
 typedef struct {
     _Alignas(64) uint64_t planes[MOST_PLANES + GROUP_PLANES][WORDS];
-    int32_t ones[CHUNK + GROUP], twos[CHUNK + GROUP], others[CHUNK];
+    int32_t ones[LOOKED_UP + ADDED], twos[LOOKED_UP + ADDED], others[LOOKED_UP];
 } bitmap_counters;
 
 /* Return the number of bits of a positive count. */

@@ -5,7 +5,7 @@
 #define STEP ((ptrdiff_t)(sizeof(VEC) / sizeof(uint64_t)))
 
 /* Return the carry of *sum += a + b, bit by bit. */
-INLINE VEC NAME(add)(VEC *sum, VEC a, VEC b)
+INLINE VEC NAME(add_bits)(VEC *sum, VEC a, VEC b)
 {
     const VEC former = *sum;
     *sum = XOR3(former, a, b);
@@ -16,25 +16,25 @@ INLINE VEC NAME(add)(VEC *sum, VEC a, VEC b)
 INLINE VEC NAME(add_two)(VEC *sums, const uint64_t *word, const int32_t *bitmaps)
 {
     const VEC first = LOAD(word + (ptrdiff_t)bitmaps[0] * WORDS), second = LOAD(word + (ptrdiff_t)bitmaps[1] * WORDS);
-    return NAME(add)(&sums[0], first, second);
+    return NAME(add_bits)(&sums[0], first, second);
 }
 
 INLINE VEC NAME(add_four)(VEC *sums, const uint64_t *word, const int32_t *bitmaps)
 {
     const VEC low = NAME(add_two)(sums, word, bitmaps), high = NAME(add_two)(sums, word, bitmaps + 2);
-    return NAME(add)(&sums[1], low, high);
+    return NAME(add_bits)(&sums[1], low, high);
 }
 
 INLINE VEC NAME(add_eight)(VEC *sums, const uint64_t *word, const int32_t *bitmaps)
 {
     const VEC low = NAME(add_four)(sums, word, bitmaps), high = NAME(add_four)(sums, word, bitmaps + 4);
-    return NAME(add)(&sums[2], low, high);
+    return NAME(add_bits)(&sums[2], low, high);
 }
 
 INLINE VEC NAME(add_sixteen)(VEC *sums, const uint64_t *word, const int32_t *bitmaps)
 {
     const VEC low = NAME(add_eight)(sums, word, bitmaps), high = NAME(add_eight)(sums, word, bitmaps + 8);
-    return NAME(add)(&sums[3], low, high);
+    return NAME(add_bits)(&sums[3], low, high);
 }
 
 /* Add a carry to the counters at `word`, from `plane` on. */
@@ -51,13 +51,13 @@ INLINE void NAME(carry_on)(bitmap_counters *counters, ptrdiff_t word, int plane,
 /* Add n bitmaps to the counters, from `plane` on; the list is filled up by the empty bitmap. */
 INLINE void NAME(add_list)(const bitmap_walk *walk, bitmap_counters *counters, int plane, int32_t *list, ptrdiff_t n)
 {
-    for (; n % GROUP; ++n)
+    for (; n % ADDED; ++n)
         list[n] = 0;
     for (ptrdiff_t word = 0; word < WORDS; word += STEP) {
         VEC sums[GROUP_PLANES];
         for (int p = 0; p < GROUP_PLANES; ++p)
             sums[p] = LOAD(counters->planes[plane + p] + word);
-        for (ptrdiff_t at = 0; at < n; at += GROUP) {
+        for (ptrdiff_t at = 0; at < n; at += ADDED) {
             const VEC carry = NAME(add_sixteen)(sums, walk->bitmaps + word, list + at);
             NAME(carry_on)(counters, word, plane + GROUP_PLANES, walk->planes, carry);
         }
@@ -85,8 +85,8 @@ INLINE void NAME(count_tile)(const bitmap_walk *walk, ptrdiff_t i, ptrdiff_t t, 
 {
     const int32_t *bounds = walk->bounds + t * walk->n_features;
     memset(counters->planes, 0, (walk->planes + GROUP_PLANES) * sizeof counters->planes[0]);
-    for (int64_t first = walk->start[i]; first < walk->start[i + 1]; first += CHUNK) {
-        const int64_t left = walk->start[i + 1] - first, n = left < CHUNK ? left : CHUNK;
+    for (int64_t first = walk->start[i]; first < walk->start[i + 1]; first += LOOKED_UP) {
+        const int64_t left = walk->start[i + 1] - first, n = left < LOOKED_UP ? left : LOOKED_UP;
         ptrdiff_t ones = 0, twos = 0, others = 0;
         for (int64_t q = first; q < first + n; ++q) {
             const int32_t begin = bounds[walk->feature[q]], found = bounds[walk->feature[q] + 1] - begin;

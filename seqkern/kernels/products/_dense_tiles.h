@@ -19,9 +19,8 @@
 #include "_panel.h"
 #include "_simd.h"
 
-enum { STRIP = 8, GROUP = 3, STEP_BYTES = 4 };
+enum { STRIP = 8, GROUP = 3 };
 enum { MODE_SMALL, MODE_BYTES, MODE_SIGNED, MODE_WORDS, MODE_INTEGERS };
-enum { BIAS = 128 };
 
 /* Eight rows (pointers to their first step; steps are 64 bytes apart) times up to three panels of columns:
  * tile[r][c] = the dot products over `steps` steps. */

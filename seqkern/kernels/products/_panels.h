@@ -12,10 +12,7 @@
 #include "_panel.h"
 #include "_simd.h"
 
-enum { STEP_BYTES = 4 };
 enum { PART = 1 << 15 }; /* so many squares of bytes add up to less than 2^32 */
-
-enum { BIAS = 128 }; /* added to signed bytes */
 
 #define MAGNITUDE(count) (count)
 #define SHIFTED(kind) 0

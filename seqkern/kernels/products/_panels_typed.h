@@ -57,27 +57,28 @@ ALWAYS_INLINE void TYPED(pack_kind)(const COUNT *table, ptrdiff_t width, const i
 
 ALWAYS_INLINE void TYPED(pack_body)(const COUNT *table, ptrdiff_t width, int kind, uint8_t *panel)
 {
-    if (kind == 1) /* constants: the loops are unrolled */
+    /* Constants: the loops are unrolled. Counts of 8 bits have one byte each; of unsigned 16 bits, up to four. */
+    if (kind == 1)
         TYPED(pack_kind)(table, width, 1, panel);
-    else if (kind == 2)
+    else if (kind == 2 && sizeof(COUNT) > 1)
         TYPED(pack_kind)(table, width, 2, panel);
-    else
+    else if (sizeof(COUNT) > 1)
         TYPED(pack_kind)(table, width, 4, panel);
 }
 
-DEFINE_TYPED_LEVELS(TYPED(measure_at), TYPED(measure_body),
-                    (const COUNT *table, ptrdiff_t width, int32_t *peak, uint64_t *totals, uint64_t *squares),
-                    (table, width, peak, totals, squares))
-DEFINE_TYPED_LEVELS(TYPED(pack_at), TYPED(pack_body),
-                    (const COUNT *table, ptrdiff_t width, int kind, uint8_t *panel), (table, width, kind, panel))
+DEFINE_NARROW_TYPED_LEVELS(TYPED(measure_at), TYPED(measure_body),
+                           (const COUNT *table, ptrdiff_t width, int32_t *peak, uint64_t *totals, uint64_t *squares),
+                           (table, width, peak, totals, squares))
+DEFINE_NARROW_TYPED_LEVELS(TYPED(pack_at), TYPED(pack_body),
+                           (const COUNT *table, ptrdiff_t width, int kind, uint8_t *panel), (table, width, kind, panel))
 
 static void TYPED(measure)(int level, const COUNT *table, ptrdiff_t width, int32_t *peak, uint64_t *totals,
                            uint64_t *squares)
 {
-    CALL_TYPED_LEVEL(level, TYPED(measure_at), table, width, peak, totals, squares);
+    CALL_NARROW_TYPED_LEVEL(level, TYPED(measure_at), table, width, peak, totals, squares);
 }
 
 static void TYPED(pack)(int level, const COUNT *table, ptrdiff_t width, int kind, uint8_t *panel)
 {
-    CALL_TYPED_LEVEL(level, TYPED(pack_at), table, width, kind, panel);
+    CALL_NARROW_TYPED_LEVEL(level, TYPED(pack_at), table, width, kind, panel);
 }

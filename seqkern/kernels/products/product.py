@@ -22,8 +22,8 @@ from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.prepared import Prepared
-from seqkern.kernels.products import _bitmaps, _fold, _panels, _product, _real
-from seqkern.kernels.products._bitmaps import TILE_COLUMNS, TILE_WORDS
+from seqkern.kernels.products import _product
+from seqkern.kernels.products._product import TILE_COLUMNS, TILE_WORDS
 from seqkern.sequences.sequence_set import SequenceSet
 
 NO_DIAGONAL = np.zeros(0)
@@ -298,12 +298,12 @@ class DenseBlock:
     def _add(self, panel: int, tables: Counts) -> None:
         """Measure and pack the counts of the panels starting at `panel`."""
         level, squares = _product.level(), self.squares[panel * PANEL :]
-        self.peak = max(self.peak, _panels.measure(level, tables, self.totals[panel * PANEL :], squares))
+        self.peak = max(self.peak, _product.measure(level, tables, self.totals[panel * PANEL :], squares))
         if float(self.peak) ** 2 * self.width >= DENSE_INT64_LIMIT:  # squares may have overflowed
             self.largest = max(self.largest, float(np.square(tables, dtype=np.float64).sum(axis=1).max()))
         while self.peak > (LARGEST_SMALL if self.signed and self.kind == 1 else LARGEST[self.kind]):
             self._packed = {2 * self.kind: self._widened(self.kind, panel)}
-        _panels.pack(level, tables, self.kind, self._packed[self.kind][panel:])
+        _product.pack(level, tables, self.kind, self._packed[self.kind][panel:])
         self.largest = max(self.largest, float(squares[: len(tables) * PANEL].max(initial=0)))
 
     @property
@@ -360,7 +360,7 @@ class DenseBlock:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
         packed = self._counts()
         weights = np.zeros(packed.shape[1] * packed.shape[3])
-        _fold.gather_packed(packed, first, coefficients, weights)
+        _product.gather_packed(packed, first, coefficients, weights)
         return weights[: self.width].copy()
 
     def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
@@ -368,7 +368,7 @@ class DenseBlock:
         packed = self._counts()
         places = packed.shape[1] * packed.shape[3]
         padded = np.concatenate((weights, np.zeros(places - len(weights))))
-        _fold.apply_packed(packed, first, padded, out)
+        _product.apply_packed(packed, first, padded, out)
 
 
 class SignedBlock(DenseBlock):
@@ -459,7 +459,7 @@ class Bitmaps:
 
         def count_tiles(first: int, last: int) -> None:
             rows = start[first * TILE_COLUMNS : last * TILE_COLUMNS + 1]
-            _bitmaps.count_bitmaps(rows, feature, count, needed[first:last])
+            _product.count_bitmaps(rows, feature, count, needed[first:last])
 
         in_spans(count_tiles, tiles, LEAST_TILES)
         bounds = np.ones(needed.size + 1, dtype=np.int32)
@@ -468,7 +468,7 @@ class Bitmaps:
 
         def set_tiles(first: int, last: int) -> None:
             rows = start[first * TILE_COLUMNS : last * TILE_COLUMNS + 1]
-            _bitmaps.set_bitmaps(rows, feature, count, bounds[first * n_features :], n_features, bits)
+            _product.set_bitmaps(rows, feature, count, bounds[first * n_features :], n_features, bits)
 
         in_spans(set_tiles, tiles, LEAST_TILES)
         return cls(bounds, bits, n_features)
@@ -490,7 +490,7 @@ class Bitmaps:
         planes = int(bound * (1 + 1e-9)).bit_length()
         records = start, feature, count
         columns = self.bounds, self.bits, self.n_features
-        _bitmaps.add_products(*records, *columns, planes, row, first, last, factor, upper, sums, _product.level())
+        _product.add_products(*records, *columns, planes, row, first, last, factor, upper, sums, _product.level())
 
 
 def _cache_aligned(n: int, words: int) -> npt.NDArray[np.uint64]:
@@ -642,12 +642,12 @@ class SparseBlock:
     def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
         weights = np.zeros(self.n_features)
-        _fold.gather_sparse(self.start, self.feature, self.count, first, coefficients, weights)
+        _product.gather_sparse(self.start, self.feature, self.count, first, coefficients, weights)
         return weights
 
     def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
         """Write Φ(record first + i)·weights to out[i], with one weight for each feature of the columns."""
-        _fold.apply_sparse(self.start, self.feature, self.count, first, weights, out)
+        _product.apply_sparse(self.start, self.feature, self.count, first, weights, out)
 
 
 def _labels(counted: CompressedRows, like: SparseBlock) -> npt.NDArray[np.int32] | None:
@@ -705,17 +705,17 @@ class RealDenseBlock:
         sums: npt.NDArray[np.float64],
     ) -> None:
         """Add Φ(rows)·Φ(columns) to `sums`."""
-        _real.multiply(self._panels, cols._panels, row, first, last, upper, sums)
+        _product.multiply_real(self._panels, cols._panels, row, first, last, upper, sums)
 
     def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
         weights = np.zeros(self._panels.shape[1])
-        _fold.gather_panels(self._panels, first, coefficients, weights)
+        _product.gather_panels(self._panels, first, coefficients, weights)
         return weights
 
     def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
         """Write Φ(record first + i)·weights to out[i]."""
-        _fold.apply_panels(self._panels, first, weights, out)
+        _product.apply_panels(self._panels, first, weights, out)
 
 
 class RealSparseBlock:
@@ -734,7 +734,7 @@ class RealSparseBlock:
         self._lists = start, post_rows, post_values
         self._n_features = rows.shape[1]
         self.squares = np.empty(rows.shape[0])
-        _real.row_squares(self._rows[0], self._rows[2], self.squares)
+        _product.real_row_squares(self._rows[0], self._rows[2], self.squares)
 
     def accumulate(
         self,
@@ -747,17 +747,17 @@ class RealSparseBlock:
         sums: npt.NDArray[np.float64],
     ) -> None:
         """Add Φ(rows)·Φ(columns) to `sums`."""
-        _real.walk(*self._rows, *cols._lists, row, first, last, upper, sums)
+        _product.walk_real(*self._rows, *cols._lists, row, first, last, upper, sums)
 
     def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
         weights = np.zeros(self._n_features)
-        _fold.gather_sparse(*self._rows, first, coefficients, weights)
+        _product.gather_sparse(*self._rows, first, coefficients, weights)
         return weights
 
     def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
         """Write Φ(record first + i)·weights to out[i]."""
-        _fold.apply_sparse(*self._rows, first, weights, out)
+        _product.apply_sparse(*self._rows, first, weights, out)
 
 
 def _arrays(

@@ -1,7 +1,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.kernels._records import Records
+from seqkern.kernels._blocks import Records
 
 class Recursion:
     def __init__(
@@ -42,4 +42,16 @@ def share(
     nodes: npt.NDArray[np.float64],
     factors: npt.NDArray[np.float64],
     shares: npt.NDArray[np.float64],
+) -> None: ...
+def fill_slopes(
+    codes: npt.NDArray[np.uint8],
+    start: npt.NDArray[np.int64],
+    stop: npt.NDArray[np.int64],
+    mode: int,
+    levels: int,
+    weight: npt.NDArray[np.float64],
+    decay: float,
+    first: int,
+    last: int,
+    out: npt.NDArray[np.float64],
 ) -> None: ...

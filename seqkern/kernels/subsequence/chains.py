@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.kernels._records import Records
+from seqkern.kernels._blocks import Records
 from seqkern.kernels.blocks import order_keys, ranks
 from seqkern.kernels.products import _product
 from seqkern.kernels.subsequence import _subsequence

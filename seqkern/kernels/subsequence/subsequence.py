@@ -14,7 +14,7 @@ import numpy.typing as npt
 from seqkern.core.errors import NoKmersError, ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS
-from seqkern.kernels._records import Records
+from seqkern.kernels._blocks import Records
 from seqkern.kernels.blocks import symmetric_matrix
 from seqkern.kernels.decisions import spread_evenly
 from seqkern.kernels.gradients import KernelGradient, Square
@@ -23,7 +23,7 @@ from seqkern.kernels.kmer.kmers import check_lengths
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
-from seqkern.kernels.subsequence import _subsequence, _subsequence_slopes
+from seqkern.kernels.subsequence import _subsequence
 from seqkern.kernels.subsequence.chains import EXACTLY, UP_TO, Chains, Subsequences, product
 from seqkern.kernels.substitution_scores import matrix_names, matrix_probabilities
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, Alphabet, as_alphabet
@@ -296,7 +296,7 @@ class StringKernel(SequenceKernel):
     def _derivative(self, name: str, at: KernelGradient) -> Square:
         X, chains = at.X, self._chains(at.X.alphabet)
         rule = chains.mode, chains.levels, np.ascontiguousarray(chains.weights), chains.decay
-        fill = partial(_subsequence_slopes.fill, X.codes, X.starts, X.stops, *rule)
+        fill = partial(_subsequence.fill_slopes, X.codes, X.starts, X.stops, *rule)
         return symmetric_matrix(len(X), fill, self.n_threads)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "_simd.h"
+#include "_vector.h"
 
 /* 128 terms of 64 columns (32 KB) stay in the first-level cache while all rows pass. */
 enum { HEIGHT = 6, WIDTH = 64, DEPTH = 128 };
@@ -42,7 +43,7 @@ ALWAYS_INLINE float fused(float a, float b, float c)
 }
 
 /* Add the products of 6 rows and the 64 columns of a panel over `depth` terms to 6 × 64 numbers `out`. */
-static void add_tile_plain(const float *rows, ptrdiff_t row_stride, const float *panel, ptrdiff_t depth, float *out,
+static void add_single_tile_plain(const float *rows, ptrdiff_t row_stride, const float *panel, ptrdiff_t depth, float *out,
                            ptrdiff_t out_stride)
 {
     for (int r = 0; r < HEIGHT; ++r) {
@@ -58,7 +59,7 @@ static void add_tile_plain(const float *rows, ptrdiff_t row_stride, const float 
 /* The same with `columns` vectors at a time: 6 · columns sums are as many as the level has registers for. */
 #ifdef SEQKERN_X86
 #define DEFINE_TILE(level, attributes, prefix, type, lanes, columns)                                             \
-    attributes static void add_tile_##level(const float *rows, ptrdiff_t row_stride, const float *panel,         \
+    attributes static void add_single_tile_##level(const float *rows, ptrdiff_t row_stride, const float *panel,         \
                                             ptrdiff_t depth, float *out, ptrdiff_t out_stride)                   \
     {                                                                                                            \
         for (int c = 0; c < WIDTH; c += (lanes) * (columns)) {                                                   \
@@ -95,15 +96,13 @@ static tile_adder tile_adder_of(int level)
 {
 #ifdef SEQKERN_X86
     if (level == 2)
-        return add_tile_avx512;
+        return add_single_tile_avx512;
     if (level == 1 && __builtin_cpu_supports("fma"))
-        return add_tile_avx2;
+        return add_single_tile_avx2;
 #endif
     (void)level;
-    return add_tile_plain;
+    return add_single_tile_plain;
 }
-
-static inline ptrdiff_t at_most(ptrdiff_t value, ptrdiff_t limit) { return value < limit ? value : limit; }
 
 /* Add a tile that has less than 6 rows or 64 columns. The rows exist, if only as zeros. */
 static void add_edge(tile_adder add_tile, const float *rows, ptrdiff_t row_stride, const float *panel, ptrdiff_t depth,

@@ -16,3 +16,16 @@ def radial(
     col_diagonal: npt.NDArray[np.float64] | None,
     gamma: float,
 ) -> None: ...
+
+PANEL_COLUMNS: int
+
+def simd_level() -> int: ...
+def single_precision_product(
+    values: npt.NDArray[np.float32] | None,
+    panels: npt.NDArray[np.float32] | None,
+    starts: npt.NDArray[np.int64] | None,
+    tops: npt.NDArray[np.int64] | None,
+    out: npt.NDArray[np.float32] | None,
+    level: int = ...,
+) -> None: ...
+def single_precision_squares(values: npt.NDArray[np.float32] | None, out: npt.NDArray[np.float32] | None) -> None: ...

@@ -28,9 +28,8 @@ from seqkern.kernels.kernel import Kernel, normalised_vectors
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.vector_form import VectorForm
-from seqkern.kernels.vectors import _single_product
-from seqkern.kernels.vectors._single_product import PANEL_COLUMNS
-from seqkern.kernels.vectors._vector import products
+from seqkern.kernels.vectors import _vector
+from seqkern.kernels.vectors._vector import PANEL_COLUMNS, products
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
@@ -64,7 +63,7 @@ class PackedMap:
     def __rmatmul__(self, values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
         out = np.empty((len(values), self.shape[1]), dtype=np.float32)
         values = np.ascontiguousarray(values, dtype=np.float32)
-        _single_product.product(values, self._panels, self._starts, self.tops, out)
+        _vector.single_precision_product(values, self._panels, self._starts, self.tops, out)
         return out
 
 
@@ -75,11 +74,11 @@ def squares(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
     array([ 5., 25.], dtype=float32)
     """
     out = np.empty(len(vectors), dtype=np.float32)
-    _single_product.squares(np.ascontiguousarray(vectors, dtype=np.float32), out)
+    _vector.single_precision_squares(np.ascontiguousarray(vectors, dtype=np.float32), out)
     return out
 
 
-CHUNK_ROWS = 516  # 86 tiles of `_single_product`; four chunks are `feature_blocks.PRODUCT_ROWS`
+CHUNK_ROWS = 516  # 86 tiles of `_vector`; four chunks are `feature_blocks.PRODUCT_ROWS`
 GATHER_SECONDS = 1e-9
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision

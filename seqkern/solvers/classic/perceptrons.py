@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import flag, real
-from seqkern.solvers.classic import _perceptron
+from seqkern.solvers import _linear
 from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.shared import SearchesCost, cost, gram_order, limit, random_seed, tolerance
@@ -98,7 +98,7 @@ class Perceptron(KernelExpansion, BinarySolver):
         n, shift = len(K), float(self.bias) * float(np.diagonal(K).mean())
         updates, late, f = np.zeros(n), np.zeros(n), np.zeros(n)
         order = gram_order(K, y, self.seed)
-        epochs, wrong = _perceptron.perceptron(K, y, order, shift, updates, late, f, self.max_epochs)
+        epochs, wrong = _linear.perceptron(K, y, order, shift, updates, late, f, self.max_epochs)
         weights = updates - late / (n * epochs) if self.average else updates
         self._keep(y * weights, shift * float(np.sum(y[order] * weights[order])))
         report: dict[str, Any] = {
@@ -196,7 +196,7 @@ class AdaTron(SearchesCost, KernelExpansion, BinarySolver):
         X, f = np.zeros(n), np.zeros(n)
         order = gram_order(K, y)
         C = float(self.C)
-        epochs, residual = _perceptron.adatron(K, y, order, shift, eta, C, X, f, self.tol, self.max_epochs)
+        epochs, residual = _linear.adatron(K, y, order, shift, eta, C, X, f, self.tol, self.max_epochs)
         self._keep(y * X, shift * float(np.sum((y * X)[order])))
         report: dict[str, Any] = {
             "converged": residual <= self.tol,
@@ -271,7 +271,7 @@ class MinOver(KernelExpansion, BinarySolver):
         n, shift = len(K), float(self.bias) * float(np.diagonal(K).mean())
         updates, f = np.zeros(n), np.zeros(n)
         order = gram_order(K, y)
-        steps, squares, least = _perceptron.minover(K, y, order, shift, updates, f, self.tol, self.max_iter)
+        steps, squares, least = _linear.minover(K, y, order, shift, updates, f, self.tol, self.max_iter)
         norm = float(np.sqrt(squares)) if squares > 0 else 1.0
         self._keep(y * updates / norm, shift * float(np.sum((y * updates)[order])) / norm)
         residual = 1.0 - least * steps / norm**2

@@ -16,7 +16,7 @@ from seqkern.core._symmetry import is_symmetric
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.gram.matrix import MIB, MatrixFile
 from seqkern.solvers import _linear
-from seqkern.solvers.psvm import _columns
+from seqkern.solvers.psvm import _psvm
 
 
 class Columns:
@@ -82,7 +82,7 @@ class DenseColumns(Columns):
         self.n_rows = columns.shape[1]
         if means is None or scales is None:
             means, scales = np.empty(len(columns)), np.empty(len(columns))
-            _columns.moments(columns, means, scales)
+            _psvm.moments(columns, means, scales)
         self.means = means
         self.scales = scales
 
@@ -95,25 +95,25 @@ class DenseColumns(Columns):
     def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃ᵀv; see `Columns`."""
         out = np.empty(self.n_columns)
-        _columns.products(self.columns, self.means, self.scales, None, vector, out)
+        _psvm.products(self.columns, self.means, self.scales, None, vector, out)
         return out
 
     def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃α; see `Columns`."""
         out = np.zeros(self.n_rows)
-        _columns.combine(self.columns, self.means, self.scales, alpha, out)
+        _psvm.combine(self.columns, self.means, self.scales, alpha, out)
         return out
 
     def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return elements of K̃ᵀv; see `Columns`."""
         out = np.empty(len(which))
-        _columns.products(self.columns, self.means, self.scales, which, vector, out)
+        _psvm.products(self.columns, self.means, self.scales, which, vector, out)
         return out
 
     def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return columns of K̃ as rows; see `Columns`."""
         out = np.empty((len(which), self.n_rows))
-        _columns.standardise(self.columns, self.means, self.scales, which, out)
+        _psvm.standardise(self.columns, self.means, self.scales, which, out)
         return out
 
     def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -137,7 +137,7 @@ class DenseColumns(Columns):
 
         `alpha` and `residual` (K̃α − y) are changed in place.
         """
-        return int(_columns.sweep(self.columns, self.means, self.scales, which, alpha, residual, epsilon, cost))
+        return int(_psvm.sweep(self.columns, self.means, self.scales, which, alpha, residual, epsilon, cost))
 
     @functools.cached_property
     def nearly_orthogonal(self) -> bool:
@@ -151,7 +151,7 @@ class DenseColumns(Columns):
         if len(which) < 2:
             return False
         rows = np.empty((len(which), self.n_rows))
-        _columns.standardise(self.columns, self.means, self.scales, which, rows)
+        _psvm.standardise(self.columns, self.means, self.scales, which, rows)
         Q = rows @ rows.T / self.n_rows
         np.fill_diagonal(Q, 0.0)
         return bool(len(varying) * (Q**2).sum() / (len(which) * (len(which) - 1)) <= 0.5)
@@ -228,7 +228,7 @@ class MappedColumns(Columns):
         self.means, self.scales = np.empty(size), np.empty(size)
         if by_columns:
             for part, block in file.blocks(self.block):
-                _columns.moments(block, self.means[part], self.scales[part])
+                _psvm.moments(block, self.means[part], self.scales[part])
                 _check_finite(self.means[part], part.start)
         else:
             self._moments_by_rows()
@@ -265,10 +265,10 @@ class MappedColumns(Columns):
         out = np.zeros(self.n_columns)
         if self.by_columns:
             for part, block in self.file.blocks(self.block):
-                _columns.products(block, self.means[part], self.scales[part], None, vector, out[part])
+                _psvm.products(block, self.means[part], self.scales[part], None, vector, out[part])
             return out
         for part, block in self.file.blocks(self.block):
-            _columns.add_products_by_rows(block, self.means, vector[part], out)
+            _psvm.add_products_by_rows(block, self.means, vector[part], out)
         return np.divide(out, self.scales, out=np.zeros(self.n_columns), where=self.scales > 0)
 
     def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -278,7 +278,7 @@ class MappedColumns(Columns):
         if self.by_columns:
             for batch in self._batches(which):
                 columns = self._raw(batch)
-                _columns.combine(columns, self.means[batch], self.scales[batch], alpha[batch], out)
+                _psvm.combine(columns, self.means[batch], self.scales[batch], alpha[batch], out)
             return out
         weights = alpha[which] / self.scales[which]
         for part, block in self.file.blocks(self.block):
@@ -292,7 +292,7 @@ class MappedColumns(Columns):
         out = np.empty(len(which))
         for batch, places in zip(self._batches(which), self._batches(np.arange(len(which))), strict=True):
             part = np.empty(len(batch))
-            _columns.products(self._raw(batch), self.means[batch], self.scales[batch], None, vector, part)
+            _psvm.products(self._raw(batch), self.means[batch], self.scales[batch], None, vector, part)
             out[places] = part
         return out
 

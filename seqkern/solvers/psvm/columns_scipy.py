@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.psvm import _columns_sparse
+from seqkern.solvers.psvm import _psvm
 from seqkern.solvers.psvm.columns import Columns
 
 # Columns of a matrix known only by its products and those of its transpose.
@@ -155,7 +155,7 @@ class SparseColumns(Columns):
         self.matrix = matrix
         self.n_rows = matrix.shape[0]
         self.means, self.scales = np.empty(matrix.shape[1]), np.empty(matrix.shape[1])
-        _columns_sparse.moments(matrix.data, matrix.indptr, self.n_rows, self.means, self.scales)
+        _psvm.sparse_moments(matrix.data, matrix.indptr, self.n_rows, self.means, self.scales)
 
     @property
     def _stored(
@@ -169,32 +169,32 @@ class SparseColumns(Columns):
     def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃ᵀv; see `Columns`."""
         out = np.empty(self.n_columns)
-        _columns_sparse.products(*self._stored, None, vector, out)
+        _psvm.sparse_products(*self._stored, None, vector, out)
         return out
 
     def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return K̃α; see `Columns`."""
         out = np.zeros(self.n_rows)
-        _columns_sparse.combine(*self._stored, alpha, out)
+        _psvm.sparse_combine(*self._stored, alpha, out)
         return out
 
     def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return elements of K̃ᵀv; see `Columns`."""
         out = np.empty(len(which))
-        _columns_sparse.products(*self._stored, which, vector, out)
+        _psvm.sparse_products(*self._stored, which, vector, out)
         return out
 
     def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return columns of K̃ as rows; see `Columns`."""
         out = np.empty((len(which), self.n_rows))
-        _columns_sparse.standardise(*self._stored, which, out)
+        _psvm.sparse_standardise(*self._stored, which, out)
         return out
 
     def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return a block of Q, with one dense column of `b` at a time; see `Columns`."""
         out = np.empty((len(b), len(a)))
         for row, j in zip(out, b, strict=True):
-            _columns_sparse.products(*self._stored, a, self.standardised(np.array([j]))[0], row)
+            _psvm.sparse_products(*self._stored, a, self.standardised(np.array([j]))[0], row)
         return out.T
 
     def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> "SparseColumns":

@@ -12,7 +12,7 @@ from seqkern.core.matrices import is_operator, is_sparse
 from seqkern.core.threads import one_thread
 from seqkern.gram.matrix import MIB, GramRows, MatrixFile, is_whole_map
 from seqkern.solvers import _linear
-from seqkern.solvers.psvm import _descent
+from seqkern.solvers.psvm import _psvm
 from seqkern.solvers.psvm.columns import Columns, DenseColumns, MappedColumns
 
 # The dual problem of the P-SVM: objective, optimality conditions, and duality gap.
@@ -77,7 +77,7 @@ class Dual:
         for α = −C.
         """
         out = np.empty(len(alpha))
-        _descent.violations(alpha, gradient, self.epsilon, self.cost, out)
+        _psvm.violations(alpha, gradient, self.epsilon, self.cost, out)
         return out
 
     def objective(self, alpha: npt.NDArray[np.float64], residual: npt.NDArray[np.float64]) -> float:
@@ -106,7 +106,7 @@ class Dual:
 
 # The active variables of the P-SVM, and their moves.
 #
-# Q = K̃ᵀK̃ is stored for these variables only. The compiled `_descent.descend` moves one variable at a time, the one
+# Q = K̃ᵀK̃ is stored for these variables only. The compiled `_psvm.descend` moves one variable at a time, the one
 # that gains most. If that is slow because columns are nearly dependent, a jump (a damped Newton step) moves all free
 # variables (neither zero nor at a bound) at once, as far as none changes its sign or leaves the box. This makes high
 # accuracy affordable for small ε.
@@ -254,7 +254,7 @@ class WorkingSet:
         while moves < max_moves:
             turn = self._turn(dual, own)
             limit = min(turn, max_moves - moves)
-            made = _descent.descend(self.Q, own, own_gradient, dual.epsilon, dual.cost, tolerance, limit, room)
+            made = _psvm.descend(self.Q, own, own_gradient, dual.epsilon, dual.cost, tolerance, limit, room)
             moves += made
             if made < turn:
                 break
@@ -323,7 +323,7 @@ class WorkingSet:
         from scipy.linalg.lapack import dposv, sposv  # 0.2 s to import, and most small problems need no jump
 
         H = np.empty((len(free), len(free)), dtype=self.Q.dtype)
-        _descent.gather(self.Q, free, self.damping * self.columns.n_rows, H)
+        _psvm.gather(self.Q, free, self.damping * self.columns.n_rows, H)
         # LAPACK stores by columns, so the lower triangle here is the upper one there.
         if not self.single:
             _, direction, failed = dposv(H.T, -slope, lower=0, overwrite_a=1)

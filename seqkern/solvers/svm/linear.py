@@ -13,13 +13,13 @@ from seqkern.core.progress import progress_counter
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator, SparseImplicit
+from seqkern.solvers import _linear
 from seqkern.solvers.checking import EPSILON, largest_value
 from seqkern.solvers.contract import BinarySolver, Solver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import best_bias
 from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost, random_seed, tolerance
-from seqkern.solvers.svm import _dual_coordinate
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.
 #
@@ -163,10 +163,10 @@ class Descent:
 
     def _pass(self) -> float:
         """Descend once on each active sample, and update the bias; return the sum of the gaps on the way."""
-        _dual_coordinate.shuffle(self.order, self.active, self.generator)
+        _linear.shuffle(self.order, self.active, self.generator)
         excess = float(self.y @ self.alpha)
         self.sums[0], self.sums[3], self.sums[4] = self.bias + self.sigma * excess, excess, self._along_mean()
-        self.active, gap = _dual_coordinate.epoch(
+        self.active, gap = _linear.epoch(
             self.implicit.capsule,
             self.squares,
             self.means,

@@ -11,7 +11,7 @@ from conftest import ROOT
 from naive import encode
 
 from seqkern.core.errors import SequenceError
-from seqkern.kernels.models import _alignment, profile_hmm
+from seqkern.kernels.models import _forward_backward, profile_hmm
 from seqkern.kernels.models.profile_hmm import align_sequences, build_profile
 from seqkern.kernels.substitution_scores import score_table
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA
@@ -56,7 +56,7 @@ def test_two_alignments_have_the_best_score_of_all(seed):
     first, second = (
         ["".join(rng.choice(list("ACGTX-"), size)) for _ in range(rng.integers(1, 4))] for size in rng.integers(1, 6, 2)
     )
-    found = _alignment.align(counts_of(first), len(first), counts_of(second), len(second), SCORE, 3, 1)
+    found = _forward_backward.align(counts_of(first), len(first), counts_of(second), len(second), SCORE, 3, 1)
     best = max(value_of(path, first, second) for path in paths(len(first[0]), len(second[0])))
     assert value_of(found.tolist(), first, second) == best
 

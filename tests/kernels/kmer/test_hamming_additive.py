@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from naive import encode, hamming, random_strings, reverse_complement
 
-from seqkern.kernels.kmer import _hamming_additive, hamming_operator
+from seqkern.kernels.kmer import _tables, hamming_operator
 from seqkern.kernels.kmer.hamming_operator import HammingAdditive
 from seqkern.kernels.kmer.kmers import find_windows
 
@@ -216,18 +216,18 @@ def test_words_equal_the_sum_over_pairs(kernel, coefficients):
     close(weights, [twin[word] for word in words], kernel, coefficients)
 
 
-@pytest.mark.parametrize("level", range(_hamming_additive.highest_level() + 1))
+@pytest.mark.parametrize("level", range(_tables.highest_level() + 1))
 def test_every_level_gives_the_same_bits(level, coefficients):
     rng = np.random.default_rng(1)
     for size, length in ((4, 6), (4, 9), (3, 4), (20, 3), (2, 1)):
         high = length // 2
         table = rng.standard_normal(size**length)
         plain, other = table.copy(), table.copy()
-        strip = np.empty(size**high * _hamming_additive.LANE_COUNT)
-        _hamming_additive.reflect(plain, size, high, length - high, strip, 0)
-        _hamming_additive.reflect(other, size, high, length - high, strip, level)
+        strip = np.empty(size**high * _tables.LANE_COUNT)
+        _tables.reflect(plain, size, high, length - high, strip, 0)
+        _tables.reflect(other, size, high, length - high, strip, level)
         np.testing.assert_array_equal(plain, other)
-        _hamming_additive.reflect(other, size, high, length - high, strip, level)
+        _tables.reflect(other, size, high, length - high, strip, level)
         np.testing.assert_allclose(other, table, rtol=0, atol=1e-13)
     kernel = CASES["all distances"]
     X, length = encode(STRINGS), 4
@@ -238,11 +238,11 @@ def test_every_level_gives_the_same_bits(level, coefficients):
     words = np.array([[0, 1, 2, 3], [0, 0, 0, 0]], dtype=np.uint8)
     results = np.zeros((2, 2, len(own)))
     for row, run_at in enumerate((0, level)):
-        _hamming_additive.share(
+        _tables.share(
             others.marks, others.windows, others.pad, X.codes[: len(own)], own, length, 0, shares, 0.3,
             results[row, 0], results[row, 1], run_at,
         )  # fmt: skip
-        _hamming_additive.word_sums(others.marks, others.windows, words, 0, shares, sums[row], run_at)
+        _tables.word_sums(others.marks, others.windows, words, 0, shares, sums[row], run_at)
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(sums[0], sums[1])
     assert results.any()

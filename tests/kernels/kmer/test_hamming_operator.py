@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import MismatchKernel, build_kernel
 from seqkern.kernels.kernel_operator import Implicit
-from seqkern.kernels.kmer import _hamming_additive, hamming_operator
+from seqkern.kernels.kmer import _tables, hamming_operator
 from seqkern.kernels.kmer import hamming as lmer_tables
 from seqkern.kernels.kmer.hamming_operator import HammingOperator, LmerTransform
 from seqkern.sequences.alphabets import as_alphabet
@@ -141,7 +141,7 @@ def test_transform_has_the_same_bits_at_any_level_and_number_of_threads(dtype):
     transform = LmerTransform(4, 9, [3, 1, 0.25, *[0] * 7], np.array([3, 2, 1, 0], np.uint8))
     start = np.random.default_rng(5).normal(size=4**9).astype(dtype)
     results = []
-    for level in range(_hamming_additive.highest_level() + 1):
+    for level in range(_tables.highest_level() + 1):
         for threads in (1, 3):
             table = start.copy()
             transform.multiply(table, threads, level)

@@ -7,7 +7,7 @@ import pytest
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel
-from seqkern.kernels.positional import _shifted_implicit, degree_features
+from seqkern.kernels.positional import _degree_implicit, degree_features
 from seqkern.kernels.positional.degree_features import Windows, choose_depth, implicit_of
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -148,14 +148,14 @@ def test_more_windows_than_one_piece(shift):
 
 
 def test_same_bits_with_all_vector_instructions():
-    highest, made = _shifted_implicit.level(), []
+    highest, made = _degree_implicit.level(), []
     for level in range(highest + 1):
-        _shifted_implicit.set_level(level)
+        _degree_implicit.set_level(level)
         implicit = implicit_of(ShiftedWeightedDegreeKernel(8, 5), sequences("related"), 4)
         weights = implicit.zeros()
         implicit.add(weights, np.linspace(-1, 1, len(implicit)))
         made.append((weights.tobytes(), implicit.dots(weights).tobytes()))
-    _shifted_implicit.set_level(highest)
+    _degree_implicit.set_level(highest)
     assert made == made[:1] * (highest + 1)
 
 

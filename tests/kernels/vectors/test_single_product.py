@@ -6,10 +6,10 @@ from math import frexp
 import numpy as np
 import pytest
 
-from seqkern.kernels.vectors import _single_product
+from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors.approximation import PackedMap, squares
 
-LEVELS = range(_single_product.simd_level() + 1)
+LEVELS = range(_vector.simd_level() + 1)
 PARTIAL = 128  # terms of a partial sum
 
 
@@ -33,7 +33,7 @@ def naive_product(row, column):
 def at_level(values, packed, level):
     """Return the product computed with the instructions of a level."""
     out = np.full((len(values), packed.shape[1]), np.nan, dtype=np.float32)
-    _single_product.product(values, packed._panels, packed._starts, packed.tops, out, level)
+    _vector.single_precision_product(values, packed._panels, packed._starts, packed.tops, out, level)
     return out
 
 
@@ -114,8 +114,12 @@ def test_shapes_that_do_not_fit():
         values[:, :4] @ PackedMap(matrix)
     packed = PackedMap(matrix)
     with pytest.raises(ValueError, match="do not fit"):
-        _single_product.product(values, packed._panels, packed._starts, packed.tops, np.empty((2, 70), np.float32))
+        _vector.single_precision_product(
+            values, packed._panels, packed._starts, packed.tops, np.empty((2, 70), np.float32)
+        )
     with pytest.raises(ValueError, match="panels"):
-        _single_product.product(values, packed._panels[1:], packed._starts, packed.tops, np.empty((3, 70), np.float32))
+        _vector.single_precision_product(
+            values, packed._panels[1:], packed._starts, packed.tops, np.empty((3, 70), np.float32)
+        )
     with pytest.raises(ValueError, match="square"):
-        _single_product.squares(values, np.empty(2, np.float32))
+        _vector.single_precision_squares(values, np.empty(2, np.float32))

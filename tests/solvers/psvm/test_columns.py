@@ -9,7 +9,7 @@ from seqkern.core import _symmetry
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.gram.matrix import MatrixFile, is_whole_map
 from seqkern.kernels import build_kernel
-from seqkern.solvers.psvm import _columns
+from seqkern.solvers.psvm import _psvm
 from seqkern.solvers.psvm.columns import DenseColumns, MappedColumns
 from seqkern.solvers.psvm.columns_scipy import GramOperator, OperatorColumns, SparseColumns
 from seqkern.solvers.psvm.qp import columns_of, decide, stays_outside
@@ -134,13 +134,13 @@ def test_levels_give_the_same_bits(length):
     columns, found = rng.normal(size=(11, length)) + 3, set()
     columns[4] = 0.1  # constant but for rounding
     y, alpha = rng.normal(size=length), rng.normal(size=11)
-    for level in range(_columns.simd_level() + 1):
+    for level in range(_psvm.simd_level() + 1):
         means, scales, products, fitted = np.empty(11), np.empty(11), np.empty(11), np.zeros(length)
-        _columns.moments(columns, means, scales, level)
-        _columns.products(columns, means, scales, None, y, products, level)
-        _columns.combine(columns, means, scales, alpha, fitted, level)
+        _psvm.moments(columns, means, scales, level)
+        _psvm.products(columns, means, scales, None, y, products, level)
+        _psvm.combine(columns, means, scales, alpha, fitted, level)
         swept, residual = alpha.copy(), fitted - y
-        _columns.sweep(columns, means, scales, np.arange(11), swept, residual, 0.1, 2.0, level)
+        _psvm.sweep(columns, means, scales, np.arange(11), swept, residual, 0.1, 2.0, level)
         assert scales[4] == 0 < scales[5]
         found.add(b"".join(one.tobytes() for one in (means, scales, products, fitted, swept, residual)))
     assert len(found) == 1

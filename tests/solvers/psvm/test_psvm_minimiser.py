@@ -8,11 +8,11 @@ from naive_psvm import SHAPES, check_conditions, fit, matrix, standardised
 from threadpoolctl import threadpool_limits
 
 from seqkern.solvers import PSVC, PSVR
-from seqkern.solvers.psvm import _descent, qp
+from seqkern.solvers.psvm import _psvm, qp
 from seqkern.solvers.psvm.columns import DenseColumns
 from seqkern.solvers.psvm.qp import Dual, WorkingSet, minimise
 
-LEVELS = range(_descent.simd_level() + 1)
+LEVELS = range(_psvm.simd_level() + 1)
 EXACT = {"tol": 1e-10, "max_iter": 10**7}
 
 # ---- moves of one variable -------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_descend_twin(C, epsilon, moves, level):
     Q, c = quadratic(24, seed=9)
     alpha, gradient = np.zeros(24), -c
     expected = slow_descend(Q, alpha, gradient, epsilon, C, moves)
-    done = _descent.descend(Q, alpha, gradient, epsilon, C, 0.0, moves, np.empty(24), level)
+    done = _psvm.descend(Q, alpha, gradient, epsilon, C, 0.0, moves, np.empty(24), level)
     assert done == moves
     np.testing.assert_allclose(alpha, expected[0], atol=1e-10)
     np.testing.assert_allclose(gradient, expected[1], atol=1e-8)
@@ -73,7 +73,7 @@ def test_levels_give_the_same_bits(n, epsilon, C, precision):
         wider = np.full((n, n + 3), np.nan, dtype=precision)
         wider[:, :n] = Q
         alpha, gradient = np.zeros(n), -c
-        moves = _descent.descend(wider[:, :n], alpha, gradient, epsilon, C, 1e-3, 40, np.empty(n), level)
+        moves = _psvm.descend(wider[:, :n], alpha, gradient, epsilon, C, 1e-3, 40, np.empty(n), level)
         found.append((moves, alpha.tobytes(), gradient.tobytes()))
     assert len(set(found)) == 1
     assert found[0][0] > 0
@@ -84,7 +84,7 @@ def test_of_equal_gains_the_first_moves():
     gradient = np.zeros(n)
     gradient[[7, 12, 19]] = -5.0
     alpha = np.zeros(n)
-    _descent.descend(4.0 * np.eye(n), alpha, gradient, 1.0, np.inf, 0.0, 1, np.empty(n))
+    _psvm.descend(4.0 * np.eye(n), alpha, gradient, 1.0, np.inf, 0.0, 1, np.empty(n))
     assert list(np.flatnonzero(alpha)) == [7]
     assert alpha[7] == 1.0
 
@@ -93,9 +93,9 @@ def test_descend_stops_at_its_tolerance():
     Q, c = quadratic(24, seed=9)
     for C in (1.0, 0.02):
         alpha, gradient, out = np.zeros(24), -c, np.empty(24)
-        moves = _descent.descend(Q, alpha, gradient, 2.0, C, 5.0, 10_000, np.empty(24))
+        moves = _psvm.descend(Q, alpha, gradient, 2.0, C, 5.0, 10_000, np.empty(24))
         assert 0 < moves < 10_000
-        _descent.violations(alpha, gradient, 2.0, C, out)
+        _psvm.violations(alpha, gradient, 2.0, C, out)
         assert out.max() <= 5.0
 
 
@@ -103,7 +103,7 @@ def test_gather_twin():
     Q, _ = quadratic(24, seed=3)
     which = np.array([2, 3, 11, 23])
     out = np.full((4, 4), np.nan)
-    _descent.gather(Q, which, 0.5, out)
+    _psvm.gather(Q, which, 0.5, out)
     np.testing.assert_array_equal(np.tril(np.nan_to_num(out)), np.tril(Q[np.ix_(which, which)] + 0.5 * np.eye(4)))
 
 
@@ -117,7 +117,7 @@ def test_violations_twin():
     ]  # fmt: skip
     alpha, gradient, expected = np.array(cases).T.copy()
     out = np.empty(len(cases))
-    _descent.violations(alpha, gradient, 1.0, 2.0, out)
+    _psvm.violations(alpha, gradient, 1.0, 2.0, out)
     np.testing.assert_allclose(out, expected, atol=1e-15)
 
 
