@@ -217,6 +217,20 @@ typedef double reals4 __attribute__((vector_size(32)));
 #undef COUNTS
 #undef TARGET
 #undef SUFFIX
+
+#define SUFFIX avx512
+#define TARGET AVX512
+#define COUNTS(v) ((words8)_mm512_add_epi8(LOOK_UP(v), LOOK_UP((v) >> 4)))
+#define LOOK_UP(v)                                                                                        \
+    _mm512_shuffle_epi8((__m512i)(words8){HALF_BYTE_COUNTS, HALF_BYTE_COUNTS, HALF_BYTE_COUNTS, HALF_BYTE_COUNTS}, \
+                        (__m512i)((v) & 0x0f0f0f0f0f0f0f0fu))
+#define TOTALS(v) ((words8)_mm512_sad_epu8((__m512i)(v), _mm512_setzero_si512()))
+#include "_weighted_degree_lanes.h"
+#undef LOOK_UP
+#undef TOTALS
+#undef COUNTS
+#undef TARGET
+#undef SUFFIX
 #undef ADD_WHERE
 #undef ANY
 #undef AS_REALS
@@ -268,8 +282,7 @@ static inline uint64_t byte_counts(uint64_t v)
 }
 #include "_weighted_degree_lanes.h"
 
-/* Whether there are instructions that count the bits of every 64-bit lane, at level 2. Vectors of AVX-512 without them
- * are not worth code of their own: AVX2 is as fast for short sequences, and takes up to 1.25 times as long for others. */
+/* Whether there are instructions that count the bits of every 64-bit lane, at level 2. */
 static int counts_bits(void)
 {
 #ifdef SEQKERN_X86
@@ -285,17 +298,13 @@ static void sum_groups(int level, int counting, const degree_sum *f, const uint6
                        ptrdiff_t n_groups, uint64_t *masks, double *out)
 {
 #ifdef SEQKERN_X86
-    if (level == 2 && counting) {
+    if (level == 2 && counting)
         sum_counting(f, row, groups, n_groups, masks, out);
-        return;
-    }
-    if (level > 0) {
-        sum_avx2(f, row, groups, n_groups, masks, out);
-        return;
-    }
+    else
+#else
+    (void)counting;
 #endif
-    (void)level, (void)counting;
-    sum_plain(f, row, groups, n_groups, masks, out);
+        CALL_LEVEL(level, sum, f, row, groups, n_groups, masks, out);
 }
 
 static inline ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b)
