@@ -656,6 +656,6 @@ class EachViewKernel(CompositeKernel):
 def _other_views(names: Sequence[str], known: Sequence[str]) -> SequenceError:
     """Return the SequenceError for samples and columns with different views."""
     return SequenceError(
-        f"the samples have the sequences {', '.join(names)}, the compared ones {', '.join(known)}",
+        f"the samples have the sequences {', '.join(names)}, but are compared with {', '.join(known)}",
         remedy="give the same sequences under the same names, in the same order",
     )

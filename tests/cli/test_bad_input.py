@@ -156,7 +156,7 @@ LISTED = [
     Case(
         "duplicate id over two files",
         train("GOOD/pos.fa", "GOOD/pos.fa"),
-        ("pos.fa: is given twice; give each file once",),
+        ("pos.fa: is given twice; give each class its own file",),
     ),
     labels(
         "label without sequence",

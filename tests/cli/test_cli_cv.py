@@ -84,7 +84,7 @@ def test_two_folders_can_be_compared(tmp_path, files, capsys):
         told(capsys, "cv", *files, "--kernel", kernel, "--solver", "csvc:C=1", "-o", folder)
     out = told(capsys, "compare", str(tmp_path / "cv/one/csvc"), str(tmp_path / "cv/three/csvc"))
     assert "2 methods on 60 test samples, 5 folds" in out
-    assert "that of the best of 2 methods, three with csvc; corrected" in " ".join(out.split())
+    assert "belongs to the best of 2 methods, three with csvc; corrected" in " ".join(out.split())
 
 
 def test_a_search_is_repeated_in_each_fold(tmp_path, files, capsys):

@@ -83,7 +83,7 @@ def test_matrices_that_do_not_fit_beside_a_fit_are_forgotten_or_not_made(monkeyp
     for source in (first, second, first, third, second, first):
         source.pair(train, test)
     assert [k for _, k in computed] == [1, 2, 3, 1]
-    monkeypatch.setattr(held, "room", MemoryBudget(one + need - 1, 10**9))
+    monkeypatch.setattr(held, "memory_budget", MemoryBudget(one + need - 1, 10**9))
     first.pair(train, test)
     assert len(computed) == 4
     held.memory_budget = MemoryBudget(need - 1, 10**6)  # a single fit may take more than the limit where memory is left

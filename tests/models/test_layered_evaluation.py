@@ -219,7 +219,7 @@ def test_no_score_of_a_machine_about_its_own_residues_reaches_a_fit(dataset, mon
         return self
 
     monkeypatch.setattr(Layer, "fit", fit)
-    for name in ("segments:SegmentLayer", "probabilities:ProbabilityLayer"):
+    for name in ("segments:SegmentLayer", "segments:ProbabilityLayer"):
         module, _, cls = name.partition(":")
         layer = getattr(__import__(f"seqkern.solvers.layers.{module}", fromlist=[cls]), cls)
 

@@ -73,7 +73,7 @@ def test_without_the_test_the_table_is_as_before(table, tmp_path):
     ("solver", "more", "part"),
     [
         (SOLVER, ["--significance", "correlation"], "add --features"),
-        ("csvc", ["--significance", "correlation", "--features", "f"], "not of solver 'csvc'"),
+        ("csvc", ["--significance", "correlation", "--features", "f"], "not for solver 'csvc'"),
         ("psvc", ["--significance", "correlation", "--features", "f"], "features of a P-SVM"),
         (
             "psvc:kernel=features,epsilon=[0.1,0.3]",
