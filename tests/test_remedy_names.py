@@ -5,7 +5,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 from remedy_texts import GAP, missing_options, remedies
 
@@ -66,10 +65,10 @@ def test_options_exist():
     assert [str(one) for one in remedies() if missing_options(one.text, *VERBS)] == []
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_options_of_the_verb_that_raises(verb):
-    own = [one for one in remedies() if one.module == f"seqkern.cli.{verb}"]
-    assert [str(one) for one in own if missing_options(one.text, verb)] == []
+def test_options_of_the_verb_that_raises():
+    own = [(verb, one) for verb in VERBS for one in remedies() if one.module == f"seqkern.cli.{verb}"]
+    assert len({verb for verb, _ in own}) > len(VERBS) / 2
+    assert [str(one) for verb, one in own if missing_options(one.text, verb)] == []
 
 
 def test_verbs_exist():
