@@ -129,6 +129,7 @@ def cross_validated(rng, methods, n=100, k=5):
     return holm(found).min(), holm(naive).min()
 
 
+@pytest.mark.nightly
 def test_the_best_of_24_useless_methods_is_rarely_significant():
     rng = np.random.default_rng(0)
     p = np.array([cross_validated(rng, 24) for _ in range(200)])

@@ -224,6 +224,7 @@ def noise_study(seed, n_kernels=8, dimensions=6):
     return np.mean([tested(*one) for one in enumerate(places)]), np.mean(everywhere), tasks
 
 
+@pytest.mark.nightly
 def test_on_noise_pooled_choices_are_no_better_than_chance():
     pooled, everything, tasks = np.array([noise_study(seed) for seed in range(24)]).T
     assert tasks.mean() > 10  # of at most 13: the task itself, and those of the other four superfamilies
