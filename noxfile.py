@@ -17,7 +17,7 @@ def lint(session):
 def test(session):
     """Run the tests; arguments after -- go to pytest."""
     session.install("-e", ".[test]")
-    session.run("pytest", "-n", "auto", "--dist", "loadfile", *session.posargs)
+    session.run("pytest", "-n", "auto", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session
