@@ -7,7 +7,8 @@ import pytest
 from conftest import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-TOYS = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "toys").rglob("*.py*")))
+SOURCES = [path for path in sorted((ROOT / "tests" / "toys").rglob("*")) if path.suffix in (".py", ".pyx")]
+TOYS = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
 
 
 @pytest.mark.parametrize("block", re.findall(r"```(?:python|cython)\n(.*?)```", PAGE, re.DOTALL))

@@ -99,7 +99,7 @@ def check_name(kind: str, name: str) -> None:
 # Numbers in texts, for options, tables and labels: in ASCII, and without the underscores that Python allows.
 
 MOST_DIGITS = 18
-"""Of an integer that fits into 64 bits."""
+"""Number of digits of an integer that fits into 64 bits."""
 
 
 def read_number(text: str) -> float:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class BlockKernel(Protocol):
-    """What the filling of a matrix and its checks use of a kernel."""
+    """Protocol of the kernels whose matrices `fill` computes and checks in blocks."""
 
     normalize: bool
     n_threads: int | None

@@ -717,7 +717,7 @@ class HeldMatrices:
         self._expected = 0, 0
 
     def expect(self, kernels: "Sequence[HeldKernel]") -> None:
-        """Compute matrices of all samples at the first request if those of all given kernels fit in memory."""
+        """Compute matrices of all samples at the first request if all given kernels' matrices fit in memory."""
         self._expected = self.memory_budget.held_bytes(len(self.X), kernels)
         self.whole = sum(self._expected) <= self.memory_budget.limit
 

@@ -295,9 +295,7 @@ class SelectedClassifier(ClassSolver):
                 make_solver(predictor, kind).check_labels(y[train], own)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the predicted cost of a fit: selections and predictors of the inner folds, and those of all
-        rows.
-        """
+        """Return the predicted cost of a fit: selections and predictors of the inner folds, and of all rows."""
         pairs = self._pairs()
         folds = 0
         if len(pairs) > 1:
