@@ -25,7 +25,7 @@ try:
 except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
-MOST_OF_STALE_NAME = 200  # bytes; file systems allow 255
+MOST_OF_TEMPORARY_NAME = 200  # bytes; file systems allow 255
 SUFFIX = ".tmp"
 _RANDOM = re.compile(r"\.[a-z0-9_]{8}\.tmp")
 """The end of a temporary name, as of `tempfile.mkstemp`."""
@@ -44,7 +44,7 @@ def locked_temporary(path: Path) -> tuple[int, str]:
     ...     Path(name).name.startswith(".p.tsv."), name.endswith(".tmp")
     (True, True)
     """
-    prefix = f".{os.fsdecode(os.fsencode(path.name)[:MOST_OF_NAME])}."
+    prefix = f".{os.fsdecode(os.fsencode(path.name)[:MOST_OF_TEMPORARY_NAME])}."
     _clear(path.parent, prefix)
     while True:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=SUFFIX)

@@ -57,6 +57,14 @@ def test_what_a_killed_process_leaves_goes_and_what_a_living_one_writes_stays(tm
     assert capsys.readouterr().err == ""
 
 
+def test_what_another_file_of_a_long_name_left_stays(tmp_path):
+    killed = begin(tmp_path / ("a" * 100 + "1"))
+    killed.kill()
+    killed.communicate()
+    write(tmp_path / ("a" * 100 + "2"))
+    assert len(temporary(tmp_path)) == 1
+
+
 def test_files_of_others_stay(tmp_path):
     names = (".q.tsv.abcdefgh.tmp", ".p.tsv.bak.tmp", ".p.tsv.abcdefgh", "p.tsv.abcdefgh.tmp", ".p.tsv.x.abcdefgh.tmp")
     (tmp_path / "mine").write_text("mine")
