@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -354,7 +355,7 @@ class TrainingRequest:
     views: Mapping[str, Any]  # The entry of the views that the kernel reads; for auto, all views given
     method: Method | None  # None if kernel or solver depend on the data: then `chosen_method` returns it
 
-    @property
+    @cached_property
     def specs(self) -> Sequence[dict[str, Any]]:
         """The specifications of the solver; empty if the labels determine the choice."""
         if self.method is not None:
@@ -365,7 +366,7 @@ class TrainingRequest:
         solver, ranges = self.args.solver, self.args.draws is not None
         return () if solver is None else SolverEntry.parse(solver, ranges=ranges).specs
 
-    @property
+    @cached_property
     def solvers(self) -> Sequence[Solver]:
         """The solvers of the specifications, not fitted."""
         # imported here to keep --help fast
