@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
@@ -423,5 +423,5 @@ def share_interval(right: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> Sc
     if chains == 1:
         return ScoreInterval(share, *[math.nan] * 3)
     se = math.sqrt(chains / (chains - 1) * float(np.sum((right - share * n) ** 2))) / float(n.sum())
-    half = float(stats.t.ppf(0.975, chains - 1)) * se
+    half = float(scipy.stats.t.ppf(0.975, chains - 1)) * se
     return ScoreInterval(share, se, max(0.0, share - half), min(1.0, share + half))
