@@ -68,14 +68,14 @@ def parameters(case):
     groups = [names.replace(" ", "").split(",") if isinstance(names, str) else list(names) for names in marks]
     groups += [[name] for name in params if not any(name in names for names in groups)]
     classes = case.get_closest_marker("contract") is not None
-    return {(*names, *(branch(params[name], classes) for name in names)) for names in groups}
+    return {(*names, *(branch(name, params[name], classes) for name in names)) for names in groups}
 
 
-def branch(value, classes):
-    """Return what a value stands for: itself, its class where examples take turns, the function of a check."""
+def branch(name, value, classes):
+    """Return what a parameter's value stands for: itself, its class where examples take turns, a check's function."""
     if classes and hasattr(value, "get_params"):
         return type(value)
-    return getattr(value, "func", None) or id(value)
+    return value.func if name == "check" and hasattr(value, "func") else id(value)
 
 
 @pytest.fixture(scope="session")
