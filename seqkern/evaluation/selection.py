@@ -62,20 +62,6 @@ def random_candidates(
     return found
 
 
-def make_candidates(
-    kernels: Sequence[str],
-    solver: dict[str, Any] | str,
-    *,
-    draws: int | None = None,
-    seed: int = 0,
-    search: bool = False,
-) -> list[Candidate]:
-    """Return the candidates of random search if a number of draws is given, else of grid search."""
-    if draws is None:
-        return grid_candidates(kernels, solver, search=search)
-    return random_candidates(kernels, solver, draws, seed, search=search)
-
-
 # Candidates tried on the inner folds, with their scores and the choice of the best.
 #
 # Among candidates with equal scores the simplest is best, then the one that ranks better, then the one that predicts

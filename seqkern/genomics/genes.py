@@ -472,7 +472,7 @@ CONTENT_UNIT = 10.0
 """Divisor of the contents, so that a weight changes the score about as much as a site's weight does."""
 EXONS = ("inner", "first", "last", "single")
 BY_STRAND = ((0, 1, 2, 3), (0, 2, 1, 3))
-"""Indices in `EXONS` of the types in `decoding.EXON_TYPES`, for each strand."""
+"""Indices in `EXONS` of the types in `EXON_TYPES`, for each strand."""
 CURVES = ("donor", "acceptor", *(f"{name} exon" for name in EXONS), "intron length")
 SINGLE = ("rare donor", "coding", "intron", "gene")
 

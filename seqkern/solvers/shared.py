@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
 from seqkern.kernels.feature_blocks import FeatureBlocks
@@ -79,17 +78,6 @@ class SearchesCost:
 
 Weights = Mapping[Any, float] | str | None
 """A factor of C for each class, ``"balanced"``, or None for 1 each."""
-
-
-def check_class_weight(weight: Weights) -> None:
-    """Raise ParameterError unless `weight` is None, "balanced", or a dict with a number > 0 for each class."""
-    if isinstance(weight, dict):
-        for key, value in weight.items():
-            check_real(f"class_weight of {key}", value, 0, open_low=True)
-    elif weight is not None and weight != "balanced":
-        raise ParameterError(
-            f"class_weight={weight!r} is not possible", remedy="give balanced, or a weight for each class"
-        )
 
 
 def class_factors(weight: Weights, classes: npt.NDArray[Any], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -618,11 +618,6 @@ def _ranked(scores: Mapping[str, Any]) -> Markup:
     return table("Precision of the top variants", columns, rows)
 
 
-def _with_interval(top: Mapping[str, float]) -> list[object]:
-    """Return a precision with its interval."""
-    return [number(top["precision"]), tag("small", f" [{top['low']:.2f}, {top['high']:.2f}]")]
-
-
 def _curves(view: View, rows: pd.DataFrame, scores: Mapping[str, Any]) -> Markup | None:
     """Return the precision-recall curves."""
     known = rows[rows["true"].notna() & rows["delta"].notna()]
