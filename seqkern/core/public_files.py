@@ -44,8 +44,8 @@ class PublicFile:
     ['table']
     """
 
-    dataset: str  # The data set that it belongs to, and its role: ``sequences``, ``table``, …, or `PARAMETER`
-    role: str  # The data set that it belongs to, and its role: ``sequences``, ``table``, …, or `PARAMETER`
+    dataset: str  # Name of the data set
+    role: str  # Its role in the data set: ``sequences``, ``table``, …, or `PARAMETER`
     file: str  # Path inside a data directory
     sha256: str  # Checksum, in hexadecimal digits
     url: str  # Public URL; empty if the published file has another format
@@ -122,13 +122,13 @@ class PublicSet:
     name: str  # Its name in a study's entry
     adapter: str  # The reader of its format, in `adapters` or `residue_adapters`
     kind: str  # Kind of its samples
-    alphabet: str  # Default policies; empty if there are none
-    unknown: str  # Default policies; empty if there are none
-    ids: str  # Default policies; empty if there are none
+    alphabet: str  # Default alphabet; empty if there is none
+    unknown: str  # Default policy for unknown letters; empty if there is none
+    ids: str  # Default policy for ids; empty if there is none
     positive: str  # The positive class; empty if there is none
     views: str  # The names of the sequences of each sample, if there are several, with spaces between them
-    description: str  # A description with the reference
-    reference: str  # A description with the reference
+    description: str  # A description
+    reference: str  # The publication
 
     @property
     def files(self) -> dict[str, PublicFile]:

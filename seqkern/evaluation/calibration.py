@@ -32,8 +32,8 @@ from seqkern.core.statistics import both_classes, fit_sigmoid, sigmoid, wilson_i
 class SigmoidCalibration:
     """A sigmoid from decision values to probabilities of the positive class, with slope A and intercept B."""
 
-    slope: float  # A (negative if larger decision values mean the positive class) and B
-    intercept: float  # A (negative if larger decision values mean the positive class) and B
+    slope: float  # A, negative if larger decision values mean the positive class
+    intercept: float  # B
     folds: int  # Number of folds that gave decision values
     n: int  # Number of decision values used for fitting
     method: ClassVar[str] = "platt"

@@ -44,9 +44,9 @@ class SignedRank(NamedTuple):
 
     tasks: int  # Number of tasks on which both have a score
     left_out: int  # Number of tasks on which one of them has no score
-    wins: int  # Counts for the first method; they sum to `tasks`
-    ties: int  # Counts for the first method; they sum to `tasks`
-    losses: int  # Counts for the first method; they sum to `tasks`
+    wins: int  # Number of tasks on which the first method is better; the three numbers sum to `tasks`
+    ties: int  # Number of tasks on which both are equal
+    losses: int  # Number of tasks on which the second method is better
     median: float  # Mean and median of the differences first − second over `tasks`, including ties
     statistic: float  # Sum of the ranks of the positive differences
     # From −1 to 1, positive in favour of the first method: the share of rank sums in its favour minus the share in

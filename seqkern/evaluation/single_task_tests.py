@@ -595,27 +595,27 @@ CLEAR_HALVES = 9
 class PairTest(NamedTuple):
     """The result of comparing two methods: the test used, the values, their difference, and p."""
 
-    first: Hashable  # The methods
-    second: Hashable  # The methods
+    first: Hashable  # Name of the first method
+    second: Hashable  # Name of the second method
     # ``delong``, ``mcnemar``, ``bootstrap``, ``signed_rank`` or ``five_by_two_f``; ``exchange`` instead of the first
     # and the third if the estimated variance is 0
     test: str
-    units: int  # Number of test samples compared, and of those that one of the methods lacks
-    left_out: int  # Number of test samples compared, and of those that one of the methods lacks
-    value: float  # Values of the metric; the medians of the errors if their ranks are tested
-    other_value: float  # Values of the metric; the medians of the errors if their ranks are tested
-    difference: float  # First − second, and its 95 % interval if the test has one
-    low: float  # First − second, and its 95 % interval if the test has one
-    high: float  # First − second, and its 95 % interval if the test has one
+    units: int  # Number of test samples compared
+    left_out: int  # Number of test samples that one of the methods lacks
+    value: float  # The first method's metric; the median of its errors if their ranks are tested
+    other_value: float  # The same of the second method
+    difference: float  # First − second
+    low: float  # Lower end of the 95 % interval of the difference, if the test has one
+    high: float  # Upper end
     lead: int  # 1 if the first method is ahead in the tested quantity, −1 if the second is, else 0
     wins: int | None  # Samples, or halves of 5×2cv, on which the first method is better; for tests that count them
-    ties: int | None  # Samples, or halves of 5×2cv, on which the first method is better; for tests that count them
-    losses: int | None  # Samples, or halves of 5×2cv, on which the first method is better; for tests that count them
-    statistic: float  # Result of the test, and p corrected for the number of pairs
-    p: float  # Result of the test, and p corrected for the number of pairs
-    p_holm: float = math.nan  # Result of the test, and p corrected for the number of pairs
-    mean: float = math.nan  # For errors whose ranks are tested, else NaN
-    other_mean: float = math.nan  # For errors whose ranks are tested, else NaN
+    ties: int | None  # Those on which both are equal
+    losses: int | None  # Those on which the second method is better
+    statistic: float  # Test statistic
+    p: float  # p-value
+    p_holm: float = math.nan  # p corrected for the number of pairs
+    mean: float = math.nan  # Mean error of the first method, if ranks of errors are tested, else NaN
+    other_mean: float = math.nan  # The same of the second method
 
     @property
     def directed(self) -> bool:

@@ -61,10 +61,10 @@ class Cost:
 class Workload:
     """The quantities that determine the cost of a kernel matrix."""
 
-    rows: int  # Shape of the matrix
-    cols: int  # Shape of the matrix
-    row_letters: int  # Residues of all records
-    col_letters: int  # Residues of all records
+    rows: int  # Number of rows of the matrix
+    cols: int  # Number of its columns
+    row_letters: int  # Residues of all records of the rows
+    col_letters: int  # Residues of all records of the columns
     symmetric: bool
     match: float  # Probability that two random residues are the same
     common: float  # Share of the commonest letter

@@ -58,10 +58,10 @@ class Values(NamedTuple):
     (1, 2)
     """
 
-    train: Any  # K(train, train) and K(test, train)
-    test: Any  # K(train, train) and K(test, train)
-    train_diagonal: npt.NDArray[np.float64]  # K(x, x) of both
-    test_diagonal: npt.NDArray[np.float64] | None  # K(x, x) of both
+    train: Any  # K(train, train)
+    test: Any  # K(test, train)
+    train_diagonal: npt.NDArray[np.float64]  # K(x, x) of the training set
+    test_diagonal: npt.NDArray[np.float64] | None  # K(x, x) of the test set
     learned: dict[str, float]  # Fitted values of the kernel to report (`Kernel.learned`)
     joined: Any = None  # The last step from the matrices of several kernels (see `StoredForm`), if there was one
 
@@ -77,10 +77,8 @@ class Part:
     True
     """
 
-    # Input of the solver: Gram matrices after the transforms, features, or Implicits; `test` is None without a test set
-    train: Any
-    # Input of the solver: Gram matrices after the transforms, features, or Implicits; `test` is None without a test set
-    test: Any = None
+    train: Any  # Input of the solver: a Gram matrix after the transforms, features, or an Implicit
+    test: Any = None  # The same of the test set; None without one
     learned: dict[str, float] = field(default_factory=dict)  # Fitted values of the kernel to report
     # shape (l,): K(x, x) of the training set, before the transforms; empty for features
     diagonal: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))

@@ -72,12 +72,9 @@ class TestScore:
     title: str  # The classifier
     subset: str  # Which test sequences
     n: int  # Their number
-    # Area under the ROC curve, of several classes the mean over the classes, with its 95 % interval (of two classes)
-    auc: float
-    # Area under the ROC curve, of several classes the mean over the classes, with its 95 % interval (of two classes)
-    auc_low: float
-    # Area under the ROC curve, of several classes the mean over the classes, with its 95 % interval (of two classes)
-    auc_high: float
+    auc: float  # Area under the ROC curve, of several classes the mean over the classes
+    auc_low: float  # Lower end of its 95 % interval, of two classes
+    auc_high: float  # Upper end
     # Matthews' correlation with its 95 % interval. Of permuted labels the scores are means over several permutations,
     # with the lowest and the highest in place of the intervals
     mcc: float

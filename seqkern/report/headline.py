@@ -253,12 +253,9 @@ class Entry:
     True
     """
 
-    # The headline score, and the ends of its interval, which holds for all methods together; NaN where there is none
-    score: float
-    # The headline score, and the ends of its interval, which holds for all methods together; NaN where there is none
-    low: float = math.nan
-    # The headline score, and the ends of its interval, which holds for all methods together; NaN where there is none
-    high: float = math.nan
+    score: float  # The headline score
+    low: float = math.nan  # Lower end of its interval, which holds for all methods together; NaN without an interval
+    high: float = math.nan  # Upper end
     p: float = math.nan  # Against chance, corrected for the number of methods; NaN without a test
     above: bool = False  # Whether the score is on the better side of chance
 

@@ -39,10 +39,10 @@ class Threshold:
 
     rule: str  # As given by the user
     value: float  # Decisions above it mean the positive class
-    sensitivity: float  # Shares of the n_positive positives above it, and of the n_negative negatives not above it
-    specificity: float  # Shares of the n_positive positives above it, and of the n_negative negatives not above it
-    n_positive: int  # How many there were
-    n_negative: int  # How many there were
+    sensitivity: float  # Share of the positives above it
+    specificity: float  # Share of the negatives not above it
+    n_positive: int  # Number of positives
+    n_negative: int  # Number of negatives
 
     def __post_init__(self) -> None:
         if not isinstance(self.value, (int, float)) or not math.isfinite(self.value):
