@@ -69,6 +69,9 @@ SHARED = {
 }
 """Modules of several verbs; other verbs have a module of their name."""
 
+INSTALLED: dict[str, str] = {}
+"""Modules of the verbs that other distributions add by entry points ``seqkern.verbs``, by verb."""
+
 
 class Parser(argparse.ArgumentParser):
     r"""A parser that reports errors in one line.
@@ -114,6 +117,8 @@ def verb_home(verb: str) -> Any:
     >>> verb_home("kernels").EXAMPLE
     'seqkern kernels spectrum'
     """
+    if verb in INSTALLED:
+        return importlib.import_module(INSTALLED[verb])
     module = importlib.import_module(f".{SHARED.get(verb, verb)}", __package__)
     return getattr(module, verb.capitalize()) if verb in SHARED else module
 
@@ -176,6 +181,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: list[str]) -> int:
     """Parse the arguments, and run the verb."""
     verb = next((word for word in argv if not word.startswith("-")), None)
+    if verb is not None and verb not in VERBS:
+        _add_installed_verbs()
     parser = build_parser(verb if verb in VERBS else None, alone=verb in VERBS and argv[0] == verb)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(
@@ -200,6 +207,15 @@ def _main(argv: list[str]) -> int:
         parser.print_help()
         return 2
     return _run(args)
+
+
+def _add_installed_verbs() -> None:
+    """Add the verbs of other distributions to the table."""
+    from seqkern.core.registry import installed  # imported here to keep --help fast
+
+    for verb, module in installed("seqkern.verbs").items():
+        INSTALLED[verb] = module
+        VERBS.setdefault(verb, f"see the documentation of {module.partition('.')[0]}")
 
 
 def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser, verb: str | None) -> NoReturn:

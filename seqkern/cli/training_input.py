@@ -86,7 +86,7 @@ def _joined(text: str) -> bool:
     if text.lstrip().startswith(("[", "{")):  # JSON
         return False
     names = [word.strip().partition(":")[0] for word in text.split(",")[1:]]
-    return text.endswith(",") or any(name in LAYERS.names for name in names)
+    return text.endswith(",") or any(name in LAYERS for name in names)
 
 
 def check_probabilities(args: argparse.Namespace, labels: Labels) -> None:
