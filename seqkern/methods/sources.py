@@ -35,7 +35,7 @@ from seqkern.gram.transforms.gram_transform import GramTransform, build_transfor
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.composite import add_counts
 from seqkern.kernels.decisions import DeferredImplicit, is_deferred
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel import Kernel, StoredForm, feature_vectors, name_features
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.prepared import Prepared

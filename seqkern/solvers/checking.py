@@ -12,7 +12,7 @@ from seqkern.core.matrices import check_symmetric, is_sparse, largest_if_symmetr
 from seqkern.core.types import Arrays, Header
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels import _blocks
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator
 
 # Checks of the numbers of a solver: its matrix, its labels, its fitted state and its decisions.

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.types import Arrays, Header, Rows
 from seqkern.gram.matrix import GramRows
-from seqkern.kernels.feature_blocks import FeatureBlocks, filled
+from seqkern.kernels.features import FeatureBlocks, filled
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers import _linear
 from seqkern.solvers.contract import Solver

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.expansion import order_by_content
 
 LARGEST_SEED = 2**63 - 1

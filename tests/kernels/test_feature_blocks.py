@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from seqkern.kernels import build_kernel
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel import feature_vectors
 from seqkern.sequences.tables import FeatureTable
 

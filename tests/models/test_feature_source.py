@@ -17,7 +17,7 @@ from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import Split
 from seqkern.evaluation.estimates import biased_scores
 from seqkern.kernels import KERNELS, build_kernel
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel import feature_vectors, known_names, name_features
 from seqkern.methods import feature_model
 from seqkern.methods.feature_model import FeatureModel

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.contract import AnyClassSolver
 from seqkern.solvers.expansion import as_blocks, order_by_content, weighted_features
 from seqkern.solvers.shared import random_seed

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.contract import AnyClassSolver
 from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, weighted_features
 

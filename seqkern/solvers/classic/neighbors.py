@@ -17,7 +17,7 @@ from seqkern.solvers.shared import random_seed
 if TYPE_CHECKING:
     from sklearn.neighbors import KNeighborsClassifier
 
-    from seqkern.kernels.feature_blocks import FeatureBlocks
+    from seqkern.kernels.features import FeatureBlocks
 
 
 # Nearest neighbours in feature space, computed from kernel values.

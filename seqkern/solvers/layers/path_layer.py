@@ -10,7 +10,7 @@ from seqkern.core.memory import available_memory
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.formats.residues import Residues
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers.layers import _paths
 from seqkern.solvers.layers.window_layer import WindowLayer
