@@ -15,7 +15,7 @@ import xxhash
 from threadpoolctl import threadpool_limits
 
 from seqkern.core.archive import atomic_write, canonical_json, unwritable
-from seqkern.core.errors import FileError, GramError, ParameterError, damaged, unreadable
+from seqkern.core.errors import FileError, GramError, ParameterError, damaged, reading
 from seqkern.core.exclusive_files import FolderLock
 from seqkern.core.file_kinds import GRAM
 from seqkern.core.memory import check_mappable
@@ -329,7 +329,7 @@ def _open(path: Path, check: Callable[[dict[str, Any], Path], None], verify: boo
     """
     for _ in range(_ATTEMPTS):
         try:
-            with open(str(path), "rb", buffering=0) as file:
+            with reading(path, "check the file and its permissions"), open(str(path), "rb", buffering=0) as file:
                 try:
                     meta = read_meta(path)
                     check(meta, path)
@@ -345,12 +345,10 @@ def _open(path: Path, check: Callable[[dict[str, Any], Path], None], verify: boo
                     if _is_current(path, file):
                         about = {key: value for key, value in meta.items() if key not in ("digest", "value_digests")}
                         return GramMatrix(values, rows, cols, about)
-        except FileNotFoundError as error:
-            raise missing_matrix(path) from error
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            raise unreadable(path, error, "check the file and its permissions") from error
+        except FileError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                raise missing_matrix(path) from error
+            raise
     raise GramError("is being replaced by other processes", file=path, remedy="repeat the command when they have ended")
 
 
