@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import FileError, SequenceError
-from seqkern.sequences.alphabets import MASK, PROTEIN, to_bytes
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.core.errors import FileError, SequenceError, naming
+from seqkern.sequences.alphabets import MASK, PROTEIN
+from seqkern.sequences.sequence_set import SequenceSet, first_difference
 from seqkern.sequences.tracks import PROFILE_TRACKS as TRACKS
 
 # The amino acids of Robinson and Robinson (PNAS 88, 1991), BLAST's background, in the order of the alphabet.
@@ -69,31 +69,19 @@ def add_profiles(X: SequenceSet, profiles: Iterable[Profile]) -> SequenceSet:
 
 def check_agreement(X: SequenceSet, i: int, profile: Profile) -> None:
     """Raise SequenceError unless a profile belongs to record i; masked residues match any."""
-    where = {"file": profile.file, "record": X.ids[i]}
-    length = int(X.stops[i] - X.starts[i])
-    if len(profile) != length:
-        raise SequenceError(
-            f"the profile has {len(profile)} positions, but the sequence has length {length}",
-            **where,
-            remedy="create the profile from this sequence",
-        )
-    if profile.profile.shape[1] != X.alphabet.size:
-        raise SequenceError(
-            f"the profile has {profile.profile.shape[1]} columns, but the alphabet {X.alphabet.name} has "
-            f"{X.alphabet.size} letters",
-            **where,
-            remedy="read the sequences with the alphabet of the profile",
-        )
-    mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(profile.letters))
-    odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
-    if len(odd):
-        letters = X.alphabet.letters
-        raise SequenceError(
-            f"at position {odd[0] + 1} the profile has {letters[theirs[odd[0]]]}, but the sequence has "
-            f"{letters[mine[odd[0]]]}",
-            **where,
-            remedy="create the profile from this sequence",
-        )
+    length, columns, size = int(X.stops[i] - X.starts[i]), profile.profile.shape[1], X.alphabet.size
+    with naming(profile.file, X.ids[i]):
+        if len(profile) != length:
+            problem = f"the profile has {len(profile)} positions, but the sequence has length {length}"
+            raise SequenceError(problem, remedy="create the profile from this sequence")
+        if columns != size:
+            problem = f"the profile has {columns} columns, but the alphabet {X.alphabet.name} has {size} letters"
+            raise SequenceError(problem, remedy="read the sequences with the alphabet of the profile")
+        odd = first_difference(X, i, profile.letters)
+        if odd is not None:
+            there, here = profile.letters[odd].upper(), X.string(i)[odd]
+            problem = f"at position {odd + 1} the profile has {there}, but the sequence has {here}"
+            raise SequenceError(problem, remedy="create the profile from this sequence")
 
 
 def check_tracks(X: SequenceSet, names: Iterable[str]) -> None:

@@ -629,6 +629,13 @@ def as_sequences(
     return X
 
 
+def first_difference(X: SequenceSet, i: int, letters: str) -> int | None:
+    """Return the first position, from 0, at which record i differs from other letters; masked residues match any."""
+    mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(letters))
+    odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
+    return int(odd[0]) if len(odd) else None
+
+
 def sequence_views(X: SequenceSet) -> dict[str, Segments]:
     """Return the sequence views of a set, by name and in order; empty if its records are single sequences."""
     return {name: view for name, view in X.views.items() if isinstance(view, Segments)}
