@@ -168,19 +168,19 @@ def looks_like_psiblast(text: str) -> bool:
     return text.lstrip()[: len(FIRST_LINE)] == FIRST_LINE
 
 
-def parse_psiblast(text: str, name: str) -> tuple[str, npt.NDArray[np.float32]]:
+def parse_psiblast(text: str) -> tuple[str, npt.NDArray[np.float32]]:
     """Read one PSSM; return the query's residues and the scores, (length, 20), in the order of the alphabet."""
     lines = text.split("\n")
     head = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
     if not looks_like_psiblast(text) or len(lines) < head + 2:
-        raise FileError("is not an ASCII PSSM from PSI-BLAST", file=name, remedy=REMEDY)
+        raise FileError("is not an ASCII PSSM from PSI-BLAST", remedy=REMEDY)
     columns = lines[head + 1].split()[:SCORES]
     if sorted(columns) != sorted(PROTEIN.letters):
-        raise FileError(f"line {head + 2} does not list the 20 amino acids", file=name, remedy=REMEDY)
+        raise FileError(f"line {head + 2} does not list the 20 amino acids", remedy=REMEDY)
     rows: npt.ArrayLike
-    letters, rows = _in_columns(lines, head + 2) or _in_fields(lines, head + 2, name)
+    letters, rows = _in_columns(lines, head + 2) or _in_fields(lines, head + 2)
     if not len(letters):
-        raise FileError("has no positions", file=name, remedy=REMEDY)
+        raise FileError("has no positions", remedy=REMEDY)
     order = [columns.index(letter) for letter in PROTEIN.letters]
     return letters.upper(), np.asarray(rows, dtype=np.float32)[:, order]
 
@@ -214,7 +214,7 @@ def _in_columns(lines: list[str], first: int) -> tuple[str, npt.NDArray[np.int16
     return cells[:, 6].tobytes().decode(), np.where((signs == MINUS) | (tens == MINUS), -size, size)
 
 
-def _in_fields(lines: list[str], first: int, name: str) -> tuple[str, list[list[float]]]:
+def _in_fields(lines: list[str], first: int) -> tuple[str, list[list[float]]]:
     """Return (letters, scores) of the lines from `first` on, parsed one by one."""
     letters: list[str] = []
     rows: list[list[float]] = []
@@ -224,13 +224,10 @@ def _in_fields(lines: list[str], first: int, name: str) -> tuple[str, list[list[
             break
         scores = _scores(line, fields)
         if scores is None or len(fields[1]) != 1 or fields[0] != str(len(letters) + 1):
-            raise FileError(
-                f"line {number} is not position {len(letters) + 1} with a letter and 20 scores",
-                file=name,
-                remedy=REMEDY,
-            )
+            problem = f"line {number} is not position {len(letters) + 1} with a letter and 20 scores"
+            raise FileError(problem, remedy=REMEDY)
         if max(map(abs, scores)) > LARGEST_SCORE:
-            raise FileError(f"line {number} has a score beyond ±{LARGEST_SCORE}", file=name, remedy=REMEDY)
+            raise FileError(f"line {number} has a score beyond ±{LARGEST_SCORE}", remedy=REMEDY)
         letters.append(fields[1])
         rows.append(scores)
     return "".join(letters), rows
