@@ -219,7 +219,7 @@ def read_features(source: Source) -> Annotation:
     features: Counter[str] = Counter()
     with open_lines(source) as (lines, name):
         first = next(lines)
-        for record in parsed(format_of(first) or "", first, lines, name):
+        for record in parsed(format_of(first) or "", first, lines):
             features.update(item.type for item in record.features)
             transcripts += _record_transcripts(record)
     return Annotation(name, transcripts, features)
