@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from io import FileIO
@@ -16,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from seqkern.core.archive import atomic_write, canonical_json, unwritable
 from seqkern.core.errors import FileError, GramError, ParameterError, damaged, reading
-from seqkern.core.exclusive_files import FolderLock
+from seqkern.core.exclusive_files import FolderLock, is_named
 from seqkern.core.file_kinds import GRAM
 from seqkern.core.memory import check_mappable
 from seqkern.core.tsv import read_tsv, write_tsv
@@ -339,10 +338,10 @@ def _open(path: Path, check: Callable[[dict[str, Any], Path], None], verify: boo
                     rows = np.array(meta["row_diagonal"], dtype=np.float64)
                     cols = rows if meta["symmetric"] else np.array(meta["col_diagonal"], dtype=np.float64)
                 except GramError:
-                    if _is_current(path, file):
+                    if is_named(file.fileno(), path, follow_symlinks=True):
                         raise
                 else:
-                    if _is_current(path, file):
+                    if is_named(file.fileno(), path, follow_symlinks=True):
                         about = {key: value for key, value in meta.items() if key not in ("digest", "value_digests")}
                         return GramMatrix(values, rows, cols, about)
         except FileError as error:
@@ -377,14 +376,6 @@ def _verify(path: Path, file: IO[bytes], values: np.memmap, meta: dict[str, Any]
             file=path,
             remedy=f"{AGAIN}, or restore both it and its .json file",
         )
-
-
-def _is_current(path: Path, file: IO[bytes]) -> bool:
-    """Return whether a path still names an open file."""
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
-    except OSError:
-        return False
 
 
 # Replacement of a stored matrix: its several files change as one for other processes.
