@@ -77,7 +77,7 @@ class Sliceable:
 PIECE = 1 << 22
 
 
-def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
     """Return a read-only contiguous view (a copy only if required by dtype or layout)."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
@@ -150,12 +150,12 @@ class SequenceSet(Sliceable):
         counts: dict[str, int] | None = None,
         views: Mapping[str, npt.ArrayLike | View] | None = None,
     ) -> None:
-        self.codes: npt.NDArray[np.uint8] = _frozen(codes, np.uint8)
-        self.starts: npt.NDArray[np.int64] = _frozen(starts, np.int64)
-        self.stops: npt.NDArray[np.int64] = _frozen(stops, np.int64)
+        self.codes: npt.NDArray[np.uint8] = frozen(codes, np.uint8)
+        self.starts: npt.NDArray[np.int64] = frozen(starts, np.int64)
+        self.stops: npt.NDArray[np.int64] = frozen(stops, np.int64)
         self.ids = ids
         self.alphabet = as_alphabet(alphabet)
-        self.tracks: Arrays = {name: _frozen(track) for name, track in (tracks or {}).items()}
+        self.tracks: Arrays = {name: frozen(track) for name, track in (tracks or {}).items()}
         self.views: dict[str, View] = {name: _as_view(view) for name, view in (views or {}).items()}
         self.counts = dict(counts or {})
         self._digest: str | None = None
