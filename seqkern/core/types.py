@@ -14,6 +14,11 @@ Ids = Sequence[str]
 """The ids of samples: a list, or numbers that need no memory (`seqkern.sequences.fasta.RecordNumbers`)."""
 Rows = slice | Sequence[int] | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
 """Selection of samples: an integer array, a boolean mask or a slice."""
+Indices = npt.NDArray[np.int64]
+"""Row numbers, counted from 0."""
+Floats = npt.NDArray[np.float64]
+Targets = npt.NDArray[Any] | None
+"""What a solver or a kernel learns: class codes, signs or numbers; None without labels."""
 Header = dict[str, Any]
 """The JSON part of a stored object."""
 Arrays = dict[str, npt.NDArray[Any]]
