@@ -16,5 +16,9 @@ Rows = slice | Sequence[int] | npt.NDArray[np.integer[Any]] | npt.NDArray[np.boo
 """Selection of samples: an integer array, a boolean mask or a slice."""
 Header = dict[str, Any]
 """The JSON part of a stored object."""
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 Arrays = dict[str, npt.NDArray[Any]]
 """The arrays of a stored object, by name."""

@@ -5,7 +5,8 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from seqkern.core.types import Floats, Ints
 
 # Exemplars: typical training samples of a classifier, shown instead of means of kernel features.
 
@@ -32,9 +33,7 @@ class Exemplar(NamedTuple):
     members: int  # Training samples of the class that are nearer to this prototype than to others of the class
 
 
-def typical(
-    distances: npt.NDArray[np.float64], codes: npt.NDArray[np.int64], y: npt.NDArray[np.int64], most: int = MOST
-) -> list[Exemplar]:
+def typical(distances: Floats, codes: Ints, y: Ints, most: int = MOST) -> list[Exemplar]:
     """Return, for each prototype, the nearest of the samples of its class that have no nearer prototype.
 
     >>> import numpy as np
@@ -55,12 +54,12 @@ def typical(
     return found
 
 
-def as_array(found: list[Exemplar]) -> npt.NDArray[np.float64]:
+def as_array(found: list[Exemplar]) -> Floats:
     """Return exemplars as an array, shape (m, 6), for a solver's state."""
     return np.array(found, dtype=np.float64).reshape(-1, len(Exemplar._fields))
 
 
-def from_array(values: npt.NDArray[np.float64]) -> list[Exemplar]:
+def from_array(values: Floats) -> list[Exemplar]:
     """Return the exemplars stored by `as_array`."""
     return [
         Exemplar(int(code), int(prototype), int(rank), int(row), float(distance), int(members))
@@ -69,8 +68,6 @@ def from_array(values: npt.NDArray[np.float64]) -> list[Exemplar]:
 
 
 # Prediction variances of solvers that are probabilistic models.
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +108,7 @@ class Variances:
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.observed)
         return means - half, means + half
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Variances":
+    def take(self, rows: Ints) -> "Variances":
         """Return the variances of some samples."""
         return Variances(self.latent[rows], self.noise, self.clipped)
 

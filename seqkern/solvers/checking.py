@@ -9,7 +9,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.matrices import check_symmetric, is_sparse, largest_if_symmetric
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Bools, Floats, Header
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels import _blocks
 from seqkern.kernels.feature_blocks import FeatureBlocks
@@ -68,7 +68,7 @@ def check_size(largest: float, what: str = "matrix", limits: tuple[float, float]
         )
 
 
-def check_targets(y: npt.NDArray[np.float64]) -> None:
+def check_targets(y: Floats) -> None:
     """Raise LabelError for real labels whose squared errors would overflow."""
     row = int(np.argmax(np.abs(y))) if len(y) else 0
     if len(y) and abs(y[row]) > LARGEST:
@@ -125,7 +125,7 @@ def lost_beside_bias(solver: Fitted, K: Any) -> str | None:
     )
 
 
-def _weights(solver: Fitted) -> npt.NDArray[np.float64] | None:
+def _weights(solver: Fitted) -> Floats | None:
     """Return the weights of the decisions, of one or of all classifiers; None if there are none."""
     found = (getattr(solver, name, None) for name in ("dual_coef_", "coefficients_", "coef_"))
     return next((one for one in found if isinstance(one, np.ndarray) and one.ndim <= 2), None)
@@ -143,7 +143,7 @@ def _largest_values(K: Any) -> Iterator[float]:
         yield largest_value(K)
 
 
-def check_decisions(solver: Fitted, decisions: npt.NDArray[np.float64]) -> None:
+def check_decisions(solver: Fitted, decisions: Floats) -> None:
     """Raise GramError for the first row whose decision is not finite."""
     if np.isfinite(decisions).all():
         return
@@ -305,14 +305,12 @@ def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     return K
 
 
-def checked_labels(
-    solver: TakesMatrices, y: npt.ArrayLike | None, n: int, *, unlabelled: bool = False
-) -> npt.NDArray[Any]:
+def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int, *, unlabelled: bool = False) -> Array:
     """Return `y` as an array of n labels; missing labels, if permitted, are NaN."""
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
-        labels: npt.NDArray[Any] = y
+        labels: Array = y
     else:
         labels = convert_labels(y)
     if len(labels) != n:
@@ -324,7 +322,7 @@ def checked_labels(
     return labels
 
 
-def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def labelled(labels: Array) -> Bools:
     """Return a mask of the rows that have a label: not NaN, None or empty text.
 
     >>> import numpy as np
@@ -340,7 +338,7 @@ def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return np.ones(len(labels), dtype=bool)
 
 
-def known_labels(labels: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def known_labels(labels: Array, known: Bools) -> Array:
     """Return the labels of some rows; floats that were integers, before NaN joined them, become integers again.
 
     >>> import numpy as np
@@ -414,7 +412,7 @@ def check_width(solver: Any, K: Any, reset: bool) -> None:
         raise GramError(str(error)) from error
 
 
-def convert_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
+def convert_labels(y: npt.ArrayLike) -> Array:
     """Return labels as a one-dimensional array; raise LabelError if that is impossible."""
     from sklearn.utils.validation import column_or_1d  # imported here: it takes a second
 

@@ -22,7 +22,7 @@ from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.memory import WITHOUT_MATRIX
 from seqkern.core.specs import json_form
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.capabilities import Exemplar, LeaveOneOut, Variances
@@ -59,7 +59,7 @@ class Stored(Estimator):
         """Return (JSON dict, dict of arrays) of the values learned by `_fit` besides support, classes and report."""
         raise NotImplementedError
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`; `arrays` may contain others."""
         raise NotImplementedError
 
@@ -75,12 +75,12 @@ class Stored(Estimator):
         }
         return header, {"support": self.support_, **arrays}
 
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `state`."""
         # typed here, because annotations in the class body would become constructor parameters
         self.n_features_in_: int = header["columns"]
         self.report_: dict[str, Any] = header["report"]
-        self.support_: npt.NDArray[np.int64] = arrays["support"]
+        self.support_: Ints = arrays["support"]
         check_places(self.support_, self.n_features_in_, "support")
         self.restore_fitted(header["learned"], arrays)
 
@@ -101,7 +101,7 @@ class Stored(Estimator):
             )
         return Stored.renumber(self, support, len(rows))
 
-    def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
+    def renumber(self, support: Ints, columns: int) -> Self:
         """Return this fitted solver for matrices of another width.
 
         `support` gives the new index of each support column, `columns` the new width.
@@ -119,7 +119,7 @@ class Stored(Estimator):
         }
 
 
-def check_places(places: npt.NDArray[Any], count: int, name: str) -> None:
+def check_places(places: Array, count: int, name: str) -> None:
     """Raise ModelError unless an array read from a file holds valid indices.
 
     They are int64, shape (m,), from 0 to `count` - 1.
@@ -241,7 +241,7 @@ class Solver(Stored, Estimator):
 
     # ---- what a solver writes ----------------------------------------------------------------------------
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the parameters do not suit the labels of a training set.
 
         It needs no kernel matrix, so it can be called before computing one. By default all labels are accepted.
@@ -266,11 +266,11 @@ class Solver(Stored, Estimator):
         """
         raise NotImplementedError
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions for the rows of `K`, whose column ``columns[i]`` belongs to support sample i."""
         raise NotImplementedError
 
-    def _variances(self, K: Any, diagonal: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> Variances:
+    def _variances(self, K: Any, diagonal: Floats, columns: Ints) -> Variances:
         """Return the variances for the rows of `K`, with columns as in `_decide`; `diagonal` is K(x, x) of each row."""
         raise NotImplementedError
 
@@ -320,7 +320,7 @@ class Solver(Stored, Estimator):
         """
         return isinstance(K, GramRows) and self.accepts_rows
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return the decision as a linear function of a kernel row, or None if it is not one.
 
         Returns
@@ -337,7 +337,7 @@ class Solver(Stored, Estimator):
         """Return whether decisions of this class can be linear functions of a kernel row."""
         return cls.linear is not Solver.linear
 
-    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> LeaveOneOut | None:
+    def leave_one_out(self, K: Any, y: Array, *, limited: bool = True) -> LeaveOneOut | None:
         """Return bounds of the leave-one-out error of the fit; None by default, and for input other than an array.
 
         Parameters
@@ -367,14 +367,14 @@ class Solver(Stored, Estimator):
         """
         return None
 
-    def selected_columns(self) -> npt.NDArray[np.int64]:
+    def selected_columns(self) -> Ints:
         """Return the columns that `fit` selected, int64: by default those that prediction needs.
 
         A solver on features may need more columns than it selects, if its preprocessing uses whole rows.
         """
         return self.support_
 
-    def selected_weights(self) -> npt.NDArray[np.float64] | None:
+    def selected_weights(self) -> Floats | None:
         """Return the factors of `selected_columns` in the decision, float64, or None.
 
         None if the decision is not a weighted sum. By default those of `linear`; for scaled features, the factors of
@@ -383,16 +383,14 @@ class Solver(Stored, Estimator):
         linear = self.linear()
         return None if linear is None else np.asarray(linear[0])[self.selected_columns()]
 
-    def weights_by_class(self) -> npt.NDArray[np.float64] | None:
+    def weights_by_class(self) -> Floats | None:
         """Return the factors of `selected_columns` in the decision about each class, (classes, columns), or None.
 
         None if `selected_weights` suffices, or there are no such factors.
         """
         return None
 
-    def probabilities(
-        self, decisions: npt.NDArray[np.float64], variances: Variances | None = None
-    ) -> npt.NDArray[np.float64] | None:
+    def probabilities(self, decisions: Floats, variances: Variances | None = None) -> Floats | None:
         """Return the solver's own probabilities of the classes, shape (m, classes); None by default.
 
         Parameters
@@ -404,7 +402,7 @@ class Solver(Stored, Estimator):
         """
         return None
 
-    def intervals(self) -> npt.NDArray[np.float64] | None:
+    def intervals(self) -> Floats | None:
         """Return the coefficients of all features with confidence intervals; None by default.
 
         Returns
@@ -560,7 +558,7 @@ class Solver(Stored, Estimator):
 
     def checked_data(
         self, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> tuple[Any, npt.NDArray[Any] | None]:
+    ) -> tuple[Any, Array | None]:
         """Return matrix and labels for `_fit`, after all checks; raises like `fit`.
 
         Parameters
@@ -600,11 +598,7 @@ class Solver(Stored, Estimator):
         return K, target
 
     def fit_after(
-        self,
-        previous: "Solver | None",
-        K: Any,
-        y: npt.ArrayLike | None = None,
-        groups: npt.ArrayLike | None = None,
+        self, previous: "Solver | None", K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
         """Fit, with an optional warm start from `previous`, fitted on the same `K` and `y`. See `fit`.
 
@@ -621,7 +615,7 @@ class Solver(Stored, Estimator):
         """
         return self.fit(K, y, groups)
 
-    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, K: Any) -> Floats:
         """Return the decision values.
 
         Parameters
@@ -695,13 +689,13 @@ class Solver(Stored, Estimator):
         text = f"{type(self).__name__} stopped after {report['iterations']} iterations before it converged"
         return f"{text} ({', '.join(sizes)}){': ' if 'remark' in report else ''}{report.get('remark', '')}"
 
-    def _on_columns(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def _on_columns(self, values: npt.ArrayLike) -> Floats:
         """Return `values` of the support columns spread over all columns, float64 (n,)."""
         out = np.zeros(self.n_features_in_)
         out[self.support_] = values
         return out
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _coded(self, y: Array) -> Array:
         """Return the checked labels in the form that `_fit` takes."""
         return y
 
@@ -717,12 +711,12 @@ MANY = 0.4
 """Classes per sample above which scikit-learn decides whether labels are classes."""
 
 
-def _are_classes(y: npt.NDArray[Any]) -> bool:
+def _are_classes(y: Array) -> bool:
     """Return whether labels are certainly classes: text, integers, or integral reals."""
     return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
 
 
-def _check_classes(y: npt.NDArray[Any]) -> None:
+def _check_classes(y: Array) -> None:
     """Raise LabelError for labels that scikit-learn does not recognise as classes."""
     from sklearn.utils.multiclass import check_classification_targets  # imported here: it slows start-up
 
@@ -735,12 +729,12 @@ def _check_classes(y: npt.NDArray[Any]) -> None:
 class ClassSolver(ClassifierProtocol, Solver):
     """Base of classifiers; `fit` sets `classes_`, sorted."""
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
+    def predict(self, K: Any) -> Array:
         """Return the predicted class of each row."""
         decisions = self.decision_function(K)
         return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _coded(self, y: Array) -> Array:
         """Set `classes_` and return the index of each label."""
         certain = _are_classes(y)
         if not certain:
@@ -748,7 +742,7 @@ class ClassSolver(ClassifierProtocol, Solver):
         classes, codes = np.unique(y, return_inverse=True)
         if certain and len(classes) > MANY * len(y):
             _check_classes(y)  # warns that labels may be numbers
-        self.classes_: npt.NDArray[Any] = classes
+        self.classes_: Array = classes
         if len(self.classes_) < 2:
             raise LabelError(
                 f"all {len(y)} training labels are of one class, {self.classes_[0]!s}",
@@ -762,7 +756,7 @@ class ClassSolver(ClassifierProtocol, Solver):
         classes = self.classes_.astype(str) if self.classes_.dtype == object else self.classes_
         return header, {"classes": classes, **arrays}
 
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the solver from the output of `state`."""
         super().restore(header, arrays)
         self.classes_ = arrays["classes"]
@@ -783,7 +777,7 @@ class BinarySolver(ClassSolver):
 
     targets: ClassVar[tuple[str, ...]] = ("binary",)
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _coded(self, y: Array) -> Floats:
         """Return the labels as −1.0 and 1.0."""
         codes = super()._coded(y)
         if len(self.classes_) > 2:
@@ -816,11 +810,11 @@ class RealSolver(RegressorProtocol, Solver):
 
     targets: ClassVar[tuple[str, ...]] = ("real",)
 
-    def predict(self, K: Any) -> npt.NDArray[np.float64]:
+    def predict(self, K: Any) -> Floats:
         """Return the predicted value of each row of `K`, float64 (m,)."""
         return self.decision_function(K)
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _coded(self, y: Array) -> Floats:
         """Return the labels as float64."""
         try:
             numbers = y.astype(np.float64)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy.typing as npt
 
 from seqkern.core.parameters import Parameters
+from seqkern.core.types import Array
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -98,7 +99,7 @@ class ClassifierProtocol(Estimator):
         tags.target_tags.required = True
         return tags
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the predicted class of each row."""
         raise NotImplementedError
 
@@ -124,7 +125,7 @@ class RegressorProtocol(Estimator):
         tags.target_tags.required = True
         return tags
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the predicted value of each row."""
         raise NotImplementedError
 

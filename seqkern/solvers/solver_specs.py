@@ -11,13 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.declarations import DECIMAL, Number, Parameter, parse_value
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import json_form, normal_values, parse_spec
+from seqkern.core.types import Array
 
 if TYPE_CHECKING:
     from seqkern.solvers.contract import Solver
@@ -569,7 +569,7 @@ def common_input(specs: Iterable["Spec | Solver"]) -> str:
     return solvers[0].input
 
 
-def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> "Solver":
+def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> "Solver":
     """Return the fitted solver whose `state` this is.
 
     Parameters

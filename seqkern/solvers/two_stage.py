@@ -9,7 +9,7 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, component, integer, real
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
 from seqkern.solvers.contract import BinarySolver, Solver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.estimator import clone
@@ -103,7 +103,7 @@ class TwoStageSVC(BinarySolver):
             )
         self.binary.check_parameters()
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the binary solver would."""
         self.binary.check_labels(y)
 
@@ -128,9 +128,7 @@ class TwoStageSVC(BinarySolver):
         both = (stage.renumber(self.support_[stage.support_], width) for stage in (self.first_, self.second_))
         return tuple(both)  # type: ignore[return-value]
 
-    def _fit(
-        self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], groups: npt.ArrayLike | None = None
-    ) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Fit the first stage to the positives, its threshold, and the second stage to the samples that pass."""
         positives, negatives = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
         own = K[np.ix_(positives, positives)]
@@ -170,13 +168,11 @@ class TwoStageSVC(BinarySolver):
         """Return the sum Σ α of a one-class SVM on n samples, to compare decisions of different training sizes."""
         return self.nu * n
 
-    def _one_class(self, K: npt.NDArray[np.float64]) -> OneClassSVM:
+    def _one_class(self, K: Floats) -> OneClassSVM:
         """Return a one-class SVM fitted to all rows of a matrix."""
         return OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
 
-    def _held_out(
-        self, K: npt.NDArray[np.float64], first: OneClassSVM, groups: npt.NDArray[Any] | None
-    ) -> tuple[npt.NDArray[np.float64], list[dict[str, Any]]]:
+    def _held_out(self, K: Floats, first: OneClassSVM, groups: Array | None) -> tuple[Floats, list[dict[str, Any]]]:
         """Return the decision on each positive by a one-class SVM trained without it, and the reports.
 
         Decisions are scaled to Σ α = 1. Groups stay together, and are assigned to folds by their similarity to all
@@ -200,13 +196,13 @@ class TwoStageSVC(BinarySolver):
             reports.append(machine.report_)
         return found, reports
 
-    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Floats, columns: Ints) -> Floats:
         """Return the decision of the first stage, and of the second for samples that pass."""
         first = self.first_._decide(K, columns[self.first_.support_])
         some = np.ascontiguousarray(K[first >= 0])
         return self.joined(first, self.second_._decide(some, columns[self.second_.support_]))
 
-    def joined(self, first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def joined(self, first: Floats, second: Floats) -> Floats:
         """Return the decisions combined from both stages."""
         below = np.maximum(-first, 0.0)
         out = -2.0 - np.maximum(below / (self._unit + below), LEAST)
@@ -220,7 +216,7 @@ class TwoStageSVC(BinarySolver):
         header = {"first": first, "second": second, "unit": self._unit}
         return header, {**nest("first", first_arrays), **nest("second", second_arrays)}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         first = solver_from_state(header["first"], unnest("first", arrays))
         assert isinstance(first, OneClassSVM)
@@ -299,7 +295,7 @@ class FilteredSVC(BinarySolver):
             )
         self.binary.check_parameters()
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the binary solver would, or might after filtering."""
         self.binary.check_labels(y)
         y = np.asarray(y)
@@ -338,7 +334,7 @@ class FilteredSVC(BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Filter each class, train the binary solver, and return the report."""
         keep, reports = np.ones(len(y), dtype=bool), []
         for sign in (-1.0, 1.0) if self.of == "both" else (1.0,):
@@ -363,7 +359,7 @@ class FilteredSVC(BinarySolver):
             "remark": "; ".join([*dict.fromkeys(remarks), _left_out_text(left_out, y)]),
         }
 
-    def _outside(self, K: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], dict[str, Any]]:
+    def _outside(self, K: Floats) -> tuple[Bools, dict[str, Any]]:
         """Return the outliers of one class, and the report of its one-class SVM."""
         if len(K) < 2:
             return np.zeros(len(K), dtype=bool), {"converged": True, "residual": 0.0}
@@ -372,11 +368,11 @@ class FilteredSVC(BinarySolver):
         at_bound[machine.support_[machine.dual_coef_ >= 1]] = True
         return at_bound & (machine.decision_function(K) < 0), machine.report_
 
-    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Floats, columns: Ints) -> Floats:
         """Return the binary solver's decisions."""
         return self.machine_._decide(K, columns[self.machine_.support_])
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return the binary solver's coefficients on all columns, and its constant."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1])
@@ -386,13 +382,13 @@ class FilteredSVC(BinarySolver):
         header, arrays = self.machine_.state()
         return {"machine": header}, {**nest("machine", arrays), "left_out": self.left_out_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.left_out_ = arrays["left_out"]
 
 
-def _left_out_text(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
+def _left_out_text(left_out: Sequence[int], y: Floats) -> str:
     """Return a description of the rows left out, with a remedy if more than half of a class is left out."""
     sizes = [int(np.sum(y == sign)) for sign in (-1.0, 1.0)]
     several = [f"{few} of {size} {word}" for few, size, word in zip(left_out, sizes, WORDS, strict=True)]
@@ -452,7 +448,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     false_positive: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false positive.")
     false_negative: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false negative.")
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the binary solver would."""
         self.binary.check_labels(y, groups)
 
@@ -463,7 +459,7 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
 
-    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the binary solver, choose the threshold, and return the report."""
         positive = y > 0
         fitted = clone(self.binary).fit(K, self.classes_[positive.astype(int)], groups)
@@ -476,21 +472,21 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         self.machine_ = fitted.restrict(fitted.support_)
         return {**fitted.report_, "threshold": self.threshold_, "cost": float(cost)}
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the binary solver's decisions minus the threshold."""
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the state of the binary solver, and the threshold."""
         header, arrays = self.machine_.state()
         return {"machine": header, "threshold": self.threshold_}, nest("machine", arrays)
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.threshold_ = header["threshold"]

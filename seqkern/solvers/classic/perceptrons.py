@@ -3,9 +3,9 @@
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import flag, real
+from seqkern.core.types import Floats
 from seqkern.solvers import _linear
 from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.expansion import KernelExpansion
@@ -92,7 +92,7 @@ class Perceptron(KernelExpansion, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(), cls(average=True, bias=1.0)]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Pass over the samples until none is misclassified, and return the report."""
         K = np.ascontiguousarray(K)
         n, shift = len(K), float(self.bias) * float(np.diagonal(K).mean())
@@ -186,7 +186,7 @@ class AdaTron(SearchesCost, KernelExpansion, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=20.0, bias=1.0, eta=1.5, tol=1e-5)]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Update the multipliers in passes until none changes, and return the report."""
         K = np.ascontiguousarray(K)
         n, diagonal = len(K), np.diagonal(K)
@@ -265,7 +265,7 @@ class MinOver(KernelExpansion, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(tol=0.1), cls(bias=1.0, tol=0.2)]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Add the sample of least stability until the margin is close to its bound; return the report."""
         K = np.ascontiguousarray(K)
         n, shift = len(K), float(self.bias) * float(np.diagonal(K).mean())

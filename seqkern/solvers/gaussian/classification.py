@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.kernels.vectors.marginal_likelihood import (
     Chosen,
     Mode,
@@ -30,7 +30,6 @@ from seqkern.solvers.gaussian.posterior import LowRankPosterior, Posterior, post
 
 # Mean of the logistic function of a normally distributed variable.
 
-Floats = npt.NDArray[np.float64]
 
 REACH = 8.0
 """Standard deviations summed on each side of the mean."""
@@ -208,7 +207,7 @@ class GPC(KernelExpansion, BinarySolver):
         # from 0, so that the fit is that of the scale if it were given
         return find_mode(K, y, self.scale_, jitter=self.scale_ * jitter), chosen
 
-    def _variances(self, K: Any, diagonal: Floats, columns: npt.NDArray[np.int64]) -> Variances:
+    def _variances(self, K: Any, diagonal: Floats, columns: Ints) -> Variances:
         """Return the variance of the latent function."""
         return Variances.of(self.posterior_.variances(K[:, columns], diagonal))
 
@@ -233,7 +232,7 @@ class GPC(KernelExpansion, BinarySolver):
         header, arrays = super().fitted_state()
         return {**header, "scale": self.scale_}, {**arrays, **self.posterior_.arrays()}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         self.scale_ = header["scale"]

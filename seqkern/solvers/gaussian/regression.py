@@ -14,7 +14,7 @@ from seqkern.core.linear_algebra import Definite
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.vectors.marginal_likelihood import (
     LOG_2PI,
@@ -39,8 +39,6 @@ from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import random_seed
 
 # Shared base of Gaussian process regression: parameters, the choice of noise and scale, variances.
-
-Floats = npt.NDArray[np.float64]
 
 
 class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
@@ -76,7 +74,7 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
         """Advice on what to train instead if a Gram matrix does not fit into memory."""
         return "choose --solver gp_inducing with --gram FILE.npy, which copies no matrix"
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise LabelError for constant labels, which give no estimate of a variance."""
         if np.ptp(y) == 0:
             raise LabelError(
@@ -117,7 +115,7 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
             "mean": self.intercept_,
         }
 
-    def _variances(self, K: Any, diagonal: Floats, columns: npt.NDArray[np.int64]) -> Variances:
+    def _variances(self, K: Any, diagonal: Floats, columns: Ints) -> Variances:
         """Return the variances of the function and of observations."""
         rows = self._rows(K) if isinstance(K, KernelOperator) else K[:, columns]
         return Variances.of(self.posterior_.variances(rows, diagonal), self.noise_)
@@ -137,7 +135,7 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
         header, arrays = super().fitted_state()
         return {**header, "scale": self.scale_, "noise": self.noise_}, {**arrays, **self.posterior_.arrays()}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the attributes from the output of `fitted_state`."""
         super().restore_fitted(header, arrays)
         self.scale_, self.noise_ = header["scale"], header["noise"]
@@ -364,7 +362,7 @@ LONG = 10**7
 """Number of values in the columns of K above which progress is shown."""
 
 
-def pivoted_columns(K: Any, most: int) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+def pivoted_columns(K: Any, most: int) -> tuple[Ints, Floats, Floats]:
     """Return inducing samples (pivots), A = L⁻¹ K(Z, X) of shape (m, n), and the diagonal of K − AᵀA.
 
     >>> pivots, columns, left = pivoted_columns(np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 0.5]]), 2)

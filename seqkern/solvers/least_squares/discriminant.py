@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import TransformerMixin
 
 from seqkern.core.convergence import ignoring_unconverged
@@ -14,7 +13,7 @@ from seqkern.core.linear_algebra import ROWS, Definite, centred
 from seqkern.core.matrices import are_few, largest_eigenpairs
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.solvers import _linear
 from seqkern.solvers.contract import BinarySolver, Solver
 from seqkern.solvers.costs import FitCost, FitWork
@@ -129,12 +128,12 @@ class KernelFisher(KernelExpansion, BinarySolver):
             cls(epsilon=0.5, form="program", penalty="function", epsilon_scale="absolute"),
         ]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Solve for the direction, set its length and the threshold, and return the report."""
         with one_thread():
             return self._discriminant(K, _Classes(y))
 
-    def _discriminant(self, K: npt.NDArray[np.float64], classes: "_Classes") -> dict[str, Any]:
+    def _discriminant(self, K: Floats, classes: "_Classes") -> dict[str, Any]:
         """Set the coefficients α and the bias b, and return the report."""
         means = K @ classes.averages
         between = means[:, 1] - means[:, 0]
@@ -168,9 +167,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         """Return the absolute ε, from the trace of the total scatter per row."""
         return float(self.epsilon) * (total if self.epsilon_scale == "mean" else 1.0)
 
-    def _of_coefficients(
-        self, K: npt.NDArray[np.float64], between: npt.NDArray[np.float64], classes: "_Classes"
-    ) -> tuple[float, npt.NDArray[np.float64]]:
+    def _of_coefficients(self, K: Floats, between: Floats, classes: "_Classes") -> tuple[float, Floats]:
         """Return ε and α = (N + εI)⁻¹(m₊ − m₋)."""
         matrix = classes.without_means(K)
         matrix = matrix.T @ matrix  # K H K, as H is a projection
@@ -179,9 +176,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         matrix[np.diag_indices_from(matrix)] += epsilon
         return epsilon, self._factor(matrix).solve(between)
 
-    def _of_function(
-        self, K: npt.NDArray[np.float64], between: npt.NDArray[np.float64], classes: "_Classes"
-    ) -> tuple[float, npt.NDArray[np.float64]]:
+    def _of_function(self, K: Floats, between: Floats, classes: "_Classes") -> tuple[float, Floats]:
         """Return ε and the solution α of (H K + εI) α = t, with t = 1₊/l₊ − 1₋/l₋.
 
         α has two parts: t/ε, constant over each class, and a = H a, from the symmetric system (H K H + εI) a = −H K
@@ -198,7 +193,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         # rounding would reintroduce a constant part, which K does not remove
         return epsilon, (difference - classes.without_means(other)) / epsilon
 
-    def _factor(self, matrix: npt.NDArray[np.float64]) -> Definite:
+    def _factor(self, matrix: Floats) -> Definite:
         """Return the Cholesky factor; raise GramError if the matrix is not positive definite."""
         try:
             return Definite(matrix)
@@ -217,7 +212,7 @@ def _indefinite() -> GramError:
 class _Classes:
     """The members of two classes, from labels −1.0 and 1.0; `averages` has a column 1/l± over each class."""
 
-    def __init__(self, y: npt.NDArray[np.float64]) -> None:
+    def __init__(self, y: Floats) -> None:
         self.codes = (y > 0).astype(np.int64)
         self.members = [np.flatnonzero(y < 0), np.flatnonzero(y > 0)]
         self.averages = np.zeros((len(y), 2))
@@ -225,7 +220,7 @@ class _Classes:
             self.averages[rows, column] = 1.0 / len(rows)
         self.share = len(self.members[0]) * len(self.members[1]) / len(y)
 
-    def centred(self, K: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def centred(self, K: Floats) -> Floats:
         """Return the centred matrix H K H, exactly symmetric if `K` is."""
         means = K @ self.averages
         blocks = self.averages.T @ means
@@ -237,7 +232,7 @@ class _Classes:
             result[part] += blocks[own][:, self.codes]
         return result
 
-    def without_means(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def without_means(self, values: Floats) -> Floats:
         """Return H `values`: each row minus the mean of its class."""
         means = self.averages.T @ values
         result = np.array(values)
@@ -327,7 +322,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=np.inf, ridge=10.0, tol=1e-6), cls(class_weight="balanced", tol=1e-6)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Sphere the matrix, train the C-SVM, fold the sphering into its coefficients, and return the report."""
         n = len(K)
         with one_thread():
@@ -359,7 +354,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
         margin = {"margin": square**-0.5} if square > 0 else {}
         return {**machine.report_, "n_margin": len(machine.support_), **margin}
 
-    def _sphered(self, inverse: npt.NDArray[np.float64], added: float) -> npt.NDArray[np.float64]:
+    def _sphered(self, inverse: Floats, added: float) -> Floats:
         """Return the sphered matrix S = l (1 + ρ) (I − lρs (K̄ + lρs I)⁻¹) on the training rows."""
         factor = len(inverse) * (1.0 + self.ridge)
         result = np.empty_like(inverse)
@@ -439,7 +434,7 @@ class KernelPCA(TransformerMixin, Solver):
         default=2, low=1, optional=True, doc="Maximum number of components, largest variance first; none: all."
     )
 
-    def transform(self, K: Any) -> npt.NDArray[np.float64]:
+    def transform(self, K: Any) -> Floats:
         """Return the projections of new rows; `decision_function` is the same."""
         return self.decision_function(K)
 
@@ -450,7 +445,7 @@ class KernelPCA(TransformerMixin, Solver):
             return super().fit_cost(work)
         return FitCost((self.fit_products + PRODUCTS * count) * work.product)
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats | None) -> dict[str, Any]:
         """Keep the eigenvectors of the centred matrix with the largest positive eigenvalues; return the report."""
         n = len(K)
         wanted = n if self.n_components is None else min(self.n_components, n)
@@ -458,7 +453,7 @@ class KernelPCA(TransformerMixin, Solver):
             self.means_ = K.mean(axis=1)
             trace = 0.0
 
-            def matrix() -> npt.NDArray[np.float64]:
+            def matrix() -> Floats:
                 nonlocal trace
                 made = centred(K, self.means_)
                 trace = float(np.trace(made))
@@ -500,7 +495,7 @@ class KernelPCA(TransformerMixin, Solver):
                 stacklevel=4,
             )
 
-    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Floats, columns: Ints) -> Floats:
         """Return the projections of the rows onto the components."""
         out = np.empty((len(self.dual_coef_), len(K)))
         for weights, projections in zip(self.dual_coef_, out, strict=True):
@@ -516,7 +511,7 @@ class KernelPCA(TransformerMixin, Solver):
             "ratio": self.explained_variance_ratio_,
         }
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.dual_coef_, self.means_ = arrays["coef"], arrays["mean"]
         self.explained_variance_, self.explained_variance_ratio_ = arrays["variance"], arrays["ratio"]

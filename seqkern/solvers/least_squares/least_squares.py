@@ -7,12 +7,12 @@ If only errors on the wrong side count (inequality form), a bounded quadratic pr
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.linear_algebra import Definite, Indefinite, on_diagonal
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.contract import BinarySolver, RealSolver
 from seqkern.solvers.expansion import KernelExpansion
@@ -35,9 +35,6 @@ FIRST = 20
 
 HALVINGS = 50
 """Number of times the interval of the best step is halved."""
-
-
-Floats = npt.NDArray[np.float64]
 
 
 class _Program:
@@ -63,11 +60,11 @@ class _Program:
         """Return the primal objective."""
         return 0.5 * float(beta @ f) + float(self.cost @ np.maximum(1.0 - self.y * f, 0.0) ** 2)
 
-    def within(self, f: Floats) -> npt.NDArray[np.int64]:
+    def within(self, f: Floats) -> Ints:
         """Return the indices of the rows within the margin."""
         return np.flatnonzero(self.y * f < 1.0)
 
-    def target(self, active: npt.NDArray[np.int64]) -> Floats:
+    def target(self, active: Ints) -> Floats:
         """Return the target β of a Newton step."""
         part = self.K[np.ix_(active, active)]
         part += 1.0
@@ -130,7 +127,7 @@ def _iterate(program: _Program, factor: Definite, tol: float, max_iter: int) -> 
     """
     alpha = program.y * factor.solve(program.y)
     slack = np.zeros(len(alpha))  # Qα = 1 at first
-    active: npt.NDArray[np.bool_] | None = None
+    active: Bools | None = None
     iterations = 1
     while iterations < max_iter and program.violation(alpha, slack) > tol:
         before, active = active, slack <= program.gamma * alpha
@@ -315,7 +312,7 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Solve the linear system, or the quadratic program, and return the report."""
         factors = class_factors(self.class_weight, self.classes_, y)
         cost = self.C * np.where(y > 0, factors[1], factors[0])
@@ -384,7 +381,7 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
 
     C: float = cost("C, the cost of a squared error.")
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Solve the linear system, and return the report."""
         if isinstance(K, KernelOperator):
             loss = Squared(y, np.full(len(y), float(self.C)))
@@ -396,9 +393,7 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
         return report
 
 
-def solve_system(
-    K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], float, dict[str, Any]]:
+def solve_system(K: Floats, y: Floats, cost: Floats) -> tuple[Floats, float, dict[str, Any]]:
     """Solve the system (K + diag(1/(2 cost))) β + b 1 = y, Σ β = 0; return β, b and the report.
 
     >>> import numpy as np

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import component, labels
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import ClassSolver, Solver, count_rows
@@ -85,7 +86,7 @@ class MetaSolver:
 
 # Shared base of multi-class solvers built from binary classifiers: training, warm starts, reports, state.
 
-Task: TypeAlias = tuple[npt.NDArray[np.int64], Callable[[npt.NDArray[np.int64]], npt.NDArray[Any]]]
+Task: TypeAlias = tuple[Ints, Callable[[Ints], Array]]
 """Indices of the classes of a binary classifier, and the function from class indices to its labels."""
 
 
@@ -97,11 +98,11 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
 
     targets = ("multiclass",)
 
-    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+    def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield, for each binary classifier, its classes and a function from class indices to its two labels."""
         raise NotImplementedError
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the labels of any classifier do not suit the binary solver's parameters."""
         classes, codes = np.unique(y, return_inverse=True)
         for places, code in self.tasks(classes):
@@ -125,7 +126,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         finally:
             del self._starts
 
-    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the binary classifiers, and return the report."""
         tasks = list(self.tasks(self.classes_))
         chain = hasattr(self, "_starts")  # sequential fits
@@ -146,7 +147,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         ]
         return summary([classifier.report_ for classifier in self.machines_])
 
-    def _of(self, K: Any, rows: npt.NDArray[np.int64], n: int) -> Any:
+    def _of(self, K: Any, rows: Ints, n: int) -> Any:
         """Return the binary solver's input for some of the n records; `K` itself for all."""
         if len(rows) == n:
             return K
@@ -158,7 +159,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         """Return the state for pickling, without the warm-start data."""
         return {key: value for key, value in vars(self).items() if key not in ("_trained", "_starts")}
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the states of the classifiers."""
         headers, arrays = [], {}
         for number, classifier in enumerate(self.machines_):
@@ -167,14 +168,14 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
             arrays.update(nest(str(number), own))
         return {"machines": headers}, arrays
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the classifiers from the output of `fitted_state`."""
         self.machines_ = [
             solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
         ]
 
 
-def against_rest(place: int, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def against_rest(place: int, codes: Ints) -> Ints:
     """Return labels for one class against the rest: 1 for its rows, −1 for the others."""
     return np.where(codes == place, 1, -1)
 
@@ -200,7 +201,7 @@ def summary(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def squashed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def squashed(values: Floats) -> Floats:
     """Return s / (3 (1 + |s|)) of the numbers s: order-preserving and within ±1/3, so that it only breaks ties."""
     return values / (3 * (1 + np.abs(values)))
 
@@ -274,12 +275,12 @@ class BinaryTree(BinaryEnsemble):
                 f"order={self.order!r} is not possible", remedy="list every class once, like order: [H, E, C]"
             )
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the order does not match the classes, or a classifier cannot learn them."""
         self._places(np.unique(y))
         super().check_labels(y, groups)
 
-    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+    def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield each class of the order with the later ones, and labels 1 for its rows and −1 for the others."""
         order = self._places(classes)
         for level, own in enumerate(order[:-1]):
@@ -293,11 +294,11 @@ class BinaryTree(BinaryEnsemble):
         return [cls(PrimalSVC(tol=1e-9))]
 
     @property
-    def order_(self) -> npt.NDArray[np.int64]:
+    def order_(self) -> Ints:
         """The index of each class in the order."""
         return self._places(self.classes_)
 
-    def _places(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def _places(self, classes: Array) -> Ints:
         """Return the indices of `classes` in their order along the list, int64 (c,)."""
         if self.order is None:
             return np.arange(len(classes))
@@ -310,7 +311,7 @@ class BinaryTree(BinaryEnsemble):
             )
         return np.array([known.index(name) for name in meant])
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the smallest decision on the path to each class, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
         rest = np.full(len(out), np.inf)
@@ -379,7 +380,7 @@ class OneAgainstRest(BinaryEnsemble):
         doc="The binary solver; each class trains a clone on all rows, its own as 1, the others as −1.",
     )
 
-    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+    def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield all classes for each class, with labels 1 for its rows and −1 for the others."""
         for place in range(len(classes)):
             yield np.arange(len(classes)), partial(against_rest, place)
@@ -393,7 +394,7 @@ class OneAgainstRest(BinaryEnsemble):
 
         return [cls(CSVC(C=5.0, tol=1e-6)), cls(PSVC())]
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the classifiers' decisions, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
         for place, classifier in enumerate(self.machines_):
@@ -432,7 +433,7 @@ class PairwiseEnsemble(BinaryEnsemble):
 
         return [cls(CSVC(tol=1e-6))]
 
-    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+    def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield the pairs of classes, with the names of the two classes as labels."""
         for pair in itertools.combinations(range(len(classes)), 2):
             yield np.array(pair), lambda y: classes[y]
@@ -493,11 +494,11 @@ class PairwiseVoting(PairwiseEnsemble):
     name = "pairwise_voting"
     summary = "One classifier for each pair of classes; the class that wins most pairs is predicted."
 
-    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, K: Any) -> Floats:
         """Return one value for each class; the class with the largest is predicted."""
         return super().decision_function(K)
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
+    def predict(self, K: Any) -> Array:
         """Return the predicted class of each row of `K`, shape (m,): the decision function's, with fewer decisions."""
         check_is_fitted(self)
         K = checked_matrix(self, K, reset=False)
@@ -507,14 +508,14 @@ class PairwiseVoting(PairwiseEnsemble):
             np.concatenate([self._winners(K if len(part) == m else take_rows(K, part)) for part in parts])
         ]
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the votes for each class, with ties broken."""
         decisions = np.empty((count_rows(K), len(self.machines_)))
         for j, classifier in enumerate(self.machines_):
             decisions[:, j] = classifier._decide(K, columns[classifier.support_])
         return self._counted(decisions)
 
-    def _counted(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _counted(self, decisions: Floats) -> Floats:
         """Return the votes (m, classes), with ties broken, for decisions (m, pairs); NaN marks unevaluated pairs."""
         votes = np.zeros((len(decisions), len(self.classes_)))
         sums = np.zeros_like(votes)
@@ -526,7 +527,7 @@ class PairwiseVoting(PairwiseEnsemble):
             sums[:, a] -= known
         return votes + squashed(sums)
 
-    def _winners(self, K: Any) -> npt.NDArray[np.int64]:
+    def _winners(self, K: Any) -> Ints:
         """Return the predicted class indices, evaluating pairs until the winner of each row is certain."""
         game = Game(len(self.classes_))
         decisions = np.full((count_rows(K), len(self.machines_)), np.nan)
@@ -544,7 +545,7 @@ class PairwiseVoting(PairwiseEnsemble):
         return np.argmax(counted, axis=1)
 
 
-Standing: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]
+Standing: TypeAlias = tuple[Floats, Floats, Bools]
 
 
 class Game:
@@ -556,7 +557,7 @@ class Game:
         places = np.arange(len(self.first))
         self.member[places, self.first] = self.member[places, self.second] = True
 
-    def standing(self, decisions: npt.NDArray[np.float64]) -> Standing:
+    def standing(self, decisions: Floats) -> Standing:
         """Return each row's votes, remaining pairs, and classes that can still win or tie, each (m, c).
 
         In `decisions`, (m, pairs), NaN marks a pair that is not evaluated; above zero, the second class wins.
@@ -568,7 +569,7 @@ class Game:
         left = np.isnan(decisions) @ member
         return votes, left, votes + left >= votes.max(axis=1, keepdims=True)
 
-    def next_pair(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    def next_pair(self, decisions: Floats) -> Ints:
         """Return the index of the pair to evaluate next for each row; −1 if the winner is certain.
 
         It pairs the class with the most votes, among those that can win, with another that can win if there is one.
@@ -621,11 +622,11 @@ class DecisionDAG(PairwiseEnsemble):
     name = "decision_dag"
     summary = "One classifier for each pair of classes; each decision rules one class out, until one is left."
 
-    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, K: Any) -> Floats:
         """Return one value for each class; the class with the largest is predicted."""
         return super().decision_function(K)
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions after descending the graph, one node for all its rows at a time."""
         c, m = len(self.classes_), count_rows(K)
         out = np.zeros((m, c))

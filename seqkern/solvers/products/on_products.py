@@ -8,13 +8,12 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.products.losses import Hinge, Loss, best_bias
 from seqkern.solvers.products.subspace import Minimum, ProductSpace, Subspace
-
-Floats = npt.NDArray[np.float64]
 
 INDEFINITE = "the kernel is not positive semi-definite; clip it (clip=true), or choose csvc with a repaired Gram matrix"
 
@@ -128,14 +127,14 @@ class OnProducts(Solver):
             )
         return K.dots(vectors.weights(coefficients))
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> Floats:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions Σ_i β_i K(x, x_i) + b for an operator; otherwise the solver's own decisions."""
         if isinstance(K, KernelOperator):
             fitted: Any = self
             return self._sums(K, fitted.dual_coef_) + fitted.intercept_
         return super()._decide(K, columns)
 
-    def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
+    def renumber(self, support: Ints, columns: int) -> Self:
         """Return this fitted solver for matrices of another width.
 
         `support` gives the new index of each support column, `columns` the new width; decisions on an operator do not

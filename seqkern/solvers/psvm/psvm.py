@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import choice, real
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.solvers.checking import check_size
 from seqkern.solvers.contract import BinarySolver, ConstantColumnWarning, RealSolver, Solver
@@ -28,7 +29,7 @@ LARGE = 2.0
 """Multiple of 1/√l above which C is too large for a wide diagonal."""
 
 
-def own_share(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64], scales: npt.NDArray[np.float64]) -> float:
+def own_share(K: Floats, means: Floats, scales: Floats) -> float:
     """Return the share of a column's variance that is due to the diagonal (0 to 1), for the median column.
 
     >>> K = np.eye(50) + 0.01
@@ -42,7 +43,7 @@ def own_share(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64], scales
     return float(np.median(deviations**2)) / len(K)
 
 
-def remark(K: Any, means: npt.NDArray[np.float64], scales: npt.NDArray[np.float64], cost: float) -> str | None:
+def remark(K: Any, means: Floats, scales: Floats, cost: float) -> str | None:
     """Return the advice on a dominant diagonal; None if there is none, if C is small, or without a square array."""
     if not isinstance(K, np.ndarray) or K.shape[0] != K.shape[1] or cost <= LARGE / np.sqrt(len(K)):
         return None
@@ -152,7 +153,7 @@ class PotentialSVM(Solver):
         finally:
             self.__dict__.pop("_start", None)
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
         # imported here: it takes 0.2 s, and prediction does not need it
         from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
@@ -191,22 +192,22 @@ class PotentialSVM(Solver):
             "constant_columns": constant,
         }
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions Σ α_j (K(x, z_j) − mean_j) / scale_j + b."""
         weights = self.alpha_ / self.scales_
         return decide(K, columns, self.means_, weights, self.intercept_, self.cache_size)
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float]:
+    def linear(self) -> tuple[Floats, float]:
         """Return the coefficients α_j / scale_j of the columns, and the constant b − Σ α_j mean_j / scale_j."""
         weights = self.alpha_ / self.scales_
         return self._on_columns(weights), self.intercept_ - float(np.sum(weights * self.means_))
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the intercept, and the coefficients, means and scales of the support columns."""
         arrays = {"alpha": self.alpha_, "mean": self.means_, "scale": self.scales_}
         return {"intercept": self.intercept_}, arrays
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.intercept_ = header["intercept"]
         self.alpha_, self.means_, self.scales_ = (arrays[key] for key in ("alpha", "mean", "scale"))

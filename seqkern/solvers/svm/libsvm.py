@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.core.progress import progress_counter
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.solvers.checking import check_size, largest_value
 from seqkern.solvers.costs import FitCost, FitWork
@@ -69,13 +69,7 @@ class LibsvmSolver(KernelExpansion):
             super().fit_cost(work).seconds, min(CACHE_MEGABYTES * 2**20, 4 * work.n**2) + CACHE_BYTES * work.n
         )
 
-    def _run(
-        self,
-        estimator: Any,
-        K: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64],
-        **limits: float,
-    ) -> dict[str, Any]:
+    def _run(self, estimator: Any, K: Floats, y: Floats, **limits: float) -> dict[str, Any]:
         """Run LIBSVM and keep its support vectors; return ``converged`` and ``iterations``.
 
         `limits` are ``tol`` and ``max_iter`` other than the solver's own. If the coefficients are not finite, the fit
@@ -181,13 +175,13 @@ def scaled_cost(cost: float, scale: float) -> float:
     return found
 
 
-def unit_of(K: npt.NDArray[np.float64] | GramRows) -> float:
+def unit_of(K: Floats | GramRows) -> float:
     """Return the mean diagonal of a matrix, the unit of LIBSVM's tolerance; 1 if it is not positive."""
     unit = float(np.mean(K.diagonal()))
     return unit if unit > 0 else 1.0
 
 
-def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]:
+def on_rows(support: Ints, values: Floats, n: int) -> Floats:
     """Return the support values scattered to all n rows, zero elsewhere.
 
     >>> import numpy as np
@@ -200,7 +194,7 @@ def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: 
     return out
 
 
-def violation(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
+def violation(up: Floats, low: Floats) -> float:
     """Return max(up) − min(low), at least zero, and zero if either is empty.
 
     The values are of −y·gradient: `up` for variables that may still increase along y, `low` for those that may
@@ -251,9 +245,9 @@ class RowFit:
     run may still exceed the tolerance by rounding; see `to_tolerance`.
     """
 
-    alpha: npt.NDArray[np.float64]  # One for each variable
+    alpha: Floats  # One for each variable
     bias: float  # The multiplier of the constraint yᵀα = constant
-    product: npt.NDArray[np.float64]  # shape (n,): Σ_t y_t α_t K(x, x_t), in double precision
+    product: Floats  # shape (n,): Σ_t y_t α_t K(x, x_t), in double precision
     # Whether the run ended before `max_iter`; rounding may leave more than the tolerance, see `to_tolerance`
     converged: bool
     iterations: int
@@ -271,16 +265,16 @@ def cache_rows(n: int, room: int) -> int:
 
 
 def minimise_by_rows(
-    K: npt.NDArray[np.float64] | GramRows,
-    y: npt.NDArray[np.float64],
-    linear: npt.NDArray[np.float64],
-    cost: npt.NDArray[np.float64],
-    order: npt.NDArray[np.int64],
+    K: Floats | GramRows,
+    y: Floats,
+    linear: Floats,
+    cost: Floats,
+    order: Ints,
     *,
     tol: float,
     max_iter: int,
     name: str,
-    start: npt.NDArray[np.float64] | None = None,
+    start: Floats | None = None,
 ) -> RowFit:
     """Minimise ½ αᵀQα + pᵀα over 0 ≤ α ≤ cost and constant yᵀα, where Q[t, u] = y[t] y[u] K[t, u].
 
@@ -294,7 +288,7 @@ def minimise_by_rows(
     bounds = cost if scale == 1 else np.array([scaled_cost(bound, scale) for bound in cost])
     every = order[:n] % n
 
-    def exact(alpha: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Any, float]:
+    def exact(alpha: Floats) -> tuple[Floats, Ints, Any, float]:
         """Return the product, the support vectors, their coefficients, and the violation of the conditions."""
         weights = (y * alpha * scale).reshape(-1, n).sum(axis=0)
         support = every[weights[every] != 0]
@@ -323,11 +317,9 @@ def minimise_by_rows(
     return RowFit(alpha * scale, bias, product, converged, iterations, rows.reads, finite)
 
 
-def _rows_of(
-    K: npt.NDArray[np.float64] | GramRows, diagonal: npt.NDArray[np.float64]
-) -> tuple[Callable[[int], npt.NDArray[Any]], int, float]:
+def _rows_of(K: Floats | GramRows, diagonal: Floats) -> tuple[Callable[[int], Array], int, float]:
     """Return a function that gives a row, the bytes for single-precision rows, and the scale of the rows."""
-    read: Callable[[int], npt.NDArray[Any]]
+    read: Callable[[int], Array]
     if isinstance(K, GramRows):
         read, room, largest = K.row, K.room, float(np.abs(diagonal).max())
         check_size(largest)

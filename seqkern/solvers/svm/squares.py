@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.subspace import root
-
-Floats = npt.NDArray[np.float64]
 
 MOST_STEPS = 500
 """Maximum number of Newton steps; a fit takes about ten."""

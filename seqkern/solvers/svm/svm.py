@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice
+from seqkern.core.types import Array, Floats
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.contract import BinarySolver
@@ -114,7 +114,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
             cls(slack="squared", class_weight="balanced", tol=1e-9),
         ]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run LIBSVM's algorithm and measure its solution; on an operator, minimise on products."""
         cost = self._costs(y)
         if self.squares:
@@ -134,12 +134,12 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
         product = report.pop("product", None)
         return to_tolerance(report | self._optimality(K, y, cost, product), self.tol)
 
-    def _costs(self, y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _costs(self, y: Floats) -> Floats:
         """Return the cost C of each training row."""
         weights = class_factors(self.class_weight, self.classes_, y)
         return self.C * np.where(y > 0, weights[1], weights[0])
 
-    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
+    def leave_one_out(self, K: Any, y: Array, *, limited: bool = True) -> "LeaveOneOut | None":
         """Return span, ξα estimate, and the bound by radius and margin."""
         if not self.gives_bounds or not isinstance(K, np.ndarray):
             return None
@@ -161,13 +161,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
             return {**report, "objective": -found.dual}
         return self._fit_squares(K, loss, self.tol, self.max_iter)
 
-    def _by_pairs(
-        self,
-        K: npt.NDArray[np.float64] | GramRows,
-        y: npt.NDArray[np.float64],
-        cost: npt.NDArray[np.float64],
-        most: int,
-    ) -> dict[str, Any]:
+    def _by_pairs(self, K: Floats | GramRows, y: Floats, cost: Floats, most: int) -> dict[str, Any]:
         """Run LIBSVM's algorithm for at most `most` iterations; the first class comes first, as in LIBSVM."""
         # imported here: prediction does not need it
         from seqkern.solvers.svm.libsvm import minimise_by_rows
@@ -182,13 +176,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
         self.intercept_ = found.bias
         return {"converged": found.converged, "iterations": found.iterations, "product": -found.product}
 
-    def _centre(
-        self,
-        gradient: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64],
-        alpha: npt.NDArray[np.float64],
-        cost: npt.NDArray[np.float64],
-    ) -> None:
+    def _centre(self, gradient: Floats, y: Floats, alpha: Floats, cost: Floats) -> None:
         """Set b to the middle of its interval if every α is at a bound up to rounding.
 
         A single α kept from its bound by rounding would put b at an end of the interval: all samples in one class.
@@ -199,11 +187,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
             self.intercept_ = float(gradient[up].max() + gradient[low].min()) / 2
 
     def _optimality(
-        self,
-        K: npt.NDArray[np.float64] | GramRows,
-        y: npt.NDArray[np.float64],
-        cost: npt.NDArray[np.float64],
-        product: npt.NDArray[np.float64] | None = None,
+        self, K: Floats | GramRows, y: Floats, cost: Floats, product: Floats | None = None
     ) -> dict[str, Any]:
         """Return residual, dual objective and gap; set b where no support vector determines it."""
         coef = on_rows(self.support_, self.dual_coef_, len(y))

@@ -3,10 +3,10 @@
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, real
+from seqkern.core.types import Floats
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.contract import RealSolver
@@ -147,7 +147,7 @@ class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
             return {**report, "objective": -found.dual}
         return self._fit_squares(K, loss, self.tol, self.max_iter, start)
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run LIBSVM's algorithm and measure its solution; on an operator, minimise on products."""
         if self.squares:
             smooth = SMOOTH[self.loss](y, float(self.C), float(self.epsilon))
@@ -181,7 +181,7 @@ class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
         """Whether rows of a matrix in a file are accepted: with a finite C, unless errors are squared."""
         return bool(np.isfinite(self.C)) and not self.squares
 
-    def _by_pairs(self, K: npt.NDArray[np.float64] | GramRows, y: npt.NDArray[np.float64], most: int) -> dict[str, Any]:
+    def _by_pairs(self, K: Floats | GramRows, y: Floats, most: int) -> dict[str, Any]:
         """Run LIBSVM's algorithm for at most `most` iterations; the variables are α, then α*."""
         # imported here: prediction does not need it
         from seqkern.solvers.svm.libsvm import minimise_by_rows
@@ -202,7 +202,7 @@ class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
         self._keep(found.alpha[:n] - found.alpha[n:], -found.bias)
         return {"converged": found.converged, "iterations": found.iterations, "product": found.product}
 
-    def _no_tube(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
+    def _no_tube(self, K: Floats, y: Floats) -> str | None:
         """Return cause and remedy if no function stays within ε; None if one does."""
         if tube_found(K, y, max(self.epsilon, self.tol)):
             return None
@@ -284,7 +284,7 @@ class NuSVR(LibsvmSolver, RealSolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=10.0, nu=0.2, tol=1e-5)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Run LIBSVM and measure its solution."""
         run = self._run(libsvm_estimator("NuSVR", C=self.C, nu=self.nu), K, y)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
@@ -312,7 +312,7 @@ class NuSVR(LibsvmSolver, RealSolver):
         return to_tolerance(report, self.tol)
 
 
-def tube_violation(rest: npt.NDArray[np.float64], beta: npt.NDArray[np.float64], cost: float, epsilon: float) -> float:
+def tube_violation(rest: Floats, beta: Floats, cost: float, epsilon: float) -> float:
     """Return the violation of the optimality conditions of a regression with a tube of half width ε.
 
     `rest` is y − Kβ; the result is in units of y.
@@ -327,7 +327,7 @@ def tube_violation(rest: npt.NDArray[np.float64], beta: npt.NDArray[np.float64],
     return violation(up, low)
 
 
-def middle(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
+def middle(up: Floats, low: Floats) -> float:
     """Return the middle of max(up) and min(low), or the only one of them; 0 if both are empty."""
     ends = [part for part in (up.max(initial=-np.inf), low.min(initial=np.inf)) if np.isfinite(part)]
     return float(np.mean(ends)) if ends else 0.0
