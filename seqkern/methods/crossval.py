@@ -48,7 +48,7 @@ from seqkern.methods.model import Decisions
 from seqkern.methods.sources import FeatureSource, FitData, HeldGram, Values, Watch
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import Data as Samples
-from seqkern.solvers.contract import ConstantColumnWarning
+from seqkern.solvers.checking import ConstantColumnWarning
 from seqkern.solvers.costs import BOUNDS
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _bounds(fitted: FittedMethod) -> dict[str, Any]:
     """Return the solver's bounds of the leave-one-out error, if any, with the reason for a missing bound."""
     kernel = fitted.source.kernel
     learned = fitted.source.learns or (kernel is not None and kernel.data_dependent)
-    if learned or not fitted.solver.gives_bounds or fitted.y is None:  # a kernel that learns has seen what is left out
+    if learned or not fitted.solver.traits.bounds or fitted.y is None:  # a kernel that learns has seen what is left out
         return {}
     found = fitted.solver.leave_one_out(fitted.part.train, fitted.y)
     if found is None:
@@ -225,7 +225,7 @@ def _feature_tables(
         tested = significance_record(significance, solver, fitted.part.train, fitted.y, fitted.search.seed)
     features = chosen_features(source, solver, split.train, fitted.y, classes, tested)
     intervals = interval_rows(source, solver, split.train, fitted.y, classes)
-    if not (selection_bias and solver.selects):
+    if not (selection_bias and solver.traits.selects):
         return features, intervals, []
     labels = fitted.data.labels
     targets = labels.take(split.test).targets()

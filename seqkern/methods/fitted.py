@@ -240,7 +240,7 @@ def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str =
     searched = choice.scores.shape[1] > 0
     if not searched and not unequal(labels):
         return None
-    if solver.sets_threshold:
+    if solver.traits.own_threshold:
         return None
     if isinstance(choice.spec.get("class_weight"), Mapping):  # these weights say what errors cost
         return None
@@ -370,7 +370,7 @@ class FittedMethod:
         predicted = codes_of_decisions(kind, decisions, self.postprocessing.cut)
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
-        variances = self.solver.variances(K, self._diagonal(rows)) if self.solver.gives_variances else None
+        variances = self.solver.variances(K, self._diagonal(rows)) if self.solver.traits.variances else None
         probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
         return Decisions(decisions, predicted, probabilities, variances)
 
@@ -419,7 +419,7 @@ class FittedMethod:
         else:
             made = self._model_of_samples(kernel, X, about)
             # variances need the support sequences
-            if self.source.gives == "operator" and not keep_support and not self.solver.gives_variances:
+            if self.source.gives == "operator" and not keep_support and not self.solver.traits.variances:
                 scale = self.part.train.scale if kernel.normalize else None  # known, but costly to compute again
                 made = smaller(made, None if scale is None else scale[self._required_rows()])
         residues = self.data.residues
@@ -434,7 +434,7 @@ class FittedMethod:
         labels, search = self.labels, self.search
         unlabelled = int(np.count_nonzero(~labels.used()))
         recognised, means = {}, {}
-        if labels.kind == "real" and self.solver.gives_variances:
+        if labels.kind == "real" and self.solver.traits.variances:
             fitted = self.solver.decision_function(self.part.train)
             means = {MEANS_KEY: {"least": float(fitted.min()), "greatest": float(fitted.max())}}
         if labels.kind not in ("real", "none"):

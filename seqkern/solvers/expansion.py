@@ -1,21 +1,24 @@
 """Decision functions as sums over training rows: of kernel values, or of the rows' features."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.types import Array, Arrays, Floats, Header, Ints, Rows
+from seqkern.core.errors import ParameterError
+from seqkern.core.types import Floats, Ints, Rows
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.feature_blocks import FeatureBlocks, filled
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers import _linear
-from seqkern.solvers.contract import Solver
+from seqkern.solvers.contract import Solver, stored
 
 
 class KernelExpansion(Solver):
     """Base of solvers whose decision is linear in the row of the kernel matrix: `dual_coef_`, `intercept_`."""
+
+    learned = stored(intercept="intercept_", coef="dual_coef_")
 
     def _keep(self, coefficients: Floats, intercept: float) -> None:
         """Set the fitted attributes, given a coefficient for every training row."""
@@ -24,21 +27,25 @@ class KernelExpansion(Solver):
         self.intercept_ = float(intercept)
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
-        """Return the decisions Σ c_i K(x, x_i) + b."""
+        """Return the decisions Σ c_i K(x, x_i) + b; on an operator from the features of the support."""
+        if isinstance(K, KernelOperator):
+            return operator_sums(self, K, self.dual_coef_) + self.intercept_
         return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
 
     def linear(self) -> tuple[Floats, float]:
         """Return (coefficients, constant) of the decision: c_i on their columns, and b."""
         return self._on_columns(self.dual_coef_), self.intercept_
 
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the intercept and the coefficients."""
-        return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the attributes from the output of `fitted_state`."""
-        self.intercept_ = header["intercept"]
-        self.dual_coef_ = arrays["coef"]
+def operator_sums(solver: Solver, K: KernelOperator, coefficients: Floats) -> Floats:
+    """Return Σ_i coefficients[i]·K(x, x_i) over the support of a solver fitted on products, for each record of `K`."""
+    vectors = getattr(solver, "_vectors", None)
+    if vectors is None or vectors.tables is not K.tables:
+        raise ParameterError(
+            "these records have other tables than the training data",
+            remedy="take both from the same operator, or give kernel rows",
+        )
+    return K.dots(vectors.weights(coefficients))
 
 
 def weighted_sums(K: Floats | GramRows, columns: Ints, weights: Floats, constant: float = 0.0) -> Floats:

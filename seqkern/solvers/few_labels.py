@@ -1,27 +1,24 @@
 """Learning from few labels: label propagation, positives and unlabelled samples, the transductive SVM."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.parameters import choice, component, fixed, integer, real
 from seqkern.core.statistics import fit_sigmoid, sigmoid
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.sequences.sampling import deal
-from seqkern.solvers.capabilities import Variances
-from seqkern.solvers.contract import AnyClassSolver, BinarySolver, Solver
-from seqkern.solvers.costs import FitCost, FitWork
+from seqkern.solvers.capabilities import Search, Traits, Variances
+from seqkern.solvers.contract import AnyClassSolver, BinarySolver, Solver, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.expansion import order_by_content, take_rows, weighted_sums
 from seqkern.solvers.multiclass.multiclass import MetaSolver
 from seqkern.solvers.shared import class_factors, cost, gram_order, limit, random_seed
-from seqkern.solvers.solver_specs import solver_from_state
 from seqkern.solvers.svm.libsvm import to_tolerance
 from seqkern.solvers.svm.svm import CSVC
 
@@ -35,7 +32,7 @@ LEAST = 1e-12
 """Least distance of probabilities from 0 and 1."""
 
 
-class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class PositiveUnlabelled(MetaSolver, BinarySolver):
     r"""Binary solver for positives against unlabelled rows, with the decision corrected for hidden positives.
 
     The negative class holds the unlabelled rows, which include positives without a label.
@@ -89,12 +86,15 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     """
 
     name = "positive_unlabelled"
-    sets_threshold = True
-    accepts_groups = True
-    accepts_pairs = False  # the rows of no class are unlabelled ones of another
-    accepts_operator = False
-    accepts_sparse = False
     summary = "Positives against unlabelled records: estimates how many of these are positives, and corrects for them."
+    learned = stored(machine="machine_", threshold="threshold_", slope="slope_", intercept="intercept_")
+    declared = Traits(
+        own_threshold=True,
+        groups=True,
+        pairs=False,  # the rows of no class are unlabelled ones of another
+        search=Search(order=("binary",)),
+    )
+    inherited = ("blocks", "selects", "semidefinite", "asymmetric")
 
     binary: Solver = component(
         "solver",
@@ -200,17 +200,6 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the state of the binary solver, and the correction."""
-        header, arrays = self.machine_.state()
-        own = {"threshold": self.threshold_, "slope": self.slope_, "intercept": self.intercept_}
-        return {"machine": header, **own}, nest("machine", arrays)
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
-        self.threshold_, self.slope_, self.intercept_ = (header[key] for key in ("threshold", "slope", "intercept"))
-
 
 # Remarks in the reports of semi-supervised solvers.
 
@@ -291,10 +280,12 @@ class LabelPropagation(AnyClassSolver):
 
     name = "label_propagation"
     summary = "Label propagation: labels spread to similar records, also through records without a label."
-    accepts_unlabelled = True
-    gram_copies = 3.5
-    fit_products = 5.0
-    fit_cubes = 1 / 3
+    learned = stored(spread="spread_", diagonal="diagonal_")
+    declared = Traits(
+        unlabelled=True,
+        search=Search({"alpha": [0.5, 0.9, 0.99]}, order=("-alpha",)),
+        effort=Effort(copies=3.5, products=5.0, cubes=1 / 3),
+    )
 
     alpha: float = real(
         default=0.9,
@@ -314,15 +305,6 @@ class LabelPropagation(AnyClassSolver):
     weight: Literal["classes", "rows"] = choice(
         default="classes", doc="Whether all classes, or all labelled rows, send the same weight."
     )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of alpha that a search tries."""
-        return {"alpha": [0.5, 0.9, 0.99]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return −alpha: labels that spread further give smoother decisions."""
-        return (-float(self.alpha),)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -392,14 +374,6 @@ class LabelPropagation(AnyClassSolver):
         kept = distance <= last[:, None]
         near[~(kept | kept.T if own else kept)] = 0.0
         return near
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return F and the diagonal."""
-        return {}, {"spread": self.spread_, "diagonal": self.diagonal_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.spread_, self.diagonal_ = arrays["spread"], arrays["diagonal"]
 
 
 def _spreading(W: Floats) -> Floats:
@@ -479,11 +453,13 @@ class TransductiveSVC(CSVC):
 
     name = "transductive_svc"
     summary = "Transductive SVM: unlabelled records move the margin to where few of them lie."
-    accepts_unlabelled = True
-    gives_bounds = False  # of leaving out a sample whose label is known
-    accepts_operator = False
-    margin = None  # it moves unlabelled rows out of the margin
-    accepts_rows = False
+    declared = CSVC.declared.but(
+        unlabelled=True,
+        rows=False,
+        operator=False,
+        bounds=False,  # of leaving out a sample whose label is known
+        margin=None,  # it moves unlabelled rows out of the margin
+    )
 
     C: float = cost("C, the cost of a margin error of a labelled row.")
     slack: Literal["linear"] = fixed("linear")

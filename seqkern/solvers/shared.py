@@ -1,7 +1,7 @@
 """Parameters shared by several solvers."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,30 +49,6 @@ def limit(default: int, doc: str) -> Any:
 def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
     """Declare a random seed; the default of `largest` suits NumPy."""
     return integer(default=1, low=0, high=largest, doc=doc)
-
-
-class SearchesCost:
-    """Mixin with the default hyperparameter search of solvers whose only choice is C."""
-
-    if TYPE_CHECKING:  # each solver declares it
-
-        @property
-        def C(self) -> Any:  # noqa: N802
-            """The cost C of an error."""
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return three values of C, a factor of ten apart; a search refines them."""
-        return {"C": [0.1, 1.0, 10.0]}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the smallest and largest C that a search tries."""
-        return {"C": (1e-4, 1e4)}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): smaller costs give simpler classifiers."""
-        return (float(self.C),)
 
 
 # Class weights: factors of C for each class.

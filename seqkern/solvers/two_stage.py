@@ -1,21 +1,20 @@
 """A two-stage classifier: a one-class SVM of the positives before a binary solver, in training and prediction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, component, integer, real
-from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
-from seqkern.solvers.contract import BinarySolver, Solver
+from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import BinarySolver, Solver, stored
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.multiclass import MetaSolver
 from seqkern.solvers.shared import limit, tolerance
-from seqkern.solvers.solver_specs import solver_from_state
 from seqkern.solvers.svm.libsvm import unit_of
 from seqkern.solvers.svm.one_class import OneClassSVM
 from seqkern.solvers.svm.svm import CSVC
@@ -81,9 +80,13 @@ class TwoStageSVC(BinarySolver):
 
     name = "two_stage"
     summary = "A one-class SVM of the positives rejects most negatives; a binary solver decides about the rest."
-    needs_semidefinite = True
-    accepts_groups = True
-    accepts_pairs = False  # the first stage would keep what is like one class of a pair
+    learned = stored(first="first_", second="second_", unit="_unit")
+    declared = Traits(
+        semidefinite=True,
+        groups=True,
+        pairs=False,  # the first stage would keep what is like one class of a pair
+        search=Search(order=("binary", "-nu")),
+    )
 
     binary: Solver = component("solver", kw_only=False, doc="The second stage; it must take a Gram matrix.")
     nu: float = real(
@@ -112,10 +115,6 @@ class TwoStageSVC(BinarySolver):
         part = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(self.folds + 1)
         total = part.then(self.binary.fit_cost(work))
         return FitCost(total.seconds, total.bytes + 8 * work.n**2)
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return the binary solver's complexity, then −ν."""
-        return *self.binary.complexity(), -float(self.nu)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -209,21 +208,6 @@ class TwoStageSVC(BinarySolver):
         out[first >= 0] = np.where(second >= -1, second, -2 + 1 / np.maximum(-second, 1.0))
         return out
 
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the state of both stages."""
-        first, first_arrays = self.first_.state()
-        second, second_arrays = self.second_.state()
-        header = {"first": first, "second": second, "unit": self._unit}
-        return header, {**nest("first", first_arrays), **nest("second", second_arrays)}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        first = solver_from_state(header["first"], unnest("first", arrays))
-        assert isinstance(first, OneClassSVM)
-        self.first_ = first
-        self.second_ = solver_from_state(header["second"], unnest("second", arrays))
-        self._unit = header["unit"]
-
 
 # A binary solver trained after a one-class SVM has filtered the training set.
 
@@ -275,7 +259,8 @@ class FilteredSVC(BinarySolver):
 
     name = "filtered"
     summary = "One-class SVMs remove training rows unlike their class; a binary solver learns the rest."
-    needs_semidefinite = True
+    learned = stored(machine="machine_", left_out="left_out_")
+    declared = Traits(semidefinite=True, search=Search({"nu": [0.01, 0.05, 0.1]}, order=("binary", "-nu")))
 
     binary: Solver = component("solver", kw_only=False, doc="The binary solver; it must take a Gram matrix.")
     nu: float = real(
@@ -313,21 +298,12 @@ class FilteredSVC(BinarySolver):
                     remedy=f"lower the nu of the filter, or the parameters of solver {self.binary.name!r} was given",
                 ) from error
 
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of nu that a search tries."""
-        return {"nu": [0.01, 0.05, 0.1]}
-
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the cost of the binary solver, and of one-class SVMs on halves of the rows."""
         half = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(2)
         matrices = 8 * work.n**2
         total = half.then(self.binary.fit_cost(work))
         return FitCost(total.seconds, total.bytes + matrices)
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return the binary solver's complexity, then −ν."""
-        return *self.binary.complexity(), -float(self.nu)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -377,16 +353,6 @@ class FilteredSVC(BinarySolver):
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1])
 
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the state of the binary solver, and the rows that were left out."""
-        header, arrays = self.machine_.state()
-        return {"machine": header}, {**nest("machine", arrays), "left_out": self.left_out_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
-        self.left_out_ = arrays["left_out"]
-
 
 def _left_out_text(left_out: Sequence[int], y: Floats) -> str:
     """Return a description of the rows left out, with a remedy if more than half of a class is left out."""
@@ -399,7 +365,7 @@ def _left_out_text(left_out: Sequence[int], y: Floats) -> str:
 # A binary solver whose threshold is chosen by the costs of errors.
 
 
-class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class WeightedThreshold(MetaSolver, BinarySolver):
     r"""Binary solver with the threshold at which training errors cost least.
 
     Attributes
@@ -441,8 +407,10 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     """
 
     name = "weighted_threshold"
-    sets_threshold = True
     summary = "Moves a solver's threshold to where false positives and false negatives cost least in training."
+    learned = stored(machine="machine_", threshold="threshold_")
+    declared = Traits(own_threshold=True, search=Search(order=("binary",)))
+    inherited = (*MetaSolver.inherited, "groups")
 
     binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns from all training rows.")
     false_positive: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false positive.")
@@ -480,13 +448,3 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
         """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the state of the binary solver, and the threshold."""
-        header, arrays = self.machine_.state()
-        return {"machine": header, "threshold": self.threshold_}, nest("machine", arrays)
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
-        self.threshold_ = header["threshold"]

@@ -12,6 +12,7 @@ from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.contract import AnyClassSolver
 from seqkern.solvers.expansion import as_blocks, order_by_content, weighted_features
 from seqkern.solvers.shared import random_seed
@@ -451,9 +452,8 @@ class BestBasis(AnyClassSolver):
 
     name = "best_basis"
     summary = "Least squares on the best subset of the features, with confidence intervals."
+    declared = Traits(blocks=True, groups=True)
     input = "features"
-    accepts_blocks = True
-    accepts_groups = True
 
     search: str = choice(
         default="brute_force",

@@ -1,7 +1,6 @@
 """Linear and quadratic discriminants: Gaussian classes."""
 
 import numbers
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,9 @@ from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.solvers.contract import AnyClassSolver
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import AnyClassSolver, stored
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, weighted_features
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.
@@ -70,12 +71,15 @@ class LinearDiscriminant(AnyClassSolver):
     """
 
     name = "linear_discriminant"
-    fit_products = 30.0
-    fit_cubes = 4.0
     summary = "Fisher's linear discriminant: a direction with distant class means and narrow classes."
+    learned = stored(coef="coef_", intercept="intercept_", means="means_")
+    declared = Traits(
+        blocks=True,
+        selects=False,
+        search=Search({"shrinkage": [0.0, 0.01, 0.1, 0.5]}, order=("-shrinkage",)),
+        effort=Effort(products=30.0, cubes=4.0),
+    )
     input = "features"
-    accepts_blocks = True
-    selects = False
 
     shrinkage: float | str | None = real(
         default=None,
@@ -86,15 +90,6 @@ class LinearDiscriminant(AnyClassSolver):
         "the formula of Ledoit & Wolf, on standardised features. Without it, directions without "
         "variance within the classes are left out.",
     )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of shrinkage that a search tries."""
-        return {"shrinkage": [0.0, 0.01, 0.1, 0.5]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−shrinkage,): more shrinkage gives smoother decisions."""
-        return (-float(self.shrinkage) if isinstance(self.shrinkage, (int, float)) else 0.0,)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -153,14 +148,6 @@ class LinearDiscriminant(AnyClassSolver):
     def weights_by_class(self) -> Floats | None:
         """Return the coefficients of several classes, (c, d)."""
         return None if self.coef_.shape[1] == 1 else self.coef_.T
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the coefficients, the intercepts and the means."""
-        return {}, {"coef": self.coef_, "intercept": self.intercept_, "means": self.means_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.coef_, self.intercept_, self.means_ = arrays["coef"], arrays["intercept"], arrays["means"]
 
 
 def class_moments(K: FeatureBlocks, y: Ints) -> tuple[Ints, Floats, Floats]:
@@ -266,12 +253,15 @@ class QuadraticDiscriminant(AnyClassSolver):
     """
 
     name = "quadratic_discriminant"
-    fit_products = 30.0
-    fit_cubes = 8.0
     summary = "Quadratic discriminant: Gaussian classes, each with its own spread, regularised."
+    learned = stored(means="means_", whitening="whitening_", offsets="offsets_")
+    declared = Traits(
+        blocks=True,
+        selects=False,
+        search=Search({"pooling": [0.1, 0.5, 0.9], "shrinkage": [0.01, 0.1, 0.5]}, order=("-pooling", "-shrinkage")),
+        effort=Effort(products=30.0, cubes=8.0),
+    )
     input = "features"
-    accepts_blocks = True
-    selects = False
 
     pooling: float = real(
         default=0.5,
@@ -285,15 +275,6 @@ class QuadraticDiscriminant(AnyClassSolver):
         high=1,
         doc="γ: 0 for the covariance as it is, 1 for equal variances of uncorrelated features.",
     )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of pooling and shrinkage that a search tries."""
-        return {"pooling": [0.1, 0.5, 0.9], "shrinkage": [0.01, 0.1, 0.5]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−pooling, −shrinkage): more of both gives smoother decisions."""
-        return -float(self.pooling), -float(self.shrinkage)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -353,11 +334,3 @@ class QuadraticDiscriminant(AnyClassSolver):
                     white = fixed_product(block - mean, self.whitening_[k])
                     out[part, k] = self.offsets_[k] - 0.5 * np.einsum("ij,ij->i", white, white)
         return out[:, 1] - out[:, 0] if out.shape[1] == 2 else out
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the means, the inverse roots of the covariances and the offsets."""
-        return {}, {"means": self.means_, "whitening": self.whitening_, "offsets": self.offsets_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.means_, self.whitening_, self.offsets_ = arrays["means"], arrays["whitening"], arrays["offsets"]

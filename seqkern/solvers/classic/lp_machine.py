@@ -1,6 +1,5 @@
 """The linear-programming SVM: a soft margin with a 1-norm penalty."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,7 +9,8 @@ from scipy.sparse import csc_array, hstack, identity
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
 from seqkern.core.types import Array, Floats, Ints
-from seqkern.solvers.contract import BinarySolver
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import BinarySolver, stored
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.expansion import gathered, order_by_content, weighted_features
 from seqkern.solvers.shared import class_factors, class_weights, cost, random_seed
@@ -110,8 +110,9 @@ class LPMachine(BinarySolver):
 
     name = "lp_machine"
     summary = "Linear-programming SVM: a soft margin with few features, by the sum of the absolute weights."
+    learned = stored(intercept="intercept_", coef="coef_")
+    declared = Traits(blocks=True, search=Search({"C": [0.01, 0.1, 1.0, 10.0]}, order=("C",)))
     input = "features"
-    accepts_blocks = True
 
     C: float = cost("C, the cost of a margin error. If it is too small, all weights are zero.")
     class_weight: dict | str | None = class_weights()
@@ -127,15 +128,6 @@ class LPMachine(BinarySolver):
         """Return the predicted cost of a fit: pivots of the simplex algorithm."""
         pivots = 1000 + 3 * min(work.n, work.width)
         return FitCost(pivots * work.n * work.width * 1e-9, 16 * work.n * work.width)
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): smaller costs give smoother decisions."""
-        return (float(self.C),)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -169,11 +161,3 @@ class LPMachine(BinarySolver):
     def linear(self) -> tuple[Floats, float] | None:
         """Return (coefficients, constant)."""
         return self._on_columns(self.coef_), self.intercept_
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the weights and the intercept."""
-        return {"intercept": self.intercept_}, {"coef": self.coef_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.intercept_, self.coef_ = header["intercept"], arrays["coef"]

@@ -11,7 +11,9 @@ from seqkern.core.linear_algebra import ROWS
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver, stored
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
 from seqkern.solvers.shared import random_seed
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 class Neighbors(Solver):
     """Base of both nearest-neighbour solvers: squared distances and neighbours."""
 
+    declared = Traits(search=Search({"n_neighbors": [1, 3, 5, 9, 15]}, order=("-n_neighbors",)))
+
     n_neighbors: int = integer(default=5, low=1, doc="k, less than the number of training rows.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
@@ -36,15 +40,6 @@ class Neighbors(Solver):
                 f"n_neighbors={self.n_neighbors} is not possible with {len(y)} training records",
                 remedy=f"give an integer from 1 to {len(y) - 1}",
             )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the default grid of a search: numbers of neighbours."""
-        return {"n_neighbors": [1, 3, 5, 9, 15]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return the complexity (−k,): more neighbours give smoother decisions."""
-        return (-float(self.n_neighbors),)
 
     def _remember(self, K: Floats) -> None:
         """Keep the diagonal of the training matrix; any training row may be a neighbour."""
@@ -119,8 +114,9 @@ class KernelNeighbors(Neighbors, ClassSolver):
     """
 
     name = "kernel_neighbors"
-    fit_products = 30.0
     summary = "Nearest neighbours: the majority among the k most similar training records, by kernel distance."
+    learned = stored(diagonal="diagonal_", codes="codes_")
+    declared = Neighbors.declared.but(effort=Effort(products=30.0))
     targets = ("binary", "multiclass")
 
     @classmethod
@@ -171,14 +167,6 @@ class KernelNeighbors(Neighbors, ClassSolver):
             scores[part] = self._scores(distances)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the diagonal and the classes of the training rows."""
-        return {}, {"diagonal": self.diagonal_, "codes": self.codes_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.diagonal_, self.codes_ = arrays["diagonal"], arrays["codes"]
-
 
 class KernelNeighborsRegressor(Neighbors, RealSolver):
     r"""Regression by the k nearest neighbours in feature space: the mean of their values.
@@ -219,8 +207,9 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     """
 
     name = "kernel_neighbors_regressor"
-    fit_products = 20.0
     summary = "Nearest neighbours for regression: the mean over the k most similar training records."
+    learned = stored(diagonal="diagonal_", values="values_")
+    declared = Neighbors.declared.but(effort=Effort(products=20.0))
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Keep the training rows, predict each from the others, and return the report."""
@@ -242,14 +231,6 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the neighbours' mean values."""
         return np.concatenate([self._means(distances) for _, distances in self._distances(K, columns)])
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the diagonal and the values of the training rows."""
-        return {}, {"diagonal": self.diagonal_, "values": self.values_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.diagonal_, self.values_ = arrays["diagonal"], arrays["values"]
 
 
 def _mean_of_least(values: Floats, k: int) -> Floats:
@@ -316,12 +297,14 @@ class WhitenedNeighbors(AnyClassSolver):
     """
 
     name = "whitened_neighbors"
-    fit_products = 100.0
-    fit_cubes = 4.0
     summary = "Nearest neighbours among whitened features: the majority of the k most similar records."
+    declared = Traits(
+        blocks=True,
+        selects=False,
+        search=Search({"n_neighbors": [1, 5, 15, 50, 150]}, order=("-n_neighbors",)),
+        effort=Effort(products=100.0, cubes=4.0),
+    )
     input = "features"
-    accepts_blocks = True
-    selects = False
 
     n_neighbors: int = integer(default=15, low=1, doc="k, less than the number of training rows.")
     n_components: int | None = integer(
@@ -342,15 +325,6 @@ class WhitenedNeighbors(AnyClassSolver):
                 f"n_neighbors={self.n_neighbors} is not possible with {count} training records",
                 remedy=f"give an integer from 1 to {count - 1}",
             )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the numbers of neighbours that a search tries."""
-        return {"n_neighbors": [1, 5, 15, 50, 150]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−k,): more neighbours give smoother decisions."""
-        return (-float(self.n_neighbors),)
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -12,7 +12,9 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import flag, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import AnyClassSolver
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import blocks_of_columns, fixed_product, gathered, order_by_content
 from seqkern.solvers.shared import random_seed
 
@@ -81,9 +83,8 @@ class GOR(AnyClassSolver):
 
     name = "gor"
     summary = "GOR: the information of each residue in a window, or each pair, on the class of its centre."
+    declared = Traits(blocks=True, selects=False, search=Search(order=("-pair_pseudocount", "-pseudocount")))
     input = "features"
-    accepts_blocks = True
-    selects = False
 
     letters: int = integer(
         default=21,
@@ -105,10 +106,6 @@ class GOR(AnyClassSolver):
         low=0,
         doc="Pseudocount added to the pairs of a class, distributed as if residues were independent.",
     )
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−pseudocounts,): larger ones give smoother decisions."""
-        return (-float(self.pair_pseudocount), -float(self.pseudocount))
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -282,12 +279,15 @@ class Network(AnyClassSolver):
     """
 
     name = "network"
-    fit_products = 1000.0
     summary = "Neural network with one hidden layer, trained until held-out groups no longer improve."
+    declared = Traits(
+        blocks=True,
+        groups=True,
+        selects=False,
+        search=Search({"hidden": [5, 10, 20, 40]}, order=("hidden",)),
+        effort=Effort(products=1000.0),
+    )
     input = "features"
-    accepts_blocks = True
-    selects = False
-    accepts_groups = True
 
     hidden: int = integer(default=10, low=1, doc="Hidden units.")
     alpha: float = real(default=0.01, low=0, doc="α, the penalty on squared weights.")
@@ -306,15 +306,6 @@ class Network(AnyClassSolver):
     seed: int = random_seed(
         "Seed of the initial weights, the order of the rows, and the held-out groups.", largest=2**32 - 1
     )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the numbers of hidden units that a search tries."""
-        return {"hidden": [5, 10, 20, 40]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (hidden units,)."""
-        return (float(self.hidden),)
 
     @classmethod
     def examples(cls) -> list[Self]:

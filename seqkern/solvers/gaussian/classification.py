@@ -1,7 +1,7 @@
 """Binary Gaussian process classification by Laplace's approximation."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,9 @@ from seqkern.kernels.vectors.marginal_likelihood import (
     next_jitter,
     stable_sigmoid,
 )
-from seqkern.solvers.capabilities import Variances
-from seqkern.solvers.contract import BinarySolver
-from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
-from seqkern.solvers.estimator import clone
+from seqkern.solvers.capabilities import Traits, Variances
+from seqkern.solvers.contract import BinarySolver, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork, dense_algebra
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.gaussian.posterior import LowRankPosterior, Posterior, posterior_of_arrays
 
@@ -126,12 +125,9 @@ class GPC(KernelExpansion, BinarySolver):
     """
 
     name = "gp_classification"
-    needs_semidefinite = True
-    gives_variances: ClassVar[bool] = True
-    sets_threshold: ClassVar[bool] = True
-    fit_cubes = 1 / 3
-    gram_copies = 1.5
     summary = "Gaussian process classification: probabilities that reflect uncertainty."
+    learned = stored(**KernelExpansion.learned, scale="scale_")
+    declared = Traits(semidefinite=True, variances=True, own_threshold=True, effort=Effort(cubes=1 / 3, copies=1.5))
 
     scale: float | str = real(
         default="auto",
@@ -151,7 +147,7 @@ class GPC(KernelExpansion, BinarySolver):
         """Return the predicted cost of a fit: a Cholesky decomposition for each Newton step."""
         # the gradient takes an inverse, of two decompositions
         fits = 1 if self.scale != "auto" else 1 + EVALUATIONS * (1 + 2 / STEPS)
-        return FitCost(dense_algebra(work.width, self.fit_cubes * STEPS * fits))
+        return FitCost(dense_algebra(work.width, self.declared.effort.cubes * STEPS * fits))
 
     def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Choose the scale, find the mode of the posterior, and return the report."""
@@ -216,10 +212,6 @@ class GPC(KernelExpansion, BinarySolver):
         """Return the scale by name if it was chosen by `fit`, else an empty dict."""
         return {"scale": self.scale_} if self.scale == "auto" else {}
 
-    def with_chosen_parameters(self) -> Self:
-        """Return a new solver with the scale that `fit` chose."""
-        return clone(self).set_params(**self.best_params_)
-
     def probabilities(self, decisions: Floats, variances: Variances | None = None) -> Floats | None:
         """Return the probabilities of both classes, (m, 2); None without variances."""
         if variances is None:
@@ -230,10 +222,9 @@ class GPC(KernelExpansion, BinarySolver):
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the scale, the coefficients and the Cholesky factor."""
         header, arrays = super().fitted_state()
-        return {**header, "scale": self.scale_}, {**arrays, **self.posterior_.arrays()}
+        return header, {**arrays, **self.posterior_.arrays()}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
-        self.scale_ = header["scale"]
         self.posterior_ = posterior_of_arrays(arrays, self.scale_, len(self.dual_coef_))

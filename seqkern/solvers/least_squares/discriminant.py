@@ -1,7 +1,6 @@
 """The kernel Fisher discriminant: large distance between class means, small scatter within classes."""
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,10 +12,11 @@ from seqkern.core.linear_algebra import ROWS, Definite, centred
 from seqkern.core.matrices import are_few, largest_eigenpairs
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Array, Arrays, Floats, Header, Ints
+from seqkern.core.types import Floats, Ints
 from seqkern.solvers import _linear
-from seqkern.solvers.contract import BinarySolver, Solver
-from seqkern.solvers.costs import FitCost, FitWork
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import BinarySolver, Solver, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.shared import class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.svm import CSVC
@@ -83,10 +83,11 @@ class KernelFisher(KernelExpansion, BinarySolver):
     """
 
     name = "kernel_fisher"
-    gram_copies = 2.0
-    fit_products = 25.0
-    fit_cubes = 1.0
     summary = "Kernel Fisher discriminant: a direction with distant class means and narrow classes."
+    declared = Traits(
+        search=Search({"epsilon": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]}, {"epsilon": (1e-8, 1e3)}, ("-epsilon",)),
+        effort=Effort(copies=2.0, products=25.0, cubes=1.0),
+    )
 
     epsilon: float = real(
         default=0.01,
@@ -104,20 +105,6 @@ class KernelFisher(KernelExpansion, BinarySolver):
         '``penalty="function"``), C = I − 11ᵀ/l, so that one value suits kernels and training '
         "parts of any size; or ``absolute``.",
     )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of epsilon that a search tries."""
-        return {"epsilon": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest epsilon that a search tries."""
-        return {"epsilon": (1e-8, 1e3)}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−ε,): larger ε gives smoother decisions."""
-        return (-float(self.epsilon),)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -297,25 +284,18 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     """
 
     name = "spherical_svc"
-    fit_products = 30.0
-    fit_cubes = 0.35
     summary = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
-    needs_semidefinite = True
+    declared = Traits(
+        semidefinite=True,
+        search=Search({"C": [0.01, 0.1, 1.0, 10.0], "ridge": [0.001, 0.01, 0.1, 1.0]}, order=("C", "-ridge")),
+        effort=Effort(products=30.0, cubes=0.35),
+    )
 
     C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
     ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: smaller values are closer to sphered data.")
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(1e-3, "As in `CSVC`.")
     max_iter: int = limit(10_000_000, "As in `CSVC`.")
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C and ridge that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0], "ridge": [0.001, 0.01, 0.1, 1.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C, −ρ): small costs and a large ridge give smooth decisions."""
-        return float(self.C), -float(self.ridge)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -424,10 +404,11 @@ class KernelPCA(TransformerMixin, Solver):
     """
 
     name = "kernel_pca"
-    gram_copies = 2.0
-    fit_products = 25.0
-    fit_cubes = 1.5
     summary = "Kernel principal component analysis: the directions in which records differ most."
+    learned = stored(
+        coef="dual_coef_", mean="means_", variance="explained_variance_", ratio="explained_variance_ratio_"
+    )
+    declared = Traits(effort=Effort(copies=2.0, products=25.0, cubes=1.5))
     targets: ClassVar[tuple[str, ...]] = ("none",)
 
     n_components: int | None = integer(
@@ -443,7 +424,7 @@ class KernelPCA(TransformerMixin, Solver):
         count = self.n_components
         if count is None or not are_few(count, work.width):
             return super().fit_cost(work)
-        return FitCost((self.fit_products + PRODUCTS * count) * work.product)
+        return FitCost((self.declared.effort.products + PRODUCTS * count) * work.product)
 
     def _fit(self, K: Floats, y: Floats | None) -> dict[str, Any]:
         """Keep the eigenvectors of the centred matrix with the largest positive eigenvalues; return the report."""
@@ -501,17 +482,3 @@ class KernelPCA(TransformerMixin, Solver):
         for weights, projections in zip(self.dual_coef_, out, strict=True):
             _linear.decide(K, columns, self.means_, weights, 0.0, projections)
         return np.ascontiguousarray(out.T)
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the coefficients, the means, and the variances."""
-        return {}, {
-            "coef": self.dual_coef_,
-            "mean": self.means_,
-            "variance": self.explained_variance_,
-            "ratio": self.explained_variance_ratio_,
-        }
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.dual_coef_, self.means_ = arrays["coef"], arrays["mean"]
-        self.explained_variance_, self.explained_variance_ratio_ = arrays["variance"], arrays["ratio"]

@@ -14,11 +14,13 @@ from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.contract import BinarySolver, RealSolver
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Squared
-from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost
+from seqkern.solvers.products.on_products import fit_loss
+from seqkern.solvers.shared import class_factors, class_weights, cost
 
 # The Lagrangian SVM: the quadratic program ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + D.
 #
@@ -216,7 +218,7 @@ ENOUGH = 1e-4
 """Largest error of an equation of a solved system, in units of the largest |y|, at least 1."""
 
 
-class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
+class LSSVC(KernelExpansion, BinarySolver):
     r"""Least-squares SVM classifier, in the equality or the inequality form.
 
     Attributes
@@ -278,9 +280,8 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
     """
 
     name = "lssvc"
-    fit_products = 15.0
-    fit_cubes = 1 / 3
     summary = "Least-squares support vector machine: like an SVM, but with squared errors."
+    declared = Traits(operator=True, search=SEARCH_COST, effort=Effort(products=15.0, cubes=1 / 3))
 
     C: float = cost(
         "C, the cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
@@ -302,11 +303,6 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
         default=1000, low=1, doc="Maximum number of iterations of the inequality form, one linear system each."
     )
 
-    @property
-    def iterative(self) -> bool:
-        """Whether the fit iterates until `tol`, as the inequality form does."""
-        return self.form == "inequality"
-
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
@@ -321,8 +317,7 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
                 raise ParameterError(
                     "form=inequality needs a Gram matrix", remedy="choose form=equality, or solver primal_svc"
                 )
-            _, self.dual_coef_, report = self._learn(K, Squared(y, cost), self.tol, MOST_PRODUCTS)
-            return report
+            return fit_loss(self, K, Squared(y, cost), self.tol)
         with one_thread():
             if self.form == "equality":
                 coefficients, intercept, report = solve_system(K, y, cost)
@@ -332,7 +327,7 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
         return report
 
 
-class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
+class LSSVR(KernelExpansion, RealSolver):
     r"""Least-squares support vector regression: kernel ridge regression with a free bias.
 
     Attributes
@@ -375,18 +370,15 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
     """
 
     name = "lssvr"
-    fit_products = 15.0
-    fit_cubes = 1 / 3
     summary = "Least-squares support vector regression: kernel ridge regression with a bias."
+    declared = Traits(operator=True, search=SEARCH_COST, effort=Effort(products=15.0, cubes=1 / 3))
 
     C: float = cost("C, the cost of a squared error.")
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Solve the linear system, and return the report."""
         if isinstance(K, KernelOperator):
-            loss = Squared(y, np.full(len(y), float(self.C)))
-            _, self.dual_coef_, report = self._learn(K, loss, EXACT, MOST_PRODUCTS)
-            return report
+            return fit_loss(self, K, Squared(y, np.full(len(y), float(self.C))), EXACT)
         with one_thread():
             coefficients, intercept, report = solve_system(K, y, np.full(len(y), float(self.C)))
         self._keep(coefficients, intercept)

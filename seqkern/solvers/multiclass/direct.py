@@ -1,20 +1,19 @@
 """The direct multi-class SVM: all classes in one optimisation."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.lapack import dposv
 
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
-from seqkern.solvers.contract import ClassSolver, Solver
-from seqkern.solvers.costs import FitCost, FitWork
+from seqkern.solvers.capabilities import SEARCH_COST, Traits
+from seqkern.solvers.contract import ClassSolver, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.shared import SearchesCost, cost, limit, tolerance
+from seqkern.solvers.shared import cost, limit, tolerance
 from seqkern.solvers.svm.libsvm import share_of
 
 # Newton steps for the direct multi-class SVM: joint moves of all variables inside their bounds.
@@ -105,7 +104,7 @@ TURN = 64, 4  # moves between Newton steps: at least so many, and as many as the
 STEPS = 3  # Newton steps one after the other
 
 
-class DirectMulticlass(SearchesCost, ClassSolver):
+class DirectMulticlass(ClassSolver):
     r"""Direct multi-class SVM: one function for each class, all learned at once.
 
     Attributes
@@ -158,9 +157,8 @@ class DirectMulticlass(SearchesCost, ClassSolver):
 
     name = "direct_multiclass"
     summary = "One support vector machine for all classes at once: the true class must win by a margin."
-    gram_copies = 1.25
-    fit_products = 30.0
-    needs_semidefinite = True
+    learned = stored(coef="dual_coef_", intercept="intercept_")
+    declared = Traits(semidefinite=True, search=SEARCH_COST, effort=Effort(copies=1.25, products=30.0))
     targets = ("multiclass",)
 
     C: float = cost("C, the cost of a margin error.")
@@ -185,16 +183,6 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit, starting from the solution of `previous` for another C, if on the same rows. See `fit`."""
-        self._start = getattr(previous, "_alpha", None)
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            del self._start
-
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Minimise the dual, compute the optimality of the solution, and return the report."""
         K = np.ascontiguousarray(K)
@@ -210,7 +198,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
                 break
         weights = _weights(alpha, y)
         outputs = self._outputs(K, weights)
-        self._alpha = alpha
+        self._warm = {"dual": alpha}
         self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
         self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
         self.intercept_ = self._sigma * weights.sum(axis=1)
@@ -249,7 +237,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
 
     def _first(self, y: Ints, c: int) -> Floats:
         """Return the initial variables, (c, n): the previous solution clipped to the bounds, or zeros."""
-        start = getattr(self, "_start", None)
+        start = self._left("dual")
         if start is None or start.shape != (c, len(y)) or np.any(start[y, np.arange(len(y))]):
             return np.zeros((c, len(y)))
         return np.minimum(start, self.C)
@@ -266,18 +254,6 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         """Return the outputs f_m of each row, (m, classes)."""
         parts = zip(self.dual_coef_, self.intercept_, strict=True)
         return np.stack([weighted_sums(K, columns, coef, constant) for coef, constant in parts], axis=1)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the warm-start data."""
-        return {key: value for key, value in vars(self).items() if key not in ("_alpha", "_start")}
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the coefficients and the intercepts."""
-        return {}, {"coef": self.dual_coef_, "intercept": self.intercept_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.dual_coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 
 
 def _weights(alpha: Floats, y: Ints) -> Floats:

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import component, labels
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import ClassSolver, Solver, count_rows
 from seqkern.solvers.costs import FitCost, FitWork
@@ -21,53 +22,26 @@ from seqkern.solvers.expansion import take_rows
 from seqkern.solvers.shared import class_of
 from seqkern.solvers.solver_specs import solver_from_state
 
-# Mixin for solvers built from a binary solver, whose input and requirements they inherit.
+# Base of solvers built from a binary solver, whose input and requirements they inherit.
 
 
-class MetaSolver:
-    """Mixin of solvers with a parameter `binary`, a binary solver that gets the same data."""
+class MetaSolver(ClassSolver):
+    """Base of solvers with a parameter `binary`, a binary solver that gets the same data."""
 
     binary: Solver
+    # Traits that are the binary solver's
+    inherited: ClassVar[tuple[str, ...]] = ("sparse", "blocks", "operator", "selects", "semidefinite", "asymmetric")
 
     @property
-    def input(self) -> str:
+    def input(self) -> str:  # type: ignore[override]  # an attribute of the class in other solvers
         """Kind of input that the binary solver takes."""
         return getattr(self.binary, "input", "gram")
 
     @property
-    def accepts_sparse(self) -> bool:
-        """Whether the binary solver takes a sparse matrix of features."""
-        return getattr(self.binary, "accepts_sparse", False)
-
-    @property
-    def accepts_blocks(self) -> bool:
-        """Whether the binary solver takes features in blocks."""
-        return getattr(self.binary, "accepts_blocks", False)
-
-    @property
-    def accepts_operator(self) -> bool:
-        """Whether the binary solver takes products with a kernel matrix."""
-        return getattr(self.binary, "accepts_operator", False)
-
-    @property
-    def selects(self) -> bool:
-        """Whether the binary solver selects features."""
-        return getattr(self.binary, "selects", True)
-
-    @property
-    def needs_semidefinite(self) -> bool:
-        """Whether the binary solver needs a positive semi-definite matrix."""
-        return getattr(self.binary, "needs_semidefinite", False)
-
-    @property
-    def accepts_asymmetric(self) -> bool:
-        """Whether the binary solver takes a matrix that is not symmetric."""
-        return getattr(self.binary, "accepts_asymmetric", False)
-
-    @property
-    def accepts_groups(self) -> bool:
-        """Whether the binary solver takes groups."""
-        return getattr(self.binary, "accepts_groups", False)
+    def traits(self) -> Traits:
+        """Traits of the class, with those inherited from the binary solver."""
+        binary = getattr(self.binary, "traits", self.declared)
+        return self.declared.but(**{name: getattr(binary, name) for name in self.inherited})
 
     def _check_parameters(self) -> None:
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
@@ -79,10 +53,6 @@ class MetaSolver:
         each = self.binary.fit_cost(work.part(work.n))
         return each.times(1 if work.classes < 3 else work.classes)
 
-    def complexity(self) -> tuple[float, ...]:
-        """Return the complexity of the binary solver."""
-        return self.binary.complexity()
-
 
 # Shared base of multi-class solvers built from binary classifiers: training, warm starts, reports, state.
 
@@ -90,13 +60,15 @@ Task: TypeAlias = tuple[Ints, Callable[[Ints], Array]]
 """Indices of the classes of a binary classifier, and the function from class indices to its labels."""
 
 
-class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class BinaryEnsemble(MetaSolver):
     """Base of solvers that train several binary classifiers; subclasses implement `tasks` and `_decide`.
 
     `machines_` holds a classifier for each task, restricted to the columns `support_`.
     """
 
     targets = ("multiclass",)
+    declared = Traits(search=Search(order=("binary",)))
+    inherited = (*MetaSolver.inherited, "groups")
 
     def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield, for each binary classifier, its classes and a function from class indices to its two labels."""
@@ -116,34 +88,26 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
                 rest = others[0] if len(others) == 1 else "the rest"
                 raise ParameterError(f"{positive} against {rest}: {error.problem}", remedy=error.remedy) from error
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit the solver, with optional warm starts from the classifiers of `previous`; see `fit`."""
-        self._starts = getattr(previous, "_trained", ()) if type(previous) is type(self) else ()
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            del self._starts
-
     def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the binary classifiers, and return the report."""
         tasks = list(self.tasks(self.classes_))
-        chain = hasattr(self, "_starts")  # sequential fits
-        starts = self._starts if chain and len(self._starts) == len(tasks) else [None] * len(tasks)
+        chain = hasattr(self, "_before")  # sequential fits
+        starts = self._left(str(self.name)) or ()
+        starts = starts if len(starts) == len(tasks) else [None] * len(tasks)
         records = self.input == "gram" or isinstance(K, KernelOperator)
-        self._trained, columns = [], []
+        trained, columns = [], []
         for (places, code), start in zip(tasks, starts, strict=True):
             rows = np.flatnonzero(np.isin(y, places))
             own_groups = None if groups is None else np.asarray(groups)[rows]
             classifier, data = clone(self.binary), (self._of(K, rows, len(y)), code(y[rows]), own_groups)
-            self._trained.append(classifier.fit_after(start, *data) if chain else classifier.fit(*data))
+            trained.append(classifier.fit_after(start, *data) if chain else classifier.fit(*data))
             columns.append(rows[classifier.support_] if records else classifier.support_)
+        self._warm = {str(self.name): trained}
         self.support_ = np.unique(np.concatenate(columns))
         size = len(self.support_)
         self.machines_ = [
             classifier.renumber(np.searchsorted(self.support_, own), size)
-            for classifier, own in zip(self._trained, columns, strict=True)
+            for classifier, own in zip(trained, columns, strict=True)
         ]
         return summary([classifier.report_ for classifier in self.machines_])
 
@@ -154,10 +118,6 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
         if self.input == "gram" and not isinstance(K, KernelOperator):
             return K[np.ix_(rows, rows)]
         return take_rows(K, rows)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the warm-start data."""
-        return {key: value for key, value in vars(self).items() if key not in ("_trained", "_starts")}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the states of the classifiers."""
@@ -369,10 +329,8 @@ class OneAgainstRest(BinaryEnsemble):
     name = "one_against_rest"
     summary = "One classifier for each class against all others; the largest decision wins."
 
-    @property
-    def margin(self) -> float | None:  # type: ignore[override]  # constant of other solvers
-        """Margin of the binary solver: a row is within it if one of its decisions is."""
-        return getattr(self.binary, "margin", None)
+    # a row is within the margin if one of its decisions is within the binary solver's
+    inherited = (*BinaryEnsemble.inherited, "margin")
 
     binary: Solver = component(
         "solver",

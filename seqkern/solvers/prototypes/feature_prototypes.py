@@ -9,6 +9,7 @@ from seqkern.core.parameters import flag, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
 from seqkern.solvers.capabilities import as_array, from_array, typical
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import order_by_content, weighted_features
 from seqkern.solvers.prototypes.prototypes import (
     Descent,
@@ -33,8 +34,9 @@ class FeaturePrototypes(SeveralPrototypes):
     (2, 2)
     """
 
+    declared = SeveralPrototypes.declared.but(selects=False)
+
     input = "features"
-    selects = False
 
     slope: float = slope()
     standardise: bool = flag(
@@ -166,7 +168,7 @@ class GLVQ(FeaturePrototypes):
 
     name = "glvq"
     summary = "GLVQ: typical feature vectors of each class, placed to separate the classes."
-    fit_products = 100.0
+    declared = FeaturePrototypes.declared.but(effort=Effort(products=100.0))
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -241,7 +243,7 @@ class GMLVQ(FeaturePrototypes):
 
     name = "gmlvq"
     summary = "GMLVQ: typical feature vectors of each class, and a metric that shows which features matter."
-    fit_products = 1000.0
+    declared = FeaturePrototypes.declared.but(effort=Effort(products=1000.0))
 
     rank: int | str = integer(
         default=10, low=1, words=("all",), doc="Rows of Ω; all: as many as features, as for fewer features than `rank`."

@@ -8,7 +8,8 @@ import numpy as np
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
-from seqkern.solvers.capabilities import as_array, from_array, typical
+from seqkern.solvers.capabilities import Search, as_array, from_array, typical
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.prototypes.prototypes import (
     Descent,
@@ -153,7 +154,7 @@ class LVQ1(LearnedGramPrototypes):
 
     name = "lvq1"
     summary = "LVQ1: prototypes that move towards samples of their class and away from others, by kernel distance."
-    fit_products = 45.0
+    declared = LearnedGramPrototypes.declared.but(effort=Effort(products=45.0))
 
     eta: float = real(default=0.3, low=0, high=1, open_low=True, doc="η of the first pass.")
     tol: float = tolerance(
@@ -245,8 +246,7 @@ class NearestPrototype(GramPrototypes):
 
     name = "nearest_prototype"
     summary = "Nearest prototype: the class whose mean is nearest, by kernel distance."
-    fit_products = 4.0
-    gram_copies = 0.1
+    declared = GramPrototypes.declared.but(effort=Effort(products=4.0, copies=0.1))
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute the class means."""
@@ -320,7 +320,10 @@ class RelationalGLVQ(LearnedGramPrototypes):
 
     name = "relational_glvq"
     summary = "Relational GLVQ: typical representatives of each class, placed to separate the classes."
-    fit_products = 40.0
+    declared = LearnedGramPrototypes.declared.but(
+        search=Search({"n_prototypes": [1, 2, 3], "shrinkage": [0.0, 0.5, 0.9]}, order=("n_prototypes", "-shrinkage")),
+        effort=Effort(products=40.0),
+    )
 
     shrinkage: float = real(
         default=0.0,
@@ -333,15 +336,6 @@ class RelationalGLVQ(LearnedGramPrototypes):
     restarts: int = limit(3, "Starts, at most; there is one only with one prototype for each class.")
     tol: float = tolerance(1e-6, "The fit has converged when a run of L-BFGS lowers the objective by at most this.")
     max_iter: int = limit(1000, "Maximum number of iterations of a start.")
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the numbers of prototypes, and the shrinkage, that a search tries."""
-        return {"n_prototypes": [1, 2, 3], "shrinkage": [0.0, 0.5, 0.9]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (n_prototypes, −shrinkage): fewer prototypes near their start give simpler classifiers."""
-        return (float(self.n_prototypes), -float(self.shrinkage))
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -11,7 +11,7 @@ from scipy.special import expit
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, real
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.solvers.capabilities import Exemplar
+from seqkern.solvers.capabilities import Exemplar, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.shared import random_seed
@@ -50,9 +50,11 @@ class SeveralPrototypes(Prototypes):
     """Base of solvers with a configurable number of prototypes for each class.
 
     >>> from seqkern.solvers import GLVQ
-    >>> GLVQ.default_grid()
+    >>> GLVQ.declared.search.grid
     {'n_prototypes': [1, 2, 3]}
     """
+
+    declared = Traits(search=Search({"n_prototypes": [1, 2, 3]}, order=("n_prototypes",)))
 
     n_prototypes: int = integer(default=1, low=1, doc="Prototypes of each class, at most its training samples.")
     seed: int = random_seed("Of k-means++, which finds where prototypes start; one prototype starts at the class mean.")
@@ -66,19 +68,10 @@ class SeveralPrototypes(Prototypes):
                 remedy=f"give an integer from 1 to {least}",
             )
 
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the numbers of prototypes that a search tries."""
-        return {"n_prototypes": [1, 2, 3]}
-
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit, which grows with the numbers of prototypes and starts."""
         starts = getattr(self, "restarts", 1) if self.n_prototypes > 1 else 1
         return super().fit_cost(work).times(work.classes / 2 * self.n_prototypes * starts)
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (n_prototypes,): fewer prototypes give simpler classifiers."""
-        return (float(self.n_prototypes),)
 
 
 def by_class(distances: Floats, codes: Ints) -> Floats:

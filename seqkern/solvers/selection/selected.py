@@ -16,6 +16,7 @@ from seqkern.core.parameters import component, integer
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.sampling import deal
+from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.contract import ClassSolver, Solver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler, scaler_from_state
@@ -224,9 +225,9 @@ class SelectedClassifier(ClassSolver):
 
     name = "selected"
     summary = "Selects features (genes) that separate the classes, and learns from these alone."
+    declared = Traits(groups=True)
     input = "features"
     targets = ("binary", "multiclass")
-    accepts_groups = True
 
     selector: Selector = component(
         "selector",
@@ -418,7 +419,10 @@ class SelectedClassifier(ClassSolver):
     def _pairs(self) -> list[tuple[int, Solver]]:
         """Return the pairs (F, predictor) in order of preference."""
         pairs = [(size, predictor) for size in sorted(set(self._sizes())) for predictor in self._predictors()]
-        return sorted(pairs, key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()))
+        return sorted(
+            pairs,
+            key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()),
+        )
 
     def _choose(self, K: Floats, y: Ints, groups: npt.ArrayLike | None) -> Chosen:
         """Return the Chosen pair; a single pair is returned without using the data."""

@@ -1,25 +1,25 @@
 """The C-SVM without a Gram matrix: dual coordinate descent over feature vectors."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import integer
 from seqkern.core.progress import progress_counter
-from seqkern.core.types import Array, Arrays, Floats, Header, Ints
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator, SparseImplicit
 from seqkern.solvers import _linear
+from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.checking import EPSILON, largest_value
-from seqkern.solvers.contract import BinarySolver, Solver
-from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import best_bias
-from seqkern.solvers.products.on_products import OnProducts
-from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost, random_seed, tolerance
+from seqkern.solvers.contract import BinarySolver
+from seqkern.solvers.costs import Effort
+from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.products.losses import Hinge, best_bias
+from seqkern.solvers.products.on_products import fit_loss
+from seqkern.solvers.shared import class_factors, class_weights, cost, random_seed, tolerance
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.
 #
@@ -390,7 +390,7 @@ def _next(rows: Ints, alpha: Floats, margins: Floats) -> Ints:
     return np.flatnonzero(keep)
 
 
-class LinearSVC(SearchesCost, OnProducts, BinarySolver):
+class LinearSVC(KernelExpansion, BinarySolver):
     r"""Support vector machine without a Gram matrix; same optimum as `CSVC`.
 
     `fit` takes an `Implicit` or another `KernelOperator`, or a matrix of features X, dense or sparse, with K = X Xᵀ.
@@ -450,10 +450,10 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
     """
 
     name = "linear_svc"
-    margin = 1.0
-    fit_products = 15.0
-    fit_growth = 0.2
     summary = "Support vector machine without a Gram matrix, for many sequences: same solution as csvc."
+    declared = Traits(
+        sparse=True, operator=True, margin=1.0, search=SEARCH_COST, effort=Effort(products=15.0, growth=0.2)
+    )
     input: ClassVar[str] = "implicit"
 
     C: float = cost("C, the cost of a margin error.")
@@ -472,41 +472,24 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
         exact: dict[str, Any] = {"tol": 1e-9, "max_epochs": 100_000}
         return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit, starting from the solution of `previous` for another C, if on the same samples.
-
-        Raises like `fit`.
-        """
-        if isinstance(K, KernelOperator) and not isinstance(K, Implicit | DeferredImplicit):
-            return super().fit_after(previous, K, y, groups)
-        self._start = getattr(previous, "_alpha", None)
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            del self._start
-
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run dual coordinate descent, and keep nonzero coefficients."""
         factors = class_factors(self.class_weight, self.classes_, y)
         cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
-        start = getattr(self, "_start", None)
+        start = self._left("alpha")
         if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
             start = None  # of other samples
         if isinstance(K, DeferredImplicit):
             return self._fit_in_parts(K, y, cost, start)
         if isinstance(K, KernelOperator) and not isinstance(K, Implicit):
-            self.coefficients_, report = self._learn_hinge(K, y, cost, self.tol, self.max_epochs)
-            return report
+            return fit_loss(self, K, Hinge(y, cost), self.tol, self.max_epochs)
         implicit = K if isinstance(K, Implicit) else SparseImplicit.of(K)
         descent = Descent(implicit, y, cost, self.seed, start=None if start is None else np.abs(start))
         certificate, epochs = descent.run(self.tol, self.max_epochs)
-        self._alpha = descent.alpha * y
-        self.intercept_ = certificate.bias
-        coefficients = self._alpha if isinstance(K, Implicit) else _without_rounding(descent.weights, self._alpha, K)
-        self.support_ = np.flatnonzero(coefficients).astype(np.int64)
-        self.coefficients_ = coefficients[self.support_]
+        alpha = descent.alpha * y
+        self._warm = {"alpha": alpha}
+        coefficients = alpha if isinstance(K, Implicit) else _without_rounding(descent.weights, alpha, K)
+        self._keep(coefficients, certificate.bias)
         self._vectors = implicit.take(self.support_) if isinstance(K, Implicit) else None
         return {
             "converged": bool(certificate.gap <= self.tol),
@@ -520,10 +503,9 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
         """Run descent on working sets, and keep nonzero coefficients."""
         start = None if start is None else np.abs(start)
         found = descend(records, y, cost, self.seed, self.tol, self.max_epochs, start)
-        self._alpha = found.alpha * y
-        self.intercept_ = found.certificate.bias
-        self.support_ = np.flatnonzero(self._alpha).astype(np.int64)
-        self.coefficients_ = self._alpha[self.support_]
+        alpha = found.alpha * y
+        self._warm = {"alpha": alpha}
+        self._keep(alpha, found.certificate.bias)
         self._vectors = records.take(self.support_)
         return {
             "converged": bool(found.certificate.gap <= self.tol),
@@ -535,40 +517,16 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
             "largest_set": found.largest,
         }
 
-    @property
-    def dual_coef_(self) -> Floats:
-        """α_i y_i of the support vectors."""
-        return self.coefficients_
-
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions Σ coefficient_j K(x, z_j) + b.
 
         For feature vectors with the tables of training, this is w·φ(x) + b.
         """
-        if isinstance(K, KernelOperator):
-            return self._sums(K, self.coefficients_) + self.intercept_
         if is_sparse(K):
             coefficients = np.zeros(K.shape[1])
-            coefficients[columns] = self.coefficients_
+            coefficients[columns] = self.dual_coef_
             return K @ coefficients + self.intercept_
-        return weighted_sums(K, columns, self.coefficients_, self.intercept_)
-
-    def linear(self) -> tuple[Floats, float]:
-        """Return (coefficients, constant): α_i y_i in their columns, and b."""
-        return self._on_columns(self.coefficients_), self.intercept_
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the intercept and the coefficients."""
-        return {"intercept": self.intercept_}, {"coef": self.coefficients_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.intercept_ = header["intercept"]
-        self.coefficients_ = arrays["coef"]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Exclude warm-start data from pickles."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_alpha"}
+        return super()._decide(K, columns)
 
 
 def _without_rounding(weights: Floats, alpha: Floats, K: Any) -> Floats:

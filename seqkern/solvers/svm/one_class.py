@@ -10,10 +10,12 @@ from seqkern.core.parameters import changed, real
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import Search
 from seqkern.solvers.contract import BinarySolver, count_rows
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import Hinge, best_bias
-from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
+from seqkern.solvers.products.losses import Hinge
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, fit_loss
 from seqkern.solvers.svm.libsvm import (
     SOON,
     LibsvmSolver,
@@ -92,9 +94,12 @@ class NuSVC(LibsvmSolver, BinarySolver):
     """
 
     name = "nusvc"
-    gives_bounds = True
-    fit_products = 40.0
     summary = "Support vector machine in which nu bounds the share of training errors."
+    declared = LibsvmSolver.declared.but(
+        bounds=True,
+        search=Search({"nu": [0.03, 0.1, 0.2, 0.3]}, order=("-nu",)),
+        effort=Effort(copies=0.0, products=40.0),
+    )
 
     nu: float = real(
         default=0.3,
@@ -132,15 +137,6 @@ class NuSVC(LibsvmSolver, BinarySolver):
                 f"at most 2 · {least} / {total} = {2 * least / total:.4g}",
                 remedy="give a smaller nu, or solver csvc",
             )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of nu that a search tries."""
-        return {"nu": [0.03, 0.1, 0.2, 0.3]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−ν,): more margin errors give smoother decisions."""
-        return (-float(self.nu),)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -234,7 +230,7 @@ AT_ORIGIN = (
 )
 
 
-class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
+class OneClassSVM(LibsvmSolver, BinarySolver):
     r"""One-class SVM: the region of one class; a decision below zero is outside.
 
     Without labels it learns all rows. With two classes it learns the members of ``classes_[1]``, the positives, and
@@ -282,10 +278,14 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
     """
 
     name = "one_class_svm"
-    gram_copies = 1.0
-    fit_products = 6.0
-    sets_threshold = True
     summary = "One-class support vector machine: learns the region of the positives alone."
+    declared = LibsvmSolver.declared.but(
+        rows=True,
+        operator=True,
+        own_threshold=True,
+        search=Search({"nu": [0.01, 0.03, 0.1, 0.3, 0.5]}, order=("-nu",)),
+        effort=Effort(copies=1.0, products=6.0),
+    )
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")
 
     nu: float = real(
@@ -300,15 +300,6 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
         doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the "
         "mean diagonal of K, is below this.",
     )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of nu that a search tries."""
-        return {"nu": [0.01, 0.03, 0.1, 0.3, 0.5]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−ν,): more outliers give smoother boundaries."""
-        return (-float(self.nu),)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -351,11 +342,6 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
         }
         return to_tolerance(report, self.tol)
 
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether rows of a matrix in a file are accepted: always."""
-        return True
-
     def _solve(self, own: Floats | GramRows, rows: Ints, unit: float, limit: int) -> dict[str, Any]:
         """Run LIBSVM's algorithm on the Gram matrix of some records."""
         # imported here: prediction does not need it
@@ -387,11 +373,9 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
         ones, total = np.ones(len(rows)), self.nu * len(rows)
         width = total * float(np.mean(own.squares))
         loss = Hinge(ones, ones, margin=0.0, total=total, width=width if width > 0 else 1.0)
-        found, self.dual_coef_, report = self._learn(own, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
+        report = fit_loss(self, own, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
         self.support_ = rows[self.support_].astype(np.int64)
-        # the smoothed loss hardly bounds ρ where ν is near 1
-        self.intercept_ = best_bias(found.decisions - found.bias, ones, ones, margin=0.0, total=total)
-        return {**report, "objective": -found.dual, "n_learned": len(rows)}
+        return {**report, "n_learned": len(rows)}
 
     def _length(self, own: Floats | GramRows, rows: Ints, unit: float) -> float:
         """Return the length of the mean of the support vectors, in units of the typical length of a vector."""

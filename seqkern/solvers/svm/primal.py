@@ -1,6 +1,6 @@
 """Linear classification of very many samples in the primal, with squared hinge loss or least squares."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -11,15 +11,16 @@ from seqkern.core.errors import GramError
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import choice
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Array, Arrays, Floats, Header, Ints
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.kernel_operator import KernelOperator, Table
-from seqkern.solvers.capabilities import Variances
-from seqkern.solvers.contract import AnyClassSolver, Solver, count_rows
-from seqkern.solvers.expansion import take_rows, weighted_sums
+from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
+from seqkern.solvers.contract import AnyClassSolver, count_rows, stored
+from seqkern.solvers.costs import Effort
+from seqkern.solvers.expansion import operator_sums, take_rows, weighted_sums
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
-from seqkern.solvers.products.on_products import OnProducts
-from seqkern.solvers.shared import SearchesCost, class_weights, cost, factors_of_codes, limit, tolerance
+from seqkern.solvers.products.on_products import fit_on_products
+from seqkern.solvers.shared import class_weights, cost, factors_of_codes, limit, tolerance
 
 # Products with the rows of a feature matrix (dense, sparse or in blocks) in single passes.
 #
@@ -503,7 +504,7 @@ LOSSES: dict[str, Callable[[Floats, Floats], Loss]] = {
 }
 
 
-class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
+class PrimalSVC(AnyClassSolver):
     r"""Support vector machine with squared errors, trained in the primal on features.
 
     With several classes there is one classifier for each against the rest; all are trained at once, on the same passes
@@ -566,13 +567,17 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     """
 
     name = "primal_svc"
-    fit_products = 500.0
-    fit_growth = 0.5
     summary = "Support vector machine with squared errors on features, for hundreds of thousands of records."
+    learned = stored(coef="coef_", intercept="intercept_")
+    declared = Traits(
+        sparse=True,
+        blocks=True,
+        operator=True,
+        selects=False,
+        search=SEARCH_COST,
+        effort=Effort(products=500.0, growth=0.5),
+    )
     input: ClassVar[str] = "features"
-    accepts_sparse = True
-    accepts_blocks: ClassVar[bool] = True
-    selects: ClassVar[bool] = False
 
     C: float = cost("C, the cost of a squared error.")
     loss: Literal["squared_hinge", "squared", "logistic"] = choice(
@@ -589,16 +594,6 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
     )
 
-    @property
-    def margin(self) -> float | None:  # type: ignore[override]  # constant of other solvers
-        """1 for a hinge loss: samples beyond the margin have no influence."""
-        return 1.0 if self.loss == "squared_hinge" else None
-
-    @property
-    def iterative(self) -> bool:
-        """Whether the fit iterates until `tol`; least squares take about one step."""
-        return self.loss != "squared"
-
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
@@ -609,17 +604,10 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
             cls(loss="logistic", tol=1e-9),
         ]
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit, starting from the weights of `previous` for another C, if on the same samples; see `fit`."""
-        if isinstance(K, KernelOperator) or self.loss == "logistic":
-            return super().fit_after(previous, K, y, groups)
-        self._previous = previous if type(previous) is type(self) else None
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            del self._previous
+    @property
+    def traits(self) -> Traits:
+        """Traits of the class; only with the hinge loss samples beyond the margin have no influence."""
+        return self.declared.but(margin=1.0 if self.loss == "squared_hinge" else None)
 
     def _fit(self, K: Any, y: Ints) -> dict[str, Any]:
         """Train the classifiers of all classes."""
@@ -632,20 +620,24 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         if self.loss == "logistic":
             return self._fit_rows(FeatureOperator(rows), signs, costs)
         with one_thread():
-            start = self._begin(rows, len(own))
+            start, conditioner = self._left("weights"), self._left("conditioner")
+            if start is None or start.shape != (len(own), rows.shape[1]):
+                start = conditioner = None
+            if conditioner is None:
+                conditioner = make_conditioner(rows)
             classifiers = PrimalClassifiers(
                 rows,
-                self._conditioner,
+                conditioner,
                 signs,
                 np.broadcast_to(costs, signs.shape),
                 squared=self.loss == "squared",
                 start=start,
             )
             certificate, steps = classifiers.run(self.tol, self.max_iter)
-        self._conditioner.release()
-        if not hasattr(self, "_previous"):
-            del self._conditioner  # no fit will come after this one
-        self._weights = classifiers.weights
+        conditioner.release()
+        self._warm = {"weights": classifiers.weights}
+        if hasattr(self, "_before"):  # another fit may come after this one
+            self._warm |= {"conditioner": conditioner}
         weights = classifiers.weights[:, :-1]
         self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
         self.coef_ = np.ascontiguousarray(weights[:, self.support_])
@@ -662,18 +654,16 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         """Train the classifiers of all classes on products with K."""
         losses = [LOSSES[self.loss](one, costs) for one in signs]
         most = self.max_iter if isinstance(K, FeatureOperator) else PRODUCTS * self.max_iter
-        found = self._minimise(K, losses, self.tol, most)
-        coefficients = np.stack([one.coefficients for one in found])
-        self._keep_vectors(K, coefficients)
-        self.coef_ = np.ascontiguousarray(coefficients[:, self.support_])
+        found, report = fit_on_products(self, K, losses, self.tol, most)
+        self.coef_ = np.ascontiguousarray(np.stack([one.coefficients for one in found])[:, self.support_])
         self.intercept_ = np.array([one.bias for one in found])
-        return self._summary_of_minima(found, self.tol)
+        return report
 
     def _fit_rows(self, K: FeatureOperator, signs: Floats, costs: Floats) -> dict[str, Any]:
         """Train the classifiers of all classes on products with X Xᵀ, and set the weights of the features."""
         report = self._fit_products(K, signs, costs)
         weights = np.stack([self._vectors.weights(one) for one in self.coef_])
-        del self._vectors
+        self._vectors = None
         self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
         self.coef_ = np.ascontiguousarray(weights[:, self.support_])
         return report
@@ -685,19 +675,10 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         own = np.exp(-np.logaddexp(0, -decisions))
         return np.stack([1 - own, own], axis=1) if own.ndim == 1 else own / own.sum(axis=1, keepdims=True)
 
-    def _begin(self, rows: Rows, n_classifiers: int) -> Floats | None:
-        """Set the preconditioner, and return the initial weights: the previous solver's, or None."""
-        previous = getattr(self, "_previous", None)
-        start, conditioner = (getattr(previous, name, None) for name in ("_weights", "_conditioner"))
-        if start is None or start.shape != (n_classifiers, rows.shape[1]):
-            start, conditioner = None, None
-        self._conditioner = make_conditioner(rows) if conditioner is None else conditioner
-        return start
-
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions w·φ + b of each classifier, (m, classes), or (m,) for two classes."""
         if isinstance(K, KernelOperator):
-            out = np.stack([self._sums(K, one) for one in self.coef_], axis=1) + self.intercept_
+            out = np.stack([operator_sums(self, K, one) for one in self.coef_], axis=1) + self.intercept_
         elif isinstance(K, FeatureBlocks) or is_sparse(K):
             weights = np.zeros((K.shape[1], len(self.coef_)))
             weights[columns] = self.coef_.T
@@ -720,16 +701,3 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     def weights_by_class(self) -> Floats | None:
         """Return the weights of the features of `support_` in the classifier of each class; None for two classes."""
         return self.coef_ if len(self.coef_) > 1 else None
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the weights and the intercepts."""
-        return {}, {"coef": self.coef_, "intercept": self.intercept_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Drop the warm-start data."""
-        state = super().__getstate__()
-        return {key: value for key, value in state.items() if key not in ("_weights", "_conditioner", "_previous")}

@@ -1,6 +1,6 @@
 """The C-SVM, with soft or hard margin: LIBSVM's quadratic program, and its algorithm."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -8,19 +8,20 @@ from seqkern.core.parameters import changed, choice
 from seqkern.core.types import Array, Floats
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import SEARCH_COST
 from seqkern.solvers.contract import BinarySolver
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import SquaredHinge
-from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost
+from seqkern.solvers.products.losses import Hinge, SquaredHinge
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, fit_loss
+from seqkern.solvers.shared import class_factors, class_weights, cost
 from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmSolver, on_rows, share_of, to_tolerance, violation
-from seqkern.solvers.svm.squares import FitsSquares
 
 if TYPE_CHECKING:
     from seqkern.solvers.capabilities import LeaveOneOut
 
 
-class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
+class CSVC(LibsvmSolver, BinarySolver):
     r"""Support vector machine (C-SVM) on a Gram matrix; infinite C gives a hard margin.
 
     Attributes
@@ -81,11 +82,15 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
     """
 
     name = "csvc"
-    gives_bounds = True
-    margin: ClassVar[float | None] = 1.0
-    fit_products = 20.0
-    fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
+    declared = LibsvmSolver.declared.but(
+        rows=True,
+        operator=True,
+        bounds=True,
+        margin=1.0,
+        search=SEARCH_COST,
+        effort=Effort(copies=0.0, products=20.0, growth=0.2),
+    )
 
     C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
     class_weight: dict | str | None = class_weights()
@@ -93,11 +98,6 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
         default="linear", doc="Whether C is the cost of the sum of the margin errors, or of their squares."
     )
     max_iter: int = changed(default=10_000_000, doc="Maximum number of iterations; by default LIBSVM's own limit.")
-
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether rows of a matrix in a file are accepted: only with a finite C."""
-        return bool(np.isfinite(self.C)) and not self.squares
 
     @property
     def squares(self) -> bool:
@@ -118,10 +118,9 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
         """Run LIBSVM's algorithm and measure its solution; on an operator, minimise on products."""
         cost = self._costs(y)
         if self.squares:
-            return self._fit_squared(K, SquaredHinge(y, cost))
+            return self._fit_smooth(K, SquaredHinge(y, cost))
         if isinstance(K, KernelOperator):
-            self.dual_coef_, report = self._learn_hinge(K, y, cost, self.tol, min(self.max_iter, MOST_PRODUCTS))
-            return report
+            return fit_loss(self, K, Hinge(y, cost), self.tol, min(self.max_iter, MOST_PRODUCTS))
         if np.isinf(self.C):
             # imported here: it slows start-up, and prediction does not need it
             from seqkern.solvers.svm.hulls import not_separable
@@ -141,7 +140,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
 
     def leave_one_out(self, K: Any, y: Array, *, limited: bool = True) -> "LeaveOneOut | None":
         """Return span, ξα estimate, and the bound by radius and margin."""
-        if not self.gives_bounds or not isinstance(K, np.ndarray):
+        if not self.traits.bounds or not isinstance(K, np.ndarray):
             return None
         # imported here: prediction does not need it
         from seqkern.solvers.svm.leave_one_out import leave_one_out
@@ -153,13 +152,6 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
             ridge = 0.5 / cost
             K, cost, decisions = K + np.diag(ridge), np.full(len(K), np.inf), decisions + signs * ridge * alpha
         return leave_one_out(K, alpha, signs, cost, decisions, limited=limited)
-
-    def _fit_squared(self, K: Any, loss: SquaredHinge) -> dict[str, Any]:
-        """Minimise the squared hinge loss on a matrix or on products."""
-        if isinstance(K, KernelOperator):
-            found, self.dual_coef_, report = self._learn(K, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
-            return {**report, "objective": -found.dual}
-        return self._fit_squares(K, loss, self.tol, self.max_iter)
 
     def _by_pairs(self, K: Floats | GramRows, y: Floats, cost: Floats, most: int) -> dict[str, Any]:
         """Run LIBSVM's algorithm for at most `most` iterations; the first class comes first, as in LIBSVM."""
