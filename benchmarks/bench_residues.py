@@ -81,7 +81,7 @@ def training(entry, n_components, approximation="nystroem", memory=None):
     right = (solver.predict(new) == y[test]).mean()
     yield "predict", lap(), f"{len(test)} residues, Q3 {right:.4f}"
     solver = None
-    for C in PrimalSVC.default_grid()["C"]:
+    for C in PrimalSVC.declared.search.grid["C"]:
         solver = PrimalSVC(C=C).fit_after(solver, blocks, y[train])
     yield "fit the grid of C", lap(), ""
 

@@ -141,7 +141,7 @@ def unlabelled():
                 for seed in SEEDS:
                     known = np.zeros(len(y), dtype=bool)
                     known[pool[first(y[pool], size, np.random.default_rng(seed))]] = True
-                    takes = make_solver(grid[0], "binary").accepts_unlabelled
+                    takes = make_solver(grid[0], "binary").traits.unlabelled
                     rows = np.sort(pool) if takes else np.flatnonzero(known)
                     fitted = trained(K, labels_of(y, known), grid, rows)
                     scores.append(roc_auc(truth, fitted.decision_function(new[:, rows])))

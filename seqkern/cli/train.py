@@ -193,7 +193,7 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
     yield "solver", spec_text(record["solver"]) if searched else args.solver
-    if model.solver.gives_variances:
+    if model.solver.traits.variances:
         for name, value in model.solver.best_params_.items():
             yield "", f"{name}: {value:.4g}, of the greatest likelihood"
     own = record["report"].get("predictor")  # of solver selected

@@ -21,5 +21,9 @@ Targets = npt.NDArray[Any] | None
 """What a solver or a kernel learns: class codes, signs or numbers; None without labels."""
 Header = dict[str, Any]
 """The JSON part of a stored object."""
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 Arrays = dict[str, npt.NDArray[Any]]
 """The arrays of a stored object, by name."""

@@ -488,7 +488,7 @@ def check_bound(
         )
     for spec in specs:
         solver = make_solver(spec, kind, classes) if classes else make_solver(spec, kind)
-        if not solver.gives_bounds:
+        if not solver.traits.bounds:
             raise ParameterError(
                 f"solver {solver.name!r} has no bound for the inner metric {metric!r}",
                 remedy="choose csvc or nusvc, or another inner metric, such as auc",

@@ -48,7 +48,7 @@ from seqkern.methods.model import Decisions
 from seqkern.methods.sources import Block, Callbacks, FitData
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import Data as Samples
-from seqkern.solvers.contract import ConstantColumnWarning
+from seqkern.solvers.checking import ConstantColumnWarning
 from seqkern.solvers.costs import BOUNDS
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _bounds(fitted: FittedMethod) -> dict[str, Any]:
     """Return the solver's bounds of the leave-one-out error, if any, with the reason for a missing bound."""
     kernel = fitted.source.kernel
     learned = fitted.source.learns or (kernel is not None and kernel.data_dependent)
-    if learned or not fitted.solver.gives_bounds or fitted.y is None:  # a kernel that learns has seen what is left out
+    if learned or not fitted.solver.traits.bounds or fitted.y is None:  # a kernel that learns has seen what is left out
         return {}
     found = fitted.solver.leave_one_out(fitted.block.train, fitted.y)
     if found is None:
@@ -219,7 +219,7 @@ def _feature_tables(
         tested = significance_record(significance, solver, fitted.block.train, fitted.y, fitted.search.seed)
     features = chosen_features(solver, kernel, source.X, classes, tested)
     intervals = interval_rows(solver, kernel, source.X, classes)
-    if not (selection_bias and solver.selects):
+    if not (selection_bias and solver.traits.selects):
         return features, intervals, []
     labels = fitted.data.labels
     targets = labels.take(split.test).targets()

@@ -42,7 +42,7 @@ def chosen_features(
     """
     columns, weights = ranked_features(solver)
     names = None
-    if not solver.selects:
+    if not solver.traits.selects:
         if not 0 < len(columns) <= MOST_LISTED or weights[0] is None:
             return []
         names = known_names(kernel, X)
@@ -163,7 +163,7 @@ class FeatureModel(Model):
 
     def _vectors(self, X: "Samples") -> Any:
         """Return the features of samples used by the solver; as FeatureBlocks if it uses all in this form."""
-        if self.solver.accepts_blocks:
+        if self.solver.traits.blocks:
             blocks = self.kernel.feature_blocks(X)
             if blocks.sparse is None and np.array_equal(self.features, np.arange(blocks.shape[1])):
                 return blocks

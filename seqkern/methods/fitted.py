@@ -236,7 +236,7 @@ def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str =
     searched = choice.scores.shape[1] > 0
     if not searched and not unequal(labels):
         return None
-    if solver.sets_threshold:
+    if solver.traits.own_threshold:
         return None
     if isinstance(choice.spec.get("class_weight"), Mapping):  # these weights say what errors cost
         return None
@@ -368,7 +368,7 @@ class FittedMethod:
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
         variances = None
-        if self.solver.gives_variances and block.test_diagonal is not None:
+        if self.solver.traits.variances and block.test_diagonal is not None:
             variances = self.solver.variances(block.test, block.test_diagonal)
         probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
         return Decisions(decisions, predicted, probabilities, variances)
@@ -431,7 +431,7 @@ class FittedMethod:
         else:
             made = self._model_of_samples(kernel, X, about)
             # variances need the support sequences
-            if self.source.gives == "operator" and not keep_support and not self.solver.gives_variances:
+            if self.source.gives == "operator" and not keep_support and not self.solver.traits.variances:
                 scale = self.block.train.scale if kernel.normalize else None  # known, but costly to compute again
                 made = smaller(made, None if scale is None else scale[self._required_rows()])
         residues = self.data.residues
@@ -446,7 +446,7 @@ class FittedMethod:
         labels, search = self.labels, self.search
         unlabelled = int(np.count_nonzero(~labels.used()))
         recognised, means = {}, {}
-        if labels.kind == "real" and self.solver.gives_variances:
+        if labels.kind == "real" and self.solver.traits.variances:
             fitted = self.solver.decision_function(self.block.train)
             means = {MEANS_KEY: {"least": float(fitted.min()), "greatest": float(fitted.max())}}
         if labels.kind not in ("real", "none"):

@@ -181,7 +181,7 @@ class Method:
     @functools.cached_property
     def accepts_operator(self) -> bool:
         """Whether all solvers also accept products with the kernel matrix, for which there are no bounds."""
-        return self.search.metric not in BOUNDS and all(solver.accepts_operator for solver in self.solvers)
+        return self.search.metric not in BOUNDS and all(solver.traits.operator for solver in self.solvers)
 
     @functools.cached_property
     def accepts_unlabelled(self) -> bool:
@@ -190,13 +190,13 @@ class Method:
         All solvers must accept them; kernels that are fitted to labels, and layers, do not.
         """
         fitted = any(kernel is not None and kernel.data_dependent for kernel in self.kernels.values())
-        return not fitted and not self.layers and all(solver.accepts_unlabelled for solver in self.solvers)
+        return not fitted and not self.layers and all(solver.traits.unlabelled for solver in self.solvers)
 
     @functools.cached_property
     def accepts_rows(self) -> bool:
         """Whether all solvers can be fitted on rows of a stored Gram matrix; clusters and bounds need the matrix."""
         needs_matrix = self.search.clusters is not None or self.search.metric in BOUNDS
-        return not needs_matrix and all(solver.accepts_rows for solver in self.solvers)
+        return not needs_matrix and all(solver.traits.rows for solver in self.solvers)
 
     @property
     def without_matrix(self) -> str:
@@ -254,7 +254,7 @@ class Method:
         """
         if self.inner_folds > 0 or (self.threshold is None and unequal(labels)):
             return True
-        return any(solver.accepts_groups for solver in self.solvers)
+        return any(solver.traits.groups for solver in self.solvers)
 
     def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
         """Return the Gram transforms of a kernel, not fitted.

@@ -45,7 +45,7 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.products.on_products import EXPECTED_PRODUCTS
+from seqkern.solvers.costs import EXPECTED_PRODUCTS
 from seqkern.solvers.solver_specs import build_solver
 
 # The solver's input for a training set, and for the samples that a solver fitted on it classifies.
@@ -798,8 +798,8 @@ def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
     """
     solvers = [build_solver(spec) for spec in specs]
     return {
-        "sparse": all(solver.accepts_sparse for solver in solvers),
-        "blocks": all(solver.accepts_blocks for solver in solvers),
+        "sparse": all(solver.traits.sparse for solver in solvers),
+        "blocks": all(solver.traits.blocks for solver in solvers),
     }
 
 

@@ -422,7 +422,7 @@ class _Training(Callbacks):
         self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
         """Warn if a solver that needs a positive semi-definite matrix gets one that is not."""
-        if not solver.needs_semidefinite or kernel is None or kernel.positive_semidefinite:
+        if not solver.traits.semidefinite or kernel is None or kernel.positive_semidefinite:
             return
         if not isinstance(K, np.ndarray):  # of products the operator knows the eigenvalues
             return

@@ -147,8 +147,8 @@ def test_a_plateau_is_left_by_a_decade():
 
 def test_default_grids_lie_within_their_limits():
     for name, solver in SOLVERS.classes.items():
-        values = solver.default_grid()
-        for parameter, (low, high) in solver.search_limits().items():
+        values = solver.declared.search.grid
+        for parameter, (low, high) in solver.declared.search.limits.items():
             assert low <= min(values[parameter]), (name, parameter)
             assert max(values[parameter]) <= high, (name, parameter)
 
