@@ -73,7 +73,7 @@ def check_wanted(entry: Mapping[str, Any] | None, kernel: Kernel, made: Mapping[
     # imported here to keep --help fast
     from seqkern.formats.profiles import TRACKS
 
-    wanted = [track for track in kernel.tracks if track in TRACKS]
+    wanted = [track for track in kernel.traits.tracks if track in TRACKS]
     if entry and not wanted:
         raise ParameterError(
             f"the kernel {kernel.name!r} reads no profiles", remedy="remove --profiles and --search-profiles"
@@ -243,7 +243,7 @@ def read_tracks(
 
     profiles = profiles_of(args)
     check_wanted(profiles, kernel, made)
-    known = [name for name in kernel.tracks if name not in TRACKS]
+    known = [name for name in kernel.traits.tracks if name not in TRACKS]
     names = [name for name, _ in args.track]
     for i, name in enumerate(names):
         if name in TRACKS:

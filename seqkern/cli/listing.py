@@ -95,7 +95,7 @@ class Solvers:
         print("A parameter that is itself a solver takes a name, binary=csvc, or a specification in parentheses,")
         print("binary=(csvc:C=1). seqkern solvers NAME shows one in full.\n")
         for cls in SOLVERS.classes.values():
-            grid = ", ".join(f"{name} in {values}" for name, values in cls.default_grid().items())
+            grid = ", ".join(f"{name} in {values}" for name, values in cls.declared.search.grid.items())
             print(entry(cls, f"{_taken(cls)}; {_targets(cls)}", *([f"searched by default: {grid}"] if grid else [])))
         print("Feature selectors, for the solver selected. Configuration: selector: {selector: golub}; command line:")
         print("selected:selector=golub,predictor=csvc or selector=(psvm:ranking=leave_one_out).\n")
@@ -120,7 +120,7 @@ def traits(cls: type[Kernel]) -> str:
     >>> traits(SpectrumKernel)
     'input: sequences; positive semi-definite'
     """
-    takes = _class_trait(cls, "accepts") or cls.accepts_words
+    traits = cls.traits
     definite = {
         True: "positive semi-definite",
         False: "not positive semi-definite",
@@ -131,14 +131,8 @@ def traits(cls: type[Kernel]) -> str:
         False: [],
         None: ["fitted on the training set for some parameters only"],
     }
-    words = [definite[_class_trait(cls, "positive_semidefinite")], *learns[_class_trait(cls, "data_dependent")]]
-    return "; ".join([f"input: {takes}", *words])
-
-
-def _class_trait(cls: type, name: str) -> Any:
-    """Return a class attribute, or None for a property, whose value depends on the instance."""
-    value = inspect.getattr_static(cls, name)
-    return None if isinstance(value, property) else value
+    words = [definite[traits.positive_semidefinite], *learns[traits.data_dependent]]
+    return "; ".join([f"input: {traits.accepts or traits.accepts_words}", *words])
 
 
 def _taken(cls: Any) -> str:

@@ -125,7 +125,7 @@ def _load(args: argparse.Namespace) -> Model:
             file=args.model,
             remedy="give a model of whole sequences",
         )
-    if model.kernel.of_several:
+    if model.kernel.traits.of_several:
         raise ModelError(
             f"compares several sequences ({', '.join(model.sequence_views)}), which motifs does not support",
             file=args.model,

@@ -134,7 +134,7 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         refuse_part(args, "tables of features", "remove it")
         refuse_unused(args, OF_TABLE, {**dict.fromkeys(FASTA_POLICIES), "strip_gaps": False})
         names = cast("FeatureTable", model.support).columns
-        yield read_table(args.fasta, names, missing=model.kernel.accepts_missing)
+        yield read_table(args.fasta, names, missing=model.kernel.traits.accepts_missing)
         return
     with_letters = read_tracks(args, model.kernel, model.record.get("profiles"))
     with_views = read_views(args, model.kernel, of_residues="residues" in model.record)
@@ -233,7 +233,7 @@ def _warn_of_genome(model: Model, X: SequenceSet, args: argparse.Namespace) -> N
 def _check_windows(model: Model, X: SequenceSet) -> None:
     """Raise SequenceError for a record whose length differs from the training windows."""
     window = model.window
-    if window is None or not model.kernel.equal_lengths:
+    if window is None or not model.kernel.traits.equal_lengths:
         return
     other = X.lengths != window.length
     if other.any():

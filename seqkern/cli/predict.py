@@ -70,7 +70,7 @@ def load_several(args: argparse.Namespace) -> dict[str, Model]:
         first = next(iter(models.values()), model)
         if not isinstance(model, Model) or model.alphabet is None:
             raise ModelError("does not classify whole sequences", file=one.word, remedy="leave it out")
-        if model.kernel.tracks or model.kernel.views:
+        if model.kernel.traits.tracks or model.kernel.traits.views:
             raise ModelError("needs tracks or views", file=one.word, remedy="apply it alone")
         if any(getattr(model, name) != getattr(first, name) for name in ("alphabet", "policies", "window")):
             raise ModelError(f"reads other sequences than {given[0].word}", file=one.word, remedy="apply it alone")
@@ -200,7 +200,7 @@ def _check_interval(args: argparse.Namespace, *models: Model | ResidueModel) -> 
     if args.interval is None:
         return
     check_real("interval", args.interval, 0, 1, open_low=True, open_high=True)
-    gives = any(isinstance(one, Model) and one.kind == "real" and one.solver.gives_variances for one in models)
+    gives = any(isinstance(one, Model) and one.kind == "real" and one.solver.traits.variances for one in models)
     if not gives or args.scan is not None:
         raise ModelError(
             "gives no prediction intervals",
@@ -269,7 +269,7 @@ def _columns(model: Model) -> list[str]:
     from seqkern.methods.scan import decision_columns
 
     more = []
-    if model.solver.gives_variances:
+    if model.solver.traits.variances:
         more = ["sd", "lower", "upper"] if model.kind == "real" else ["sd"]
         if model.kind == "binary" and model.calibration is None:
             more = ["probability", *more]

@@ -160,7 +160,7 @@ def read_given(args: argparse.Namespace, kernel: Kernel, policies: Mapping[str, 
     """Return unlabelled samples with several sequences for a kernel; None if the arguments name none."""
     entry = several_entry(args)
     if not getattr(args, "dataset", None):  # which has its own
-        check_names(args, kernel.sequence_views)
+        check_names(args, kernel.traits.sequence_views)
     if not entry:
         return None
     # imported here to keep --help fast
@@ -222,7 +222,7 @@ def _view(text: str) -> tuple[str, str | dict[str, str]]:
 def views_of(args: argparse.Namespace, kernel: Kernel) -> dict[str, str | dict[str, str]]:
     """Return the vector views for the data-set entry ``views``, in the order of the kernel; empty if it reads none."""
     sequences = sequence_files(args)
-    wanted = [name for name in kernel.views if name not in kernel.sequence_views]
+    wanted = [name for name in kernel.traits.views if name not in kernel.traits.sequence_views]
     names = [name for name, _ in args.view]
     for i, name in enumerate(names):
         if name in names[:i]:

@@ -17,6 +17,7 @@ from seqkern.cli.common import add_significance, log_counts, naming_file, polici
 from seqkern.cli.cv import add_outer_folds
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, is_auto_text, searches
 from seqkern.cli.wrong_files import same_in_two_classes
+from seqkern.kernels.feature_transforms.transformed import feature_transforms
 
 if TYPE_CHECKING:
     from seqkern.cli.cv import CrossValidated
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from seqkern.methods.method import Method
     from seqkern.methods.model import Model
     from seqkern.methods.residue_model import ResidueModel
-    from seqkern.methods.training import TrainingData
+    from seqkern.methods.sources import FitData
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.dataset import Dataset
@@ -188,12 +189,12 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
     yield "kernel", f"{record['kernel']}, of {args.kernel}" if chosen else args.kernel
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
-    transforms: list[Any] = [*model.kernel.feature_transforms(), *model.transforms]
+    transforms: list[Any] = [*feature_transforms(model.kernel), *model.transforms]
     for transform in transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
     yield "solver", spec_text(record["solver"]) if searched else args.solver
-    if model.solver.gives_variances:
+    if model.solver.traits.variances:
         for name, value in model.solver.best_params_.items():
             yield "", f"{name}: {value:.4g}, of the greatest likelihood"
     own = record["report"].get("predictor")  # of solver selected
@@ -464,7 +465,7 @@ def run(args: argparse.Namespace) -> None:
             policies=policies_of(args),
             notes=notes,
             keep_support=keep,
-            finished=done,
+            fit_cache=done,
             significance=args.significance,
             **limits,
         )
@@ -604,7 +605,7 @@ def _check_features(args: argparse.Namespace, method: Method) -> None:
         )
 
 
-def _check_listed(args: argparse.Namespace, data: TrainingData) -> None:
+def _check_listed(args: argparse.Namespace, data: FitData) -> None:
     """Raise ParameterError if features are to be listed but are replaced by products with the kernel matrix."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError

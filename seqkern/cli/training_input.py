@@ -156,7 +156,7 @@ def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, 
 def why_left_out(method: Method) -> str:
     """Return a clause with the reason why a method leaves out unlabelled records."""
     for solver in method.solvers:
-        if not solver.accepts_unlabelled:
+        if not solver.traits.unlabelled:
             return f"solver {solver.name!r} does not learn from them"
     return "kernels that are fitted to each training set do not use them"
 
@@ -446,7 +446,7 @@ def _suiting(request: TrainingRequest, given: Input, n_choices: int) -> Method:
         entries = _transformed(args, _named(grid)) if len(grid) > 1 else entries
     elif request.method is not None:
         return request.method
-    accepts_operator = build_solver(LARGE_SOLVER).accepts_operator
+    accepts_operator = build_solver(LARGE_SOLVER).traits.operator
     implicit = all(entry.gives("implicit", accepts_operator) for entry in entries)
     return _method(args, entries, args.solver or default_solver(labels.kind, len(given.X), implicit))
 
@@ -503,16 +503,16 @@ def read_input(request: TrainingRequest) -> Input:
     if args.similar_by is not None and not several:
         raise ParameterError("--similar-by needs several sequences", remedy="remove it, or add --sequences")
     source = ", ".join(given_files(args))
-    of_table = not several and bool(kernels) and kernels[0].accepts == "features" and len(args.fasta) == 1
+    of_table = not several and bool(kernels) and kernels[0].traits.accepts == "features" and len(args.fasta) == 1
     for kernel in kernels:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
-        missing = all(kernel.accepts_missing for kernel in kernels)
+        missing = all(kernel.traits.accepts_missing for kernel in kernels)
         dataset = table_dataset(args, real_labels(request.solvers), missing=missing)
         dataset = _as_regression(dataset, request, lambda kind: table_dataset(args, kind, missing=missing))
         X: Samples = dataset.X
     else:
-        reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(args)
+        reading = max(kernels, key=lambda kernel: len(kernel.traits.tracks)) if kernels else _reads_annotation(args)
         with_tracks = read_tracks(args, reading)
         alphabet = next((kernel.alphabet for kernel in kernels if kernel.alphabet), None)
         dataset = _several(request, several, alphabet) if several else _dataset(request, alphabet)
@@ -533,9 +533,11 @@ def _views(args: argparse.Namespace, entries: Sequence[KernelEntry]) -> dict[str
     """Return the entry of the views that the kernels read; without kernels, all views given."""
     kernels = [entry.kernel for entry in entries]
     for kernel in kernels:
-        check_names(args, kernel.sequence_views)
+        check_names(args, kernel.traits.sequence_views)
     if kernels:
-        return views_of(args, max(kernels, key=lambda kernel: len(kernel.views) - len(kernel.sequence_views)))
+        return views_of(
+            args, max(kernels, key=lambda kernel: len(kernel.traits.views) - len(kernel.traits.sequence_views))
+        )
     sequences = sequence_files(args)
     return {name: file for name, file in args.view if name not in sequences}
 

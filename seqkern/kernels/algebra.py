@@ -278,12 +278,12 @@ class SumKernel(PartParameters, CompositeKernel):
     @capability
     def implicit(self) -> Products:
         """The weighted sum of the parts' feature vectors."""
-        return self._products("implicit", self._sum)
+        return self._products_of_parts("implicit", self._sum)
 
     @capability
     def operator(self) -> Products:
         """The weighted sum of the parts' products."""
-        return self._products("operator", self._sum)
+        return self._products_of_parts("operator", self._sum)
 
     def _sum(self, parts: list[Products], X: Any) -> KernelOperator:
         made = [part(X) for part in parts]

@@ -66,7 +66,7 @@ class LackingError(ParameterError):
         self.capability, self.advice = capability, advice
 
     @property
-    def remedy(self) -> str:  # type: ignore[override]  # made when it is shown: it imports all kernels
+    def remedy(self) -> str:  # made when it is shown: it imports all kernels
         """The advice, and the names of the kernels that have the capability for some parameters."""
         able = [n for n, cls in KERNELS.classes.items() if any(getattr(one, self.capability) for one in cls.examples())]
         return f"{self.advice}{', '.join(able)}"
@@ -76,7 +76,7 @@ class LackingError(ParameterError):
         pass
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ParameterError(self.problem, remedy=self.remedy).__reduce__()
+        return ParameterError, (str(self.problem),), {"remedy": self.remedy}
 
 
 class Absent:

@@ -108,7 +108,9 @@ class CompositeKernel(Kernel):
             of_several=any(part.of_several for part in parts),
             data_dependent=any(part.data_dependent for part in parts) if learns is None else learns,
             definite=definite,
-            **{name: all_of(name) for name in ("tracks", "views", "sequence_views")},
+            tracks=all_of("tracks"),
+            views=all_of("views"),
+            sequence_views=all_of("sequence_views"),
         )
 
     @property  # type: ignore[misc]  # here it follows from the parts
@@ -170,7 +172,7 @@ class CompositeKernel(Kernel):
         check_vanished(self, X.ids, self._nonzero(diagonals), combined)
         return PreparedParts(parts, combined)
 
-    def _products(self, name: str, make: Callable[[list[Any], Any], KernelOperator]) -> Products:
+    def _products_of_parts(self, name: str, make: Callable[[list[Any], Any], KernelOperator]) -> Products:
         """Return the Products that `make` makes from the parts' own and the samples as the parts see them."""
         for part in self._given():
             given(getattr(part, name))
@@ -198,13 +200,13 @@ class CompositeKernel(Kernel):
         )
 
 
-class ThroughKernel(Kernel):
+class ThroughKernel:
     """Mixin of kernels whose values are another kernel's, on the one prepared set in their `PreparedParts`."""
 
     @property
     def _through(self) -> Kernel:
         """The other kernel: by default the fitted base kernel."""
-        return self.bases[0]
+        return self.bases[0]  # type: ignore[attr-defined]  # of a composite kernel
 
     def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         return diagonals[0]

@@ -37,7 +37,6 @@ from seqkern.kernels.blocks import check_block, check_squares, fill, without_war
 from seqkern.kernels.capabilities import Absent, LackingError, Products, Traits, capability
 from seqkern.kernels.features import Features, VectorForm
 from seqkern.kernels.gradients import Differentiable, Gradient
-from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.occurrences import KmerWeights, Tables
 from seqkern.kernels.prepared import Plan, Prepared, StoredForm
 from seqkern.kernels.transformer import GramTransformer
@@ -115,8 +114,10 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
     traits: ClassVar[Traits] = Traits()
     last_parameters: ClassVar[tuple[str, ...]] = LAST_PARAMETERS
     _missing_file_remedy: ClassVar[str] = "check the path"
-    _least_block_rows: int = 1  # Fewer rows of a block would waste work on the columns
-    _most_block_columns: int | None = None  # Columns of a block, if a cut costs nothing: small blocks stay in the cache
+    _least_block_rows: ClassVar[int] = 1  # Fewer rows of a block would waste work on the columns
+    _most_block_columns: ClassVar[int | None] = (
+        None  # Columns of a block, if a cut costs nothing: small blocks stay in the cache
+    )
 
     alphabet: str | Alphabet | None = fixed(None)
     normalize: bool = flag(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)).")
@@ -263,12 +264,6 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
     def _vector_form(self) -> VectorForm | None:
         """Return the kernel as a function of dense vectors, which allows fast approximations; None if it is not one."""
         return None
-
-    def _with_transforms(self, steps: list[Any]) -> "Kernel":
-        """Return the kernel after transforms of its features: by default the dot product of the features after them."""
-        made: Kernel = KERNELS.build("transformed", base=self, transforms=steps)
-        made.check_parameters()
-        return made
 
     # ---- capabilities ------------------------------------------------------------------------------
 

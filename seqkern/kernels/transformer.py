@@ -20,8 +20,6 @@ from seqkern.sequences.tables import FeatureTable, SimilarityTable
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from seqkern.kernels.capabilities import Traits
-
 
 # The training samples of a kernel, and the preparation of new samples for comparison with them.
 
@@ -78,7 +76,7 @@ class GramTransformer:
     _references: References | None = None
 
     if TYPE_CHECKING:  # members of a kernel
-        traits: ClassVar[Traits]
+        traits: ClassVar[Any]
 
         def fit(self, X: Any, y: Any = None) -> Self:
             """Learn from training data."""

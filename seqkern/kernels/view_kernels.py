@@ -109,12 +109,12 @@ class PieceKernel(ThroughKernel, CompositeKernel):
     @capability
     def implicit(self) -> Products:
         """The base kernel's feature vectors of the piece."""
-        return self._products("implicit", self._of_piece)
+        return self._products_of_parts("implicit", self._of_piece)
 
     @capability
     def operator(self) -> Products:
         """The base kernel's products on the piece."""
-        return self._products("operator", self._of_piece)
+        return self._products_of_parts("operator", self._of_piece)
 
     def _of_piece(self, parts: list[Products], X: Any) -> Any:
         with self._naming_the_piece():

@@ -13,6 +13,8 @@ from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import check_bound_kernels
+from seqkern.kernels.capabilities import required
+from seqkern.kernels.kernel import check_files
 from seqkern.kernels.kernel_specs import check_kind, gives
 from seqkern.solvers.costs import BOUNDS
 from seqkern.solvers.solver_specs import check_solver
@@ -207,8 +209,8 @@ def _check_model(
         for solver in solvers[method[1]].grid:
             if place[-1] != "variants":
                 check_solver(solver)
-            if not gives(entry.kernel, solver.input, solver.accepts_operator):
-                entry.kernel.check_implicit()
+            if not gives(entry.kernel, solver.input, solver.traits.operator):
+                required(entry.kernel, "implicit")
 
 
 Pairs = list[tuple[AnyKernel, SolverEntry]]
@@ -637,7 +639,7 @@ def _check_bounds(
         with places.within("kernels", name):
             check_bound_kernels(inner.metric, {one.name: one.kernel for one in entry.candidates})
     for solver in solvers.values():
-        if not all(one.gives_bounds for one in solver.grid):
+        if not all(one.traits.bounds for one in solver.grid):
             problem = f"solver {solver.name!r} has no bound for the metric {inner.metric!r}"
             raise places.error(
                 ("inner", "metric"), problem, remedy="choose csvc or nusvc, or another metric, such as auc"
@@ -651,7 +653,7 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
         if "choose" not in entry and not is_auto(entry):
             with places.within("kernels", name), _no_grid(entry):
                 plain[name] = KernelEntry.parse(entry, name)
-                plain[name].kernel.check_files()
+                check_files(plain[name].kernel)
     kernels: dict[str, AnyKernel] = {}
     for name, entry in config["kernels"].items():
         check_defined(("kernels", name, "choose"), entry.get("choose"), plain, places)

@@ -2,7 +2,7 @@
 
 import copy
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from seqkern.kernels.kernel_operator import SparseImplicit
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
+from seqkern.kernels.vectors.vector_kernels import KernelOfKernel
 from seqkern.sequences.tables import FeatureTable
 
 
@@ -204,10 +205,6 @@ class TransformedKernel(ThroughKernel, CompositeKernel):
         for number, (step, own) in enumerate(zip(self.transforms_, header["transforms"], strict=True)):
             step.restore_fitted(own, unnest(f"transforms/{number}", arrays))
 
-    def _with_transforms(self, steps: list[FeatureTransform]) -> Self:
-        """Return this kernel with further transforms after its own."""
-        return type(self)(**{**self.get_params(deep=False), "transforms": [*self.steps, *steps]})
-
     def _implicit_bytes(self, X: Any) -> int:
         """Return the bytes of the features before the transforms, dense, and of rows after them."""
         return 36 * X.values.size if isinstance(X, FeatureTable) else self.bases[0].implicit.bytes(X)
@@ -217,6 +214,22 @@ class TransformedKernel(ThroughKernel, CompositeKernel):
         n, m = len(X), len(X) if Y is None else len(Y)
         width = self._width()
         return Plan("features", PRODUCT_SECONDS * n * m * width, 16 * width * (n + m))
+
+
+def with_transforms(kernel: Kernel, steps: list[FeatureTransform]) -> Kernel:
+    """Return a kernel after transforms of its features, not fitted yet: the dot product of the features after them.
+
+    For `rbf`, `polynomial` and `sigmoid`, the same kernel of the vectors after them. Raises ParameterError if the
+    kernel has no explicit features, or a transform does not suit it.
+    """
+    if isinstance(kernel, KernelOfKernel):
+        inner = with_transforms(kernel._given()[0], steps)
+        return type(kernel)(**{**kernel.get_params(deep=False), "base": inner, "view": None})
+    if isinstance(kernel, TransformedKernel):
+        return type(kernel)(**{**kernel.get_params(deep=False), "transforms": [*kernel.steps, *steps]})
+    made = TransformedKernel(kernel, transforms=steps)
+    made.check_parameters()
+    return made
 
 
 def feature_transforms(kernel: Kernel) -> list[FeatureTransform]:

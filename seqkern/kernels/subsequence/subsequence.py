@@ -343,7 +343,7 @@ class StringKernel(SequenceKernel):
                 length, self.decay, matching=self.matching, normalize=False, short="zero", n_threads=self.n_threads
             )
             # K(u, z) is decay^n·φ_u(z), because u has a single subsequence of n residues.
-            values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
+            values = kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
             kmers += found
             weights.append(values / float(self.decay) ** length)
         return kmers, np.concatenate(weights)

@@ -278,7 +278,7 @@ class ApproximateKernel(CompositeKernel):
         d = self._most_features(len(sets[0]))
         form = self.bases[0]._vector_form()
         width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))
-        factors = self._products(width, d)
+        factors = self._single_products(width, d)
         each = d * VALUE_SECONDS + width * GATHER_SECONDS + factors * SINGLE_SECONDS
         seconds = samples * each + pairs * d * PRODUCT_SECONDS + search_seconds(self.bases[0], sets)
         return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS * width + factors))
@@ -287,7 +287,7 @@ class ApproximateKernel(CompositeKernel):
         """Return the maximum number of features known before a fit to n samples."""
         return self.n_components
 
-    def _products(self, width: int, d: int) -> int:
+    def _single_products(self, width: int, d: int) -> int:
         """Return the number of multiplications for a sample's features: as many as stored factors."""
         return d * width + d * (d + PANEL_COLUMNS) // 2
 
@@ -442,7 +442,7 @@ class RandomFourierKernel(ApproximateKernel):
         seconds = numbers * (DRAW_SECONDS + ORTHOGONAL_SECONDS * at_once)
         return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + DRAW_BYTES * numbers)
 
-    def _products(self, width: int, d: int) -> int:
+    def _single_products(self, width: int, d: int) -> int:
         """Return the number of multiplications for one sample's features."""
         return width * d // 2
 
@@ -640,7 +640,7 @@ class NystroemKernel(ApproximateKernel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.accepts == "similarities":
+        if self.traits.accepts == "similarities":
             raise ParameterError(
                 "precomputed similarities have no landmarks", remedy="choose a kernel of sequences or features"
             )
@@ -690,7 +690,7 @@ class NystroemKernel(ApproximateKernel):
                 self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
         self._columns: Any = None  # the columns of the samples, prepared on first use
         with one_thread(), without_warnings():
-            among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
+            among = self.bases[0](self.landmarks_) if form is None else exact(form, self.landmarks_)
             if not np.isfinite(among).all():
                 raise too_far(self, "a kernel value between landmarks", float(np.abs(among).max()))
             self.map_ = inverse_root(among, self.tolerance)
@@ -699,8 +699,8 @@ class NystroemKernel(ApproximateKernel):
         """Return an independent copy of some samples."""
         if not isinstance(X, SequenceSet):
             return X
-        tracks = {name: X.tracks[name] for name in (*self.tracks, *self.views) if name in X.tracks}
-        views = {name: X.views[name] for name in self.views if name in X.views}
+        tracks = {name: X.tracks[name] for name in (*self.traits.tracks, *self.traits.views) if name in X.tracks}
+        views = {name: X.views[name] for name in self.traits.views if name in X.views}
         return X.replace(tracks=tracks, views=views).compact()
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -723,7 +723,7 @@ class NystroemKernel(ApproximateKernel):
         if "landmarks" in arrays:
             self.landmarks_ = arrays["landmarks"]
         else:
-            kind = SequenceSet if self.accepts == "sequences" else FeatureTable
+            kind = SequenceSet if self.traits.accepts == "sequences" else FeatureTable
             self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
 
     def learned(self) -> dict[str, float]:

@@ -621,7 +621,7 @@ class CombinationKernel(SumKernel):
     def _check_parameters(self) -> None:
         CompositeKernel._check_parameters(self)
         for part in self._given() if self.weights == "mkl" else ():
-            if not part.positive_semidefinite:
+            if not part.traits.positive_semidefinite:
                 raise ParameterError(
                     f"kernel {part.name!r} is not positive semi-definite, as weights=mkl requires",
                     remedy=f"write it as (pairwise:base=({part.name})), or choose weights=alignment",
@@ -640,7 +640,7 @@ class CombinationKernel(SumKernel):
             return
         self._check_memory(len(X))
         parts = getattr(self, "bases_", None) or self._given()
-        self._keep(self._learn([part.kernel(X, n_threads=self.n_threads) for part in parts], y))
+        self._keep(self._learn([part(X, n_threads=self.n_threads) for part in parts], y))
 
     def _learn(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Learned:
         """Return the weights and scales learned from the Gram matrices of the parts on the training samples."""

@@ -47,11 +47,6 @@ class KernelOfKernel(CompositeKernel):
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, [LinearKernel(view=self.view) if self.base is None else self.base])
 
-    def _with_transforms(self, steps: list[Any]) -> Kernel:
-        """Return this kernel on the vectors after the given transforms, which are not fitted."""
-        inner = self._given()[0]._with_transforms(steps)
-        return type(self)(**{**self.get_params(deep=False), "base": inner, "view": None})
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.base is not None and self.view is not None:
