@@ -128,6 +128,14 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
     )
     n_threads: int | None = integer(default=None, low=1, execution=True, doc="By default, all cores.")
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Take traits that a class declares as attributes of their own, which works for one release."""
+        super().__init_subclass__(**kwargs)
+        own = {trait.name: vars(cls)[trait.name] for trait in dataclasses.fields(Traits) if trait.name in vars(cls)}
+        if own:
+            warnings.warn(f"{cls.__name__}: write traits = Traits({', '.join(own)}=…)", DeprecationWarning, 2)
+            cls.traits = dataclasses.replace(cls.traits, **own)
+
     # ---- what a family implements ----------------------------------------------------------------
 
     def _prepare(self, X: Any, like: Any) -> Any:

@@ -19,6 +19,7 @@ from seqkern.evaluation.fold_tables import write_results
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import Kernel
 from seqkern.methods import crossval
 from seqkern.methods.sources import FittedKernel, Source, StoredGram
@@ -50,7 +51,7 @@ def run(task, X, source, grid=GRID):
 class SpyKernel(Kernel):
     """A spectrum kernel that pretends to learn, and remembers what it was shown."""
 
-    data_dependent = True
+    traits = Traits(data_dependent=True)
     seen: ClassVar = []
 
     def _fit(self, X, y):
@@ -122,7 +123,7 @@ def test_a_fitted_kernel_prepares_each_part_once(spec, monkeypatch):
     pair = inputs(FittedKernel(kernel, X), train, test)
     np.testing.assert_array_equal(pair[0], K_train)
     np.testing.assert_array_equal(pair[1], K_test)
-    if not kernel.data_dependent:  # else fit may prepare, too
+    if not kernel.traits.data_dependent:  # else fit may prepare, too
         assert prepared == [30, 10]
 
 
@@ -148,7 +149,7 @@ PAIRWISE = [
 
 def stored(kernel, X, transforms=()):
     """Return the StoredGram of a kernel's stored form."""
-    form = kernel.stored_form()
+    form = kernel.stored_form
     grams = [compute_gram(one, X) for one in form.kernels]
     return StoredGram(grams, [build_transform(item) for item in transforms], form=form)
 
@@ -167,11 +168,11 @@ def test_a_stored_form_gives_what_the_fitted_kernel_gives(spec, transforms):
 
 
 def test_a_kernel_that_learns_something_else_has_no_stored_form():
-    assert build_kernel("pairwise:base=(rbf:gamma=scale,base=(spectrum:k=2))").stored_form() is None
-    assert build_kernel("salzberg").stored_form() is None
+    assert build_kernel("pairwise:base=(rbf:gamma=scale,base=(spectrum:k=2))").stored_form is None
+    assert build_kernel("salzberg").stored_form is None
     kernel = build_kernel("spectrum:k=2")
-    assert kernel.stored_form().kernels == [kernel]
-    assert not kernel.stored_form().learns
+    assert kernel.stored_form.kernels == [kernel]
+    assert not kernel.stored_form.learns
 
 
 @pytest.mark.parametrize("spec", PAIRWISE)
