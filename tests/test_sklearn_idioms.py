@@ -408,8 +408,8 @@ def test_training_units_are_no_part_of_a_kernel():
     kernel.fit(X)
     assert not kernel._fitted
     assert (kernel.identity(), kernel.state(), repr(kernel)) == (identity, state, repr(A))
-    assert np.shares_memory(kernel.references.codes, X.codes)
-    assert copy.deepcopy(kernel).references is X
+    assert np.shares_memory(kernel._references.samples.codes, X.codes)
+    assert copy.deepcopy(kernel)._references.samples is X
     for other in (clone(kernel), kernel_from_state(*kernel.state()), copy.deepcopy(kernel)._forget()):
         with pytest.raises(NotFittedError):
             other.transform(X)
@@ -417,9 +417,9 @@ def test_training_units_are_no_part_of_a_kernel():
 
 def test_parts_hold_no_training_units():
     kernel = (RBFKernel(gamma="scale", base=C) + A).fit(X)
-    assert kernel.references is X
+    assert kernel._references.samples is X
     assert kernel.bases[0]._fitted
-    assert all(part.references is None for part in kernel.bases)
+    assert all(part._references is None for part in kernel.bases)
 
 
 def test_a_pickle_holds_the_training_units_and_no_others():
@@ -628,7 +628,7 @@ def test_a_feature_map_leaves_its_kernel_alone_and_keeps_one_record():
     features = FeatureMap(kernel).fit(X)
     assert not kernel._fitted
     assert features.kernel_._fitted
-    assert features.kernel_.references is None
+    assert features.kernel_._references is None
     assert len(pickle.dumps(FeatureMap(A).fit(X))) < 3000
 
 

@@ -17,7 +17,7 @@ from seqkern.cli.common import add_significance, log_counts, naming_file, polici
 from seqkern.cli.cv import add_outer_folds
 from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, is_auto_text, searches
 from seqkern.cli.wrong_files import same_in_two_classes
-from seqkern.kernels.feature_transforms.transformed import feature_transforms
+from seqkern.kernels.feature_transforms.transforms import feature_transforms
 
 if TYPE_CHECKING:
     from seqkern.cli.cv import CrossValidated

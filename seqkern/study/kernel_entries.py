@@ -12,7 +12,6 @@ from seqkern.core.public_files import is_public
 from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import members_for
 from seqkern.gram.transforms.gram_transform import GramTransform, build_transform, of_features, repair_transforms
-from seqkern.kernels.feature_transforms.transformed import with_transforms
 from seqkern.kernels.feature_transforms.transforms import build_feature_transform
 from seqkern.kernels.kernel import Kernel, files
 from seqkern.kernels.kernel_specs import build_kernel, gives, kernel_text, parse_spec
@@ -112,6 +111,8 @@ class KernelEntry:
         count = of_features(transform_specs)
         built = build_kernel(spec)
         if count:
+            from seqkern.kernels.feature_transforms.transformed import with_transforms  # imported here: slows start-up
+
             built = with_transforms(built, [build_feature_transform(item) for item in transform_specs[:count]])
         return cls(
             name=str(spec.get("kernel")) if name is None else name,

@@ -19,7 +19,8 @@ from seqkern.kernels.feature_transforms import (
     PCATransform,
     build_feature_transform,
 )
-from seqkern.kernels.feature_transforms.transformed import feature_transforms, with_transforms
+from seqkern.kernels.feature_transforms.transformed import with_transforms
+from seqkern.kernels.feature_transforms.transforms import feature_transforms
 from seqkern.methods.method import Method
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences

@@ -112,7 +112,7 @@ def test_a_fitted_kernel_prepares_each_part_once(spec, monkeypatch):
     X, train, test = sequences(), np.arange(30), np.arange(30, 40)
     kernel = build_kernel(spec)
     whole = copy.deepcopy(kernel).fit(X.take(train))
-    K_train, K_test = whole.kernel(X.take(train)), whole.kernel(X.take(test), X.take(train))
+    K_train, K_test = whole(X.take(train)), whole(X.take(test), X.take(train))
     prepared, real = [], type(kernel).prepare
 
     def spy(self, data, like=None):
@@ -202,7 +202,7 @@ def test_eigenvalues_of_each_training_part_are_told_where_it_has_its_own_matrix(
     folds, results = run(task, X, FittedKernel(kernel, X, [build_transform("repair:method=clip")]))
     write_results(tmp_path, results)
     for split, row in zip(folds, read_tsv(tmp_path / "fits.tsv"), strict=True):
-        K = copy.deepcopy(kernel).fit(X.take(split.train)).kernel(X.take(split.train))
+        K = copy.deepcopy(kernel).fit(X.take(split.train))(X.take(split.train))
         values = np.linalg.eigvalsh(K)
         assert values[0] < 0
         assert float(row["smallest_eigenvalue"]) == pytest.approx(values[0], rel=1e-6)

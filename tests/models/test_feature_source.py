@@ -18,8 +18,8 @@ from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import Split
 from seqkern.evaluation.estimates import biased_scores
 from seqkern.kernels import KERNELS, build_kernel
-from seqkern.kernels.capabilities import Traits, required
-from seqkern.kernels.features import FeatureBlocks
+from seqkern.kernels.capabilities import Traits, capability, required
+from seqkern.kernels.features import FeatureBlocks, Features
 from seqkern.methods import feature_model
 from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.loading import load_model
@@ -140,8 +140,9 @@ class Spy(type(build_kernel("linear"))):
         Spy.seen = (*Spy.seen, tuple(X.ids))
         self.mean_ = X.values.mean(axis=0)
 
-    def features(self, X):
-        return self.coerce(X).values - self.mean_
+    @capability
+    def features(self):
+        return Features(self, lambda X: X.values - self.mean_)
 
 
 def test_a_kernel_that_learns_is_fitted_on_the_training_part_alone():

@@ -230,10 +230,3 @@ def with_transforms(kernel: Kernel, steps: list[FeatureTransform]) -> Kernel:
     made = TransformedKernel(kernel, transforms=steps)
     made.check_parameters()
     return made
-
-
-def feature_transforms(kernel: Kernel) -> list[FeatureTransform]:
-    """Return the transforms of features of a kernel and its parts, in order, fitted if the kernel is."""
-    found = [step for part in getattr(kernel, "bases", ()) for step in feature_transforms(part)]
-    own = getattr(kernel, "transforms_", kernel.steps) if isinstance(kernel, TransformedKernel) else []
-    return [*found, *own]
