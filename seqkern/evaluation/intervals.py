@@ -10,6 +10,7 @@ import scipy
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.statistics import NORMAL_975, average_ranks, student_quantile, wilson_interval
+from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.chance import SHARED_TRAINING, variance_of_mean
 from seqkern.evaluation.metrics import confusion_matrix
@@ -142,9 +143,7 @@ def accuracy_ends(score: float, samples: float, parts: int, methods: int) -> Sco
     return ScoreInterval(score, math.sqrt(score * (1 - score) / n), low, high)
 
 
-def error_ends(
-    score: float, errors: Sequence[npt.NDArray[np.float64]], methods: int, *, tested_once: bool = True
-) -> ScoreInterval:
+def error_ends(score: float, errors: Sequence[Floats], methods: int, *, tested_once: bool = True) -> ScoreInterval:
     """Return the interval of a root mean squared error averaged over test sets.
 
     >>> found = error_ends(1.0, [np.array([1.0, -0.5, 1.3, 0.9])], methods=1)
@@ -226,7 +225,7 @@ def mcc_interval(
     return ScoreInterval(score, se, float(low), float(high))
 
 
-def _correlations(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _correlations(counts: Ints) -> Floats:
     """Return Matthews' correlation of confusion matrices (draws, classes, classes)."""
     total = counts.sum(axis=(1, 2)).astype(np.float64)
     true, found = counts.sum(axis=2).astype(np.float64), counts.sum(axis=1).astype(np.float64)
@@ -294,9 +293,7 @@ def _lower(auc: float, positives: int, negatives: int, factor: float) -> float:
     return low
 
 
-def independent_counts(
-    codes: npt.ArrayLike, n_classes: int, groups: npt.ArrayLike | None = None
-) -> npt.NDArray[np.int64]:
+def independent_counts(codes: npt.ArrayLike, n_classes: int, groups: npt.ArrayLike | None = None) -> Ints:
     """Return the effective number of independent samples of each class.
 
     Samples of one group with one label count once. A group with several labels itself shows whether the decisions

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Bools, Codes, Ints
 from seqkern.formats.vcf import SEQUENCE, SKIPPED, SNV, VcfChunk
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ class PlacedAlleles:
     """The alleles of a chunk that have a sequence and a place, with their surrounding bases."""
 
     # shape (bases,): Upper-case bases of the regions around the alleles; a region ends with a dot
-    text: npt.NDArray[np.uint8]
-    places: npt.NDArray[np.int64]  # shape (n,): Where in `text` the reference allele begins
+    text: Codes
+    places: Ints  # shape (n,): Where in `text` the reference allele begins
     refs: list[bytes]  # Upper case
     alts: list[bytes]  # Upper case
-    snv: npt.NDArray[np.bool_]  # shape (n,): Whether both are single bases
-    index: npt.NDArray[np.int64]  # shape (n,): Of the chunk's alleles
+    snv: Bools  # shape (n,): Whether both are single bases
+    index: Ints  # shape (n,): Of the chunk's alleles
 
 
 class Placing:
@@ -71,7 +71,7 @@ class Placing:
         found = {own for own in self.names.values() if own is not None}
         return [name for name in self.genome.lengths if name in found]
 
-    def place(self, chunk: VcfChunk, flank: int) -> tuple[PlacedAlleles, npt.NDArray[np.uint8]]:
+    def place(self, chunk: VcfChunk, flank: int) -> tuple[PlacedAlleles, Codes]:
         """Return the alleles of a chunk that are found in the genome, and the status of each allele."""
         status = np.where(chunk.kinds <= SEQUENCE, PLACED, LEFT_OUT).astype(np.uint8)
         self.kinds.update(chunk.kinds[chunk.kinds > SEQUENCE].tolist())
@@ -108,7 +108,7 @@ class Placing:
         self._check()
         return placed, status
 
-    def recall(self, chunk: VcfChunk, status: npt.NDArray[np.uint8]) -> None:
+    def recall(self, chunk: VcfChunk, status: Codes) -> None:
         """Count the alleles of a chunk that has already been placed."""
         for name in dict.fromkeys(chunk.chromosomes):
             if name not in self.names:
@@ -146,9 +146,7 @@ class Placing:
         other = name[3:] if name.startswith("chr") else f"chr{name}"
         return name if name in lengths else other if other in lengths else None
 
-    def _read(
-        self, chromosome: npt.NDArray[np.int64], low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    def _read(self, chromosome: Ints, low: Ints, high: Ints) -> tuple[Codes, Ints]:
         """Return the bases of regions, and for each region the offset from genome positions to positions in these
         bases.
         """
@@ -172,7 +170,7 @@ class Placing:
         own[order] = np.repeat(shifts, last - first + 1)
         return np.frombuffer(b"".join(parts), dtype=np.uint8), own
 
-    def _explain(self, chunk: VcfChunk, placed: PlacedAlleles, wrong: npt.NDArray[np.int64]) -> None:
+    def _explain(self, chunk: VcfChunk, placed: PlacedAlleles, wrong: Ints) -> None:
         """Count the possible explanations of reference alleles that differ from the genome."""
         text = placed.text.tobytes()
         for i in wrong.tolist():
@@ -243,7 +241,7 @@ def left_out(kinds: Counter[int]) -> list[str]:
     return [f"{kinds[kind]} {text}" for kind, text in SKIPPED.items() if kinds[kind]]
 
 
-def _agree(placed: PlacedAlleles) -> npt.NDArray[np.bool_]:
+def _agree(placed: PlacedAlleles) -> Bools:
     """Return whether each reference allele agrees with the genome."""
     good = np.ones(len(placed.places), dtype=bool)
     single = np.flatnonzero(placed.snv)
@@ -255,7 +253,7 @@ def _agree(placed: PlacedAlleles) -> npt.NDArray[np.bool_]:
     return good
 
 
-def kept(placed: PlacedAlleles, keep: npt.NDArray[np.bool_]) -> PlacedAlleles:
+def kept(placed: PlacedAlleles, keep: Bools) -> PlacedAlleles:
     """Return some of the alleles."""
     chosen = np.flatnonzero(keep).tolist()
     return PlacedAlleles(

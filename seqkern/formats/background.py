@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import Regions, ends_of, make_regions, overlapping
 
@@ -18,8 +19,6 @@ from seqkern.formats.regions import Regions, ends_of, make_regions, overlapping
 #
 # It is computed from running sums over one stretch of a chromosome at a time.
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 FIELD = 21
 """Bits for each of three counts in one number."""
@@ -38,12 +37,12 @@ class Composition:
     repeats: Floats  # shape (n,): Share of lower-case (soft-masked) bases
     unknown: Floats  # shape (n,): Share of other letters, such as N
 
-    def take(self, rows: npt.NDArray[np.bool_] | Integers) -> Composition:
+    def take(self, rows: Bools | Ints) -> Composition:
         """Return the Composition of some of the regions."""
         return Composition(self.length[rows], self.gc[rows], self.repeats[rows], self.unknown[rows])
 
 
-def _weights() -> Integers:
+def _weights() -> Ints:
     """Return, for each byte, a 1 in the bit fields that count it: G and C, lower case, other letters."""
     table = np.full(256, 1 << 2 * FIELD, dtype=np.int64)
     for letter in b"ACGTUacgtu":
@@ -162,14 +161,14 @@ def draw_background(
     return Background(regions, found, own, tuple(remarks))
 
 
-def _slots(n: int, factor: float, rng: np.random.Generator) -> Integers:
+def _slots(n: int, factor: float, rng: np.random.Generator) -> Ints:
     """Return the peak for each background region: all peaks equally often, the remainder drawn at random."""
     times, rest = divmod(round(n * factor), n)
     drawn = np.sort(rng.permutation(n)[:rest])
     return np.concatenate((np.tile(np.arange(n), times), drawn)).astype(np.int64)
 
 
-def _remarks(own: Composition, found: Composition, slots: Integers, properties: Sequence[str]) -> list[str]:
+def _remarks(own: Composition, found: Composition, slots: Ints, properties: Sequence[str]) -> list[str]:
     """Return a sentence for each property in which some regions differ considerably from their peaks."""
     said = []
     for name in properties:
@@ -213,7 +212,7 @@ class _Search:
         shares = composition(drawn, self.genome).repeats
         return bool(len(shares) and np.ptp(shares) > 0)
 
-    def without_room(self, lengths: Integers, chromosomes: npt.NDArray[np.str_]) -> int | None:
+    def without_room(self, lengths: Ints, chromosomes: npt.NDArray[np.str_]) -> int | None:
         """Return a slot for which there is no room, or None.
 
         Its chromosome, or the whole genome, has fewer free bases than the slots on it need.
@@ -229,12 +228,12 @@ class _Search:
 
     def matches(
         self,
-        wanted: npt.NDArray[np.float64],
+        wanted: Floats,
         properties: Sequence[str],
-        lengths: Integers,
+        lengths: Ints,
         chromosomes: npt.NDArray[np.str_],
         rng: np.random.Generator,
-    ) -> tuple[Integers, npt.NDArray[np.str_]]:
+    ) -> tuple[Ints, npt.NDArray[np.str_]]:
         """Return the start and the chromosome of a region for each slot; the start is −1 where no place is left."""
         starts, on = np.full(len(wanted), -1, dtype=np.int64), chromosomes.copy()
         for turn in range(ROUNDS):
@@ -266,11 +265,11 @@ class _Search:
     def _choose(
         self,
         pool: Regions,
-        wanted: npt.NDArray[np.float64],
+        wanted: Floats,
         properties: Sequence[str],
-        rows: Integers,
-        lengths: Integers,
-        starts: Integers,
+        rows: Ints,
+        lengths: Ints,
+        starts: Ints,
         on: npt.NDArray[np.str_],
         last: bool,
         rng: np.random.Generator,
@@ -309,9 +308,7 @@ class _Search:
                     bisect.insort(self.taken[name], (chosen[1], chosen[1] + int(lengths[slot])))
             waiting, many = np.array(failed, dtype=np.int64), 8 * many
 
-    def _first_free(
-        self, pool: Regions, candidates: list[int], length: int, free: npt.NDArray[np.bool_]
-    ) -> tuple[int, int] | None:
+    def _first_free(self, pool: Regions, candidates: list[int], length: int, free: Bools) -> tuple[int, int] | None:
         """Return the first candidate that overlaps no region already taken, and its start when trimmed to a length."""
         for i in candidates:
             if not free[i]:
@@ -335,7 +332,7 @@ def _covered(regions: Regions, chromosome: str) -> int:
     return int(np.maximum(stops - np.maximum(starts, before), 0).sum())
 
 
-def _by_length(rows: Integers, lengths: Integers) -> list[Integers]:
+def _by_length(rows: Ints, lengths: Ints) -> list[Ints]:
     """Return the slots, grouped by similar length."""
     if not len(rows):
         return []
@@ -359,7 +356,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 COLUMNS = ("property", "set", "n", "mean", "q05", "q25", "median", "q75", "q95", "ks")
 
 
-def ks_distance(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+def ks_distance(a: Floats, b: Floats) -> float:
     """Return the Kolmogorov-Smirnov distance: the largest difference between two cumulative distributions.
 
     >>> import numpy as np

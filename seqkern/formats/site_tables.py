@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError, naming
-from seqkern.core.types import Source
+from seqkern.core.types import Codes, Ints, Source
 from seqkern.formats.annotation import Annotation, Interval, Transcript, gaps
 from seqkern.sequences.alphabets import DNA, MASK
 from seqkern.sequences.streaming import iter_pieces
@@ -169,7 +168,6 @@ FEWEST = 20
 """Minimum number of sites on a strand for checking its motif separately."""
 NORMAL = ("GT–AG", "GC–AG", "AT–AC")
 
-Codes = npt.NDArray[np.uint8]
 Row = tuple[str, int, str, str, str, str, str]
 
 
@@ -315,7 +313,7 @@ def _decoys(
     return [places[i] for i in sorted(chosen.tolist())]
 
 
-def places_of(codes: Codes, gene: Gene, motif: str) -> npt.NDArray[np.int64]:
+def places_of(codes: Codes, gene: Gene, motif: str) -> Ints:
     """Return the places where a motif occurs inside a gene, on its strand.
 
     >>> places_of(DNA.encode(b"AGTACTTGT"), Gene("g", False, 0, 9), "GT").tolist()

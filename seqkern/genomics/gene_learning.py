@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, nest, save_archive, unnest
 from seqkern.core.errors import SequenceError
 from seqkern.core.file_kinds import GENES, MODEL
 from seqkern.core.statistics import fit_sigmoid
-from seqkern.core.types import PathLike, Source
+from seqkern.core.types import Bools, Codes, Floats, Ints, PathLike, Source
 from seqkern.formats.annotation import Annotation, Transcript, has_features, read_annotation, read_features
 from seqkern.formats.site_tables import Row, bases_at, chromosomes, make_site_table
 from seqkern.genomics.genes import (
@@ -85,8 +84,6 @@ BASES = 100.0
 """Number of wrong bases that count as much as a wrong boundary."""
 TOLERANCE = 0.01
 PASSES = 100
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +206,6 @@ def learn_weights(
 
 SHORTEST_EXON = 3
 SHORTEST_INTRON = 20
-Codes = npt.NDArray[np.uint8]
 Parts = tuple[tuple[int, int], ...]
 
 
@@ -415,9 +411,7 @@ def part_lengths(places: Sequence[Place]) -> dict[str, Floats]:
     return {name: np.array(sizes, dtype=np.float64) for name, sizes in (found | {"exons": everything}).items()}
 
 
-def _sites(
-    boundaries: Sequence[Boundaries], places: Sequence[Place], name: str
-) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _sites(boundaries: Sequence[Boundaries], places: Sequence[Place], name: str) -> tuple[Floats, Bools, Bools]:
     """Return the decision values of all candidates of a kind, which are true sites, and which have GC."""
     decisions, true, rare = [], [], []
     for own, place in zip(boundaries, places, strict=True):
@@ -467,7 +461,7 @@ class GeneModel:
     sites: dict[str, Model]  # Of windows around ``donor`` and ``acceptor`` sites
     content: Content  # Scores of coding and intron sequence
     grammar: Grammar  # Lengths, and what the weights stand for
-    weights: npt.NDArray[np.float64]  # Of the grammar
+    weights: Floats  # Of the grammar
     record: dict[str, Any]  # JSON: how it was learned
 
     def find(self, codes: Codes, *, n_threads: int | None = None) -> list[Gene]:
@@ -514,7 +508,7 @@ def load_gene_model(path: str | Path) -> GeneModel:
         return GeneModel(sites, content, grammar, arrays["weights"], dict(header["record"]))
 
 
-def _check(grammar: Grammar, content: Content, sites: dict[str, Model], weights: npt.NDArray[np.float64]) -> None:
+def _check(grammar: Grammar, content: Content, sites: dict[str, Model], weights: Floats) -> None:
     """Raise ValueError unless the parts are consistent with each other; compiled code relies on it."""
     for knots in grammar.knots.values():
         if knots.dtype != np.float64 or knots.ndim != 1 or len(knots) < 2 or not np.all(np.diff(knots) > 0):
@@ -540,7 +534,7 @@ def site_scorer(model: Model, n_threads: int | None = None) -> Scorer:
     scanner = Scanner(model, DONORS[0], n_threads=n_threads)  # the window does not depend on the letters
     window = scanner.window
 
-    def score(codes: Codes, places: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def score(codes: Codes, places: Ints) -> Floats:
         out = np.full(len(places), np.nan)
         starts = places - window.left
         inside = np.flatnonzero((starts >= 0) & (starts + window.length <= len(codes)))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from seqkern.core.archive import unwritable
 from seqkern.core.errors import ModelError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.threads import available_threads, in_threads
-from seqkern.core.types import Arrays, PathLike
+from seqkern.core.types import Array, Arrays, Bools, Codes, Floats, Ints, PathLike
 from seqkern.genomics import _variants as loops
 from seqkern.kernels.kmer.kmers import first_of_pairs, reverse_complements, unfold
 from seqkern.methods.model import check_finite
@@ -36,11 +36,11 @@ class Alleles(Protocol):
     """Alleles with the bases around them; see `seqkern.formats.alleles.PlacedAlleles`."""
 
     @property
-    def text(self) -> npt.NDArray[np.uint8]:
+    def text(self) -> Codes:
         """Bases around the alleles, upper case; regions end with a dot."""
 
     @property
-    def places(self) -> npt.NDArray[np.int64]:
+    def places(self) -> Ints:
         """Starts of the reference alleles in `text`."""
 
     @property
@@ -52,7 +52,7 @@ class Alleles(Protocol):
         """Alternative alleles."""
 
     @property
-    def snv(self) -> npt.NDArray[np.bool_]:
+    def snv(self) -> Bools:
         """Whether both alleles are single bases."""
 
 
@@ -69,7 +69,7 @@ class Scorer(Protocol):
         They are NaN where an allele has no score.
         """
 
-    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
         """Return the score of whole sequences, float64 (n,)."""
 
 
@@ -152,7 +152,7 @@ def single_kmer_weights(model: Model) -> KmerTables | None:
     return KmerTables(found.alphabet, {length: own}, found.constant, False, found.both_strands)
 
 
-def _from_reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np.uint8]:
+def _from_reverse_complements(alphabet: Alphabet, length: int) -> Codes:
     """Return the Hamming distance of each k-mer a from its reverse complement, on which alone K(a, a) depends.
 
     K-mer kernels compare k-mers by their Hamming distances. Without complements all are 0.
@@ -212,7 +212,7 @@ class TableScorer:
         "alt_kmer": "The same k-mer with the alternative allele",
     }
 
-    def __init__(self, tables: Mapping[int, npt.NDArray[np.float64]], alphabet: Alphabet) -> None:
+    def __init__(self, tables: Mapping[int, Floats], alphabet: Alphabet) -> None:
         self.tables = {length: np.ascontiguousarray(table, dtype=np.float64) for length, table in tables.items()}
         if not all(max(table.max(), -table.min()) <= LARGEST for table in self.tables.values()):  # NaN is not
             raise ModelError(
@@ -244,16 +244,14 @@ class TableScorer:
             out[name][others] = self._others(alleles, others, column)
         return {**out, "delta": out["alternative"] - out["reference"], "ref_kmer": kmers[0], "alt_kmer": kmers[1]}
 
-    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
         """Return the sum of the weights of all k-mers of each sequence, float64 (n,)."""
         out = np.zeros(len(X))
         for length, table in self.tables.items():
             loops.window_sums(X.codes, X.starts, X.stops, table, length, self.alphabet.size, out)
         return out
 
-    def _singles(
-        self, codes: npt.NDArray[np.uint8], alleles: Alleles, rows: npt.NDArray[np.int64], n_threads: int | None
-    ) -> tuple[npt.NDArray[Any], ...]:
+    def _singles(self, codes: Codes, alleles: Alleles, rows: Ints, n_threads: int | None) -> tuple[Array, ...]:
         """Return sums of single-base variants, and length and place of the k-mer that changes most (-1: none)."""
         n, places, size = len(rows), alleles.places[rows], self.alphabet.size
         alts = self.alphabet.encode(_bytes(alleles.alts, rows).tobytes())
@@ -273,7 +271,7 @@ class TableScorer:
             first[better] = places[better] - offset[better]
         return sums[0], sums[1], best_length, first
 
-    def _others(self, alleles: Alleles, rows: npt.NDArray[np.int64], column: list[bytes]) -> npt.NDArray[np.float64]:
+    def _others(self, alleles: Alleles, rows: Ints, column: list[bytes]) -> Floats:
         """Return the sums over the k-mers that cover alleles of any length; NaN without a k-mer."""
         out, bare = np.zeros(len(rows)), np.ones(len(rows), dtype=bool)
         for length, table in self.tables.items():
@@ -286,7 +284,7 @@ class TableScorer:
         return out
 
 
-def covering(alleles: Alleles, rows: npt.NDArray[np.int64], column: list[bytes], length: int) -> list[bytes]:
+def covering(alleles: Alleles, rows: Ints, column: list[bytes], length: int) -> list[bytes]:
     """Return alleles extended by the bases that k-mers overlapping them reach."""
     return [
         alleles.text[max(0, place - length + 1) : place].tobytes()
@@ -296,21 +294,19 @@ def covering(alleles: Alleles, rows: npt.NDArray[np.int64], column: list[bytes],
     ]
 
 
-def joined_codes(
-    windows: list[bytes], alphabet: Alphabet
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def joined_codes(windows: list[bytes], alphabet: Alphabet) -> tuple[Codes, Ints, Ints]:
     """Return the concatenated codes of some texts, and the start and stop of each."""
     stops = np.cumsum([len(window) for window in windows], dtype=np.int64)
     starts = np.concatenate((np.zeros(1, dtype=np.int64), stops[:-1])) if len(stops) else stops
     return alphabet.encode(b"".join(windows)), starts, stops
 
 
-def _bytes(texts: list[bytes], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+def _bytes(texts: list[bytes], rows: Ints) -> Codes:
     """Return single bases as one array."""
     return np.frombuffer(b"".join([texts[row] for row in rows.tolist()]), dtype=np.uint8)
 
 
-def _joined(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.bytes_]:
+def _joined(rows: Codes) -> npt.NDArray[np.bytes_]:
     """Return each row of bases as one text."""
     return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()
 
@@ -345,7 +341,7 @@ class WindowScorer:
         """
         return self.decisions(self.windows(alleles), len(alleles.places), n_threads)
 
-    def windows(self, alleles: Alleles) -> list[tuple[npt.NDArray[np.int64], SequenceSet]]:
+    def windows(self, alleles: Alleles) -> list[tuple[Ints, SequenceSet]]:
         """Return (rows, windows) of alleles with complete windows, in batches; reference alleles before alternative
         ones.
         """
@@ -361,16 +357,14 @@ class WindowScorer:
                 out.append((rows[good], X))
         return out
 
-    def decisions(
-        self, windows: list[tuple[npt.NDArray[np.int64], SequenceSet]], n: int, n_threads: int | None = None
-    ) -> Arrays:
+    def decisions(self, windows: list[tuple[Ints, SequenceSet]], n: int, n_threads: int | None = None) -> Arrays:
         """Return the numbers of alleles from the `windows` of any model with this window length."""
         out: Arrays = {name: np.full(n, np.nan) for name in ("reference", "alternative")}
         for rows, X in windows:
             out["reference"][rows], out["alternative"][rows] = np.split(self.model.decision(X, n_threads=n_threads), 2)
         return {**out, "delta": out["alternative"] - out["reference"]}
 
-    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
         """Return the decision values of sequences, float64 (n,)."""
         return self.model.decision(X, n_threads=n_threads)
 
@@ -387,7 +381,7 @@ class WindowScorer:
                 remedy="give --window the length of the training sequences",
             ) from error
 
-    def _windows(self, alleles: Alleles, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    def _windows(self, alleles: Alleles, rows: Ints) -> Codes:
         """Return the codes of the windows with either allele, uint8 (2, rows, W); masked where bases are missing."""
         left, width = (self.window - 1) // 2, self.window
         parts = []
@@ -448,13 +442,13 @@ class SiteScorer:
             "effect": effect,
         }
 
-    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
         """Return the decision values of sequences, float64 (n,)."""
         return self.model.decision(X, n_threads=n_threads)
 
     def _best(
         self, alleles: Alleles, rows: slice, column: list[bytes], n_threads: int | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bytes_]]:
+    ) -> tuple[Floats, npt.NDArray[np.bytes_]]:
         """Return the highest decision about a site near each variant (NaN if there is none), and the site's
         location.
         """
@@ -491,12 +485,12 @@ class SiteScorer:
 
     def _candidates(
         self,
-        text: npt.NDArray[np.uint8],
-        near: npt.NDArray[np.bool_],
-        starts: npt.NDArray[np.int64],
-        length: npt.NDArray[np.int64],
+        text: Codes,
+        near: Bools,
+        starts: Ints,
+        length: Ints,
         strand: int,
-    ) -> npt.NDArray[np.int64]:
+    ) -> Ints:
         """Return the starts on a strand of sites whose windows lie in one piece and have no masked base."""
         first = np.flatnonzero(near)
         low = starts if strand == 0 else len(text) - starts - length
@@ -511,7 +505,7 @@ class SiteScorer:
             good &= text[np.minimum(first + place, len(text) - 1)] == code
         return first[good]
 
-    def _decide(self, text: npt.NDArray[np.uint8], begins: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def _decide(self, text: Codes, begins: Any, n_threads: int | None) -> Floats:
         """Return the decisions about windows."""
         ids = [f"window {i}" for i in range(1, len(begins) + 1)]
         if self._weights is not None:
@@ -523,8 +517,6 @@ class SiteScorer:
 
 
 # Tables kept in memory as far as they fit, and further ones in a temporary file.
-
-Floats = npt.NDArray[np.float64]
 
 
 class TableStore:

@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.core.types import Bools, Codes, Floats
 from seqkern.formats.meme import meme_lines
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Motifs to plant: random matrices, sites drawn from them, and their log-odds.
 
-Codes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
 
 #: Greatest share of columns in which two motifs may have the same commonest base, at any offset and strand.
 ALIKE = 0.6
@@ -111,7 +109,7 @@ A, C, G, T = range(4)
 
 def chromosome(
     rng: np.random.Generator, length: int, families: list[Codes], repeats: float
-) -> tuple[Codes, npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+) -> tuple[Codes, Bools, Floats]:
     """Draw one chromosome; return its codes, a mask of repeats, and the GC content of each base's domain."""
     gc = np.zeros(length)
     start = 0
@@ -207,7 +205,7 @@ class Variant:
 class Planted:
     """Planted motifs, sites, peaks and variants of a genome, with its repeat mask."""
 
-    masked: npt.NDArray[np.bool_]  # shape (bases,): Bases in repeats, chromosome after chromosome
+    masked: Bools  # shape (bases,): Bases in repeats, chromosome after chromosome
     motifs: Sequence[Floats]  # shape (columns, 4): Probabilities; that of the factor first
     sites: Sequence[Site]  # In the order of the genome
     peaks: Sequence[Peak]  # In the order of the genome
