@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from seqkern.formats.vcf import SEQUENCE, SKIPPED, SNV, VcfChunk
 
 if TYPE_CHECKING:
     from seqkern.formats.reference import Genome
+    from seqkern.sequences.alphabets import Alphabet
 
 GAP = 5000
 """Distance in bases below which regions are read as one, which is faster than a second read."""
@@ -46,6 +48,30 @@ class PlacedAlleles:
     alts: list[bytes]  # Upper case
     snv: Bools  # shape (n,): Whether both are single bases
     index: Ints  # shape (n,): Of the chunk's alleles
+
+    def spelled(
+        self, column: list[bytes], left: int, right: int, rows: Ints | None = None
+    ) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Yield (bases before, allele, bases after) of all or some alleles, as far as their regions reach."""
+        rows = np.arange(len(self.places)) if rows is None else rows
+        for row, place in zip(rows.tolist(), self.places[rows].tolist(), strict=True):
+            stop = place + len(self.refs[row])
+            before = self.text[max(0, place - left) : place].tobytes().rpartition(SEPARATOR)[2]
+            yield before, column[row], self.text[stop : stop + right].tobytes().partition(SEPARATOR)[0]
+
+    def encoded(
+        self, column: list[bytes], reach: int, alphabet: Alphabet, rows: Ints | None = None
+    ) -> tuple[Codes, Ints, Ints, Ints, Ints]:
+        """Return the codes of alleles with the bases around, and the starts and stops of both these and the alleles.
+
+        An allele that is deleted down to its first base keeps this base.
+        """
+        parts = list(self.spelled(column, reach, reach, rows))
+        sizes = np.array([list(map(len, part)) for part in parts], dtype=np.int64).reshape(-1, 3)
+        stops = np.cumsum(sizes.sum(axis=1))
+        starts = stops - sizes.sum(axis=1)
+        first = starts + sizes[:, 0]
+        return alphabet.encode(b"".join(itertools.chain(*parts))), starts, stops, first, first + sizes[:, 1]
 
 
 class Placing:

@@ -31,7 +31,7 @@ from seqkern.sequences.alphabets import DNA
 
 if TYPE_CHECKING:
     from seqkern.formats.reference import Genome
-    from seqkern.genomics.variants import Alleles, Panel, Scorer
+    from seqkern.genomics.variants import Panel, Scorer
     from seqkern.sequences.alphabets import Alphabet
 
 
@@ -89,7 +89,7 @@ DRAWS, ROUNDS = 16, 8
 Regions = Sequence[tuple[str, int, int]]
 
 
-def contexts(alleles: Alleles) -> npt.NDArray[np.int8]:
+def contexts(alleles: PlacedAlleles) -> npt.NDArray[np.int8]:
     """Return the context class (0 to 95) of each allele.
 
     It is −1 for alleles other than single bases, and next to N or the chromosome's end.
@@ -370,13 +370,13 @@ class MotifChanges:
         except ParameterError as error:
             raise FileError(error.problem, file=name, remedy=error.remedy) from error
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the motif that changes most at each allele.
 
         ``motif`` is its number (−1 if none changes); ``ref_motif`` and ``alt_motif`` are scores in bits.
         """
         n = len(alleles.places)
-        sides = [self._pieces(alleles, column) for column in (alleles.refs, alleles.alts)]
+        sides = [alleles.encoded(column, self.flank, DNA) for column in (alleles.refs, alleles.alts)]
 
         def both(number: int) -> list[npt.NDArray[np.int32]]:
             found = []
@@ -398,25 +398,6 @@ class MotifChanges:
                 motif[more], best[0, more], best[1, more] = number, ref[more], alt[more]
         bits = np.where(motif >= 0, best / SCALE, np.nan)
         return {"motif": motif, "ref_motif": bits[0], "alt_motif": bits[1]}
-
-    def _pieces(self, alleles: Alleles, column: list[bytes]) -> tuple[Codes, Ints, Ints, Ints, Ints]:
-        """Return the codes of alleles with flanks, and the starts and stops of both these and the alleles.
-
-        An allele that is deleted down to its first base keeps this base.
-        """
-        parts, before, own = [], [], []
-        for row, place in enumerate(alleles.places.tolist()):
-            left = alleles.text[max(0, place - self.flank) : place].tobytes().rpartition(b".")[2]
-            right = alleles.text[place + len(alleles.refs[row]) :][: self.flank].tobytes()
-            parts.append(left + column[row] + right)
-            before.append(len(left))
-            own.append(len(column[row]))
-        lengths = np.array([len(part) for part in parts], dtype=np.int64)
-        stops = np.cumsum(lengths)
-        starts = stops - lengths
-        first = starts + np.array(before, dtype=np.int64)
-        codes = DNA.encode(b"".join(parts))
-        return codes, starts, stops, first, first + np.array(own, dtype=np.int64)
 
 
 # All single-residue variants of a sequence (in-silico saturation mutagenesis).

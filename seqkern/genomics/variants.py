@@ -25,35 +25,12 @@ from seqkern.sequences.alphabets import MASK, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
+    from seqkern.formats.alleles import PlacedAlleles
     from seqkern.methods.kmer_table import KmerTables
     from seqkern.methods.model import Model
 
 
 # Scorers of variants: the interface, and the choice of a model's scorer.
-
-
-class Alleles(Protocol):
-    """Alleles with the bases around them; see `seqkern.formats.alleles.PlacedAlleles`."""
-
-    @property
-    def text(self) -> Codes:
-        """Bases around the alleles, upper case; regions end with a dot."""
-
-    @property
-    def places(self) -> Ints:
-        """Starts of the reference alleles in `text`."""
-
-    @property
-    def refs(self) -> list[bytes]:
-        """Reference alleles."""
-
-    @property
-    def alts(self) -> list[bytes]:
-        """Alternative alleles."""
-
-    @property
-    def snv(self) -> Bools:
-        """Whether both alleles are single bases."""
 
 
 class Scorer(Protocol):
@@ -63,7 +40,7 @@ class Scorer(Protocol):
     columns: Mapping[str, str]
     alphabet: Alphabet
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the numbers of alleles by name, among them ``reference``, ``alternative`` and ``delta``.
 
         They are NaN where an allele has no score.
@@ -222,7 +199,7 @@ class TableScorer:
         self.alphabet = alphabet
         self.flank = max(self.tables) - 1
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return sums and k-mers of alleles; see `Scorer.score`."""
         codes = self.alphabet.encode(alleles.text.tobytes())
         n, width = len(alleles.places), max(self.tables)
@@ -251,7 +228,7 @@ class TableScorer:
             loops.window_sums(X.codes, X.starts, X.stops, table, length, self.alphabet.size, out)
         return out
 
-    def _singles(self, codes: Codes, alleles: Alleles, rows: Ints, n_threads: int | None) -> tuple[Array, ...]:
+    def _singles(self, codes: Codes, alleles: PlacedAlleles, rows: Ints, n_threads: int | None) -> tuple[Array, ...]:
         """Return sums of single-base variants, and length and place of the k-mer that changes most (-1: none)."""
         n, places, size = len(rows), alleles.places[rows], self.alphabet.size
         alts = self.alphabet.encode(_bytes(alleles.alts, rows).tobytes())
@@ -271,34 +248,17 @@ class TableScorer:
             first[better] = places[better] - offset[better]
         return sums[0], sums[1], best_length, first
 
-    def _others(self, alleles: Alleles, rows: Ints, column: list[bytes]) -> Floats:
+    def _others(self, alleles: PlacedAlleles, rows: Ints, column: list[bytes]) -> Floats:
         """Return the sums over the k-mers that cover alleles of any length; NaN without a k-mer."""
         out, bare = np.zeros(len(rows)), np.ones(len(rows), dtype=bool)
         for length, table in self.tables.items():
-            windows = covering(alleles, rows, column, length)
+            windows = list(map(b"".join, alleles.spelled(column, length - 1, length - 1, rows)))
             whole = re.compile(b"[ACGT]{%d}" % length, re.IGNORECASE)
             bare &= np.array([whole.search(window) is None for window in windows], dtype=bool)
-            codes, starts, stops = joined_codes(windows, self.alphabet)
+            codes, starts, stops, *_ = alleles.encoded(column, length - 1, self.alphabet, rows)
             loops.window_sums(codes, starts, stops, table, length, self.alphabet.size, out)
         out[bare] = np.nan
         return out
-
-
-def covering(alleles: Alleles, rows: Ints, column: list[bytes], length: int) -> list[bytes]:
-    """Return alleles extended by the bases that k-mers overlapping them reach."""
-    return [
-        alleles.text[max(0, place - length + 1) : place].tobytes()
-        + column[row]
-        + alleles.text[place + len(alleles.refs[row]) :][: length - 1].tobytes()
-        for row, place in zip(rows.tolist(), alleles.places[rows].tolist(), strict=True)
-    ]
-
-
-def joined_codes(windows: list[bytes], alphabet: Alphabet) -> tuple[Codes, Ints, Ints]:
-    """Return the concatenated codes of some texts, and the start and stop of each."""
-    stops = np.cumsum([len(window) for window in windows], dtype=np.int64)
-    starts = np.concatenate((np.zeros(1, dtype=np.int64), stops[:-1])) if len(stops) else stops
-    return alphabet.encode(b"".join(windows)), starts, stops
 
 
 def _bytes(texts: list[bytes], rows: Ints) -> Codes:
@@ -334,14 +294,14 @@ class WindowScorer:
             "delta": "alternative - reference",
         }
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the decisions with either allele; see `Scorer.score`.
 
         They are NaN where the window has bases other than A, C, G and T, or exceeds the chromosome.
         """
         return self.decisions(self.windows(alleles), len(alleles.places), n_threads)
 
-    def windows(self, alleles: Alleles) -> list[tuple[Ints, SequenceSet]]:
+    def windows(self, alleles: PlacedAlleles) -> list[tuple[Ints, SequenceSet]]:
         """Return (rows, windows) of alleles with complete windows, in batches; reference alleles before alternative
         ones.
         """
@@ -381,15 +341,13 @@ class WindowScorer:
                 remedy="give --window the length of the training sequences",
             ) from error
 
-    def _windows(self, alleles: Alleles, rows: Ints) -> Codes:
+    def _windows(self, alleles: PlacedAlleles, rows: Ints) -> Codes:
         """Return the codes of the windows with either allele, uint8 (2, rows, W); masked where bases are missing."""
         left, width = (self.window - 1) // 2, self.window
         parts = []
         for column in (alleles.refs, alleles.alts):
-            for row, place in zip(rows.tolist(), alleles.places[rows].tolist(), strict=True):
-                after = alleles.text[place + len(alleles.refs[row]) :][:width].tobytes()
-                before = alleles.text[max(0, place - left) : place].tobytes().rjust(left, b".")
-                parts.append((before + column[row] + after)[:width].ljust(width, b"."))
+            for before, own, after in alleles.spelled(column, left, width, rows):
+                parts.append((before.rjust(left, b".") + own + after)[:width].ljust(width, b"."))
         return self.alphabet.encode(b"".join(parts)).reshape(2, len(rows), width)
 
 
@@ -421,7 +379,7 @@ class SiteScorer:
         self._weights = position_scorer(model)
         self.strands = (0, 1) if self.alphabet.complement is not None else (0,)
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the decisions about the best site with either allele, NaN without a site; see `Scorer.score`."""
         n = len(alleles.places)
         best, sites = np.full((2, n), np.nan), np.zeros((2, n), dtype="S16")
@@ -447,27 +405,19 @@ class SiteScorer:
         return self.model.decision(X, n_threads=n_threads)
 
     def _best(
-        self, alleles: Alleles, rows: slice, column: list[bytes], n_threads: int | None
+        self, alleles: PlacedAlleles, rows: slice, column: list[bytes], n_threads: int | None
     ) -> tuple[Floats, npt.NDArray[np.bytes_]]:
         """Return the highest decision about a site near each variant (NaN if there is none), and the site's
         location.
         """
-        pieces, befores, afters = [], [], []
-        reach = self.flank
-        for row in range(rows.start, rows.stop):
-            place, ref = int(alleles.places[row]), alleles.refs[row]
-            left = alleles.text[max(0, place - reach) : place].tobytes().rpartition(b".")[2]
-            right = alleles.text[place + len(ref) :][:reach].tobytes().partition(b".")[0]
-            pieces.append(left + column[row] + right)
-            befores.append(len(left))
-            afters.append(len(column[row]))
-        length = np.array([len(piece) for piece in pieces], dtype=np.int64)
-        starts = np.cumsum(length) - length
-        codes = self.alphabet.encode(b"".join(pieces))
-        owner = np.repeat(np.arange(len(pieces)), length)
-        offset = np.arange(len(codes)) - starts[owner] - np.array(befores)[owner]
-        near = (offset >= -self.around) & (offset < np.array(afters)[owner] + self.around)
-        best, where = np.full(len(pieces), -np.inf), np.zeros(len(pieces), dtype="S16")
+        codes, starts, stops, first, last = alleles.encoded(
+            column, self.flank, self.alphabet, np.arange(rows.start, rows.stop)
+        )
+        length, n = stops - starts, len(starts)
+        owner = np.repeat(np.arange(n), length)
+        offset = np.arange(len(codes)) - first[owner]
+        near = (offset >= -self.around) & (offset < (last - first)[owner] + self.around)
+        best, where = np.full(n, -np.inf), np.zeros(n, dtype="S16")
         for strand in self.strands:
             text = codes if strand == 0 else self.alphabet.complement_codes[codes[::-1]]
             first = self._candidates(text, near if strand == 0 else near[::-1], starts, length, strand)
@@ -573,7 +523,7 @@ class Panel:
             length: self._store.keep(table[kind.kept[length]]) for length, table in scorer.tables.items()
         }
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the numbers of alleles by ``NAME/column``, bit for bit equal to each model's own."""
         out: Arrays = {}
         for kind in self._kinds.values():
@@ -613,18 +563,17 @@ class _OneKind:
                 self.kept[length] = first
                 self.ranks[length] = np.searchsorted(first, np.minimum(np.arange(len(other)), other)).astype(np.int32)
 
-    def deltas(self, alleles: Alleles, n_threads: int | None) -> dict[str, Floats]:
+    def deltas(self, alleles: PlacedAlleles, n_threads: int | None) -> dict[str, Floats]:
         """Return alternative − reference of each model; NaN where an allele has no k-mer."""
         sums = [self._sums(alleles, column, n_threads) for column in (alleles.refs, alleles.alts)]
         return {name: sums[1][name] - sums[0][name] for name in self.tables}
 
-    def _sums(self, alleles: Alleles, column: list[bytes], n_threads: int | None) -> dict[str, Floats]:
+    def _sums(self, alleles: PlacedAlleles, column: list[bytes], n_threads: int | None) -> dict[str, Floats]:
         """Return each model's sum over the k-mers that cover each allele."""
         out = {name: np.zeros(len(column)) for name in self.tables}
         bare = np.ones(len(column), dtype=bool)
         for length, ranks in self.ranks.items():
-            windows = covering(alleles, np.arange(len(column)), column, length)
-            codes, starts, stops = joined_codes(windows, self.alphabet)
+            codes, starts, stops, *_ = alleles.encoded(column, length - 1, self.alphabet)
             rows = np.empty(len(codes), dtype=np.int32)
             loops.kmer_rows(codes, starts, stops, length, ranks, self.alphabet.size, rows)
             found = np.concatenate(([0], np.cumsum(rows >= 0)))
