@@ -66,12 +66,12 @@ class PlacedAlleles:
 
         An allele that is deleted down to its first base keeps this base.
         """
-        parts = list(self.spelled(column, reach, reach, rows))
-        sizes = np.array([list(map(len, part)) for part in parts], dtype=np.int64).reshape(-1, 3)
+        parts = list(itertools.chain.from_iterable(self.spelled(column, reach, reach, rows)))
+        sizes = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)).reshape(-1, 3)
         stops = np.cumsum(sizes.sum(axis=1))
         starts = stops - sizes.sum(axis=1)
         first = starts + sizes[:, 0]
-        return alphabet.encode(b"".join(itertools.chain(*parts))), starts, stops, first, first + sizes[:, 1]
+        return alphabet.encode(b"".join(parts)), starts, stops, first, first + sizes[:, 1]
 
 
 class Placing:
