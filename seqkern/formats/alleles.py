@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -100,10 +100,7 @@ class Placing:
     def place(self, chunk: VcfChunk, flank: int) -> tuple[PlacedAlleles, Codes]:
         """Return the alleles of a chunk that are found in the genome, and the status of each allele."""
         status = np.where(chunk.kinds <= SEQUENCE, PLACED, LEFT_OUT).astype(np.uint8)
-        self.kinds.update(chunk.kinds[chunk.kinds > SEQUENCE].tolist())
-        for name in dict.fromkeys(chunk.chromosomes):
-            if name not in self.names:
-                self.names[name] = self._own_name(name)
+        self._find_names(chunk.chromosomes)
         order = {name: number for number, name in enumerate(self.genome.lengths)}
         numbers = {name: -1 if own is None else order[own] for name, own in self.names.items()}
         rows = chunk.rows
@@ -113,7 +110,6 @@ class Placing:
         ends = np.array([*self.genome.lengths.values(), 0], dtype=np.int64)[chromosome]
         status[(status == PLACED) & (chromosome < 0)] = ABSENT
         status[(status == PLACED) & ((starts < 0) | (stops > ends))] = BEYOND
-        self.absent.update(chunk.chromosomes[row] for row in rows[status == ABSENT].tolist())
         index = np.flatnonzero(status == PLACED)
         low, high = np.maximum(starts[index] - flank, 0), np.minimum(stops[index] + flank, ends[index])
         text, shifts = self._read(chromosome[index], low, high)
@@ -130,47 +126,41 @@ class Placing:
             self._explain(chunk, placed, np.flatnonzero(~good))
             status[index[~good]] = MISMATCH
             placed = kept(placed, good)
-        self.counts.update(status.tolist())
+        self.recall(chunk, status)
         self._check()
         return placed, status
 
     def recall(self, chunk: VcfChunk, status: Codes) -> None:
         """Count the alleles of a chunk that has already been placed."""
-        for name in dict.fromkeys(chunk.chromosomes):
-            if name not in self.names:
-                self.names[name] = self._own_name(name)
+        self._find_names(chunk.chromosomes)
         self.kinds.update(chunk.kinds[chunk.kinds > SEQUENCE].tolist())
         self.absent.update(chunk.chromosomes[row] for row in chunk.rows[status == ABSENT].tolist())
         self.counts.update(status.tolist())
 
     def summary(self) -> dict[str, Any]:
         """Return the counts in JSON form."""
-        return {
-            "counts": list(self.counts.items()),
-            "kinds": list(self.kinds.items()),
-            "absent": list(self.absent.items()),
-            "causes": list(self._causes.items()),
-            "names": list(self.names),
-            "example": self._example,
-        }
+        counters = {name: list(counter.items()) for name, counter in self._counters().items()}
+        return {**counters, "names": list(self.names), "example": self._example}
 
     def add(self, summary: Mapping[str, Any]) -> None:
         """Add the counts from another part of the file, as returned by `summary`."""
-        for name in summary["names"]:
-            if name not in self.names:
-                self.names[name] = self._own_name(name)
-        self.counts.update(dict(summary["counts"]))
-        self.kinds.update(dict(summary["kinds"]))
-        self.absent.update(dict(summary["absent"]))
-        self._causes.update(dict(summary["causes"]))
+        self._find_names(summary["names"])
+        for name, counter in self._counters().items():
+            counter.update(dict(summary[name]))
         self._example = self._example or summary["example"]
         self._check()
 
-    def _own_name(self, name: str) -> str | None:
-        """Return the genome's name for a chromosome, with or without ``chr``."""
+    def _counters(self) -> dict[str, Counter[Any]]:
+        """Return the counters, by their names in a summary."""
+        return {"counts": self.counts, "kinds": self.kinds, "absent": self.absent, "causes": self._causes}
+
+    def _find_names(self, chromosomes: Iterable[str]) -> None:
+        """Find the genome's names for chromosomes, with or without ``chr``."""
         lengths = self.genome.lengths
-        other = name[3:] if name.startswith("chr") else f"chr{name}"
-        return name if name in lengths else other if other in lengths else None
+        for name in dict.fromkeys(chromosomes):
+            if name not in self.names:
+                other = name[3:] if name.startswith("chr") else f"chr{name}"
+                self.names[name] = name if name in lengths else other if other in lengths else None
 
     def _read(self, chromosome: Ints, low: Ints, high: Ints) -> tuple[Codes, Ints]:
         """Return the bases of regions, and for each region the offset from genome positions to positions in these
