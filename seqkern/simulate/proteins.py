@@ -1,11 +1,13 @@
 """Simulated proteins: superfamilies, chains with a state for each residue, and receptors of two chains."""
 
 import csv
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
-from seqkern.core.checks import check_integer, check_real
+from seqkern.core.checks import check_integer, check_integers, check_real, check_reals
 from seqkern.core.package_files import open_resource
 from seqkern.core.types import Bools, Codes, Floats, Ints
 from seqkern.formats.profiles import BACKGROUND
@@ -138,23 +140,13 @@ def protein_superfamilies(
     >>> dict(zip(sequences.ids, table["family"]))
     {'s1.1.1': 's1.1', 's1.1.2': 's1.1', 's2.1.1': 's2.1', 's2.1.2': 's2.1'}
     """
-    check_integer("n_superfamilies", n_superfamilies, 1)
-    check_integer("n_families", n_families, 1)
-    check_integer("n_members", n_members, 1)
-    check_integer("length", length, 1)
-    for name, value in (("divergence", divergence), ("member_divergence", member_divergence)):
-        check_real(name, value, 0, 100)
+    check_integers(1, n_superfamilies=n_superfamilies, n_families=n_families, n_members=n_members, length=length)
+    check_reals(0, 100, divergence=divergence, member_divergence=member_divergence)
     check_real("gamma_shape", gamma_shape, 0.05)
     check_real("rate_correlation", rate_correlation, 0, 0.999)
     check_real("indel_rate", indel_rate, 0, 1)
     check_real("indel_length", indel_length, 1, 100)
-    evolution = Evolution(
-        rng,
-        gamma_shape=gamma_shape,
-        rate_correlation=rate_correlation,
-        indel_rate=indel_rate,
-        indel_length=indel_length,
-    )
+    evolution = Evolution(rng, gamma_shape, rate_correlation, indel_rate, indel_length)
     proteins: list[Codes] = []
     ids: list[str] = []
     table: dict[str, list[str]] = {"superfamily": [], "family": []}
@@ -171,27 +163,23 @@ def protein_superfamilies(
     return SequenceSet.from_offsets(np.concatenate(proteins), offsets, ids, PROTEIN), table
 
 
+@dataclass(frozen=True, eq=False)
 class Evolution:
     """Random process that draws ancestral proteins and evolves them along branches.
 
     A protein is a pair of arrays: its residues, uint8 (n,), and the rate of each site, float64 (n,).
     """
 
-    def __init__(
-        self,
-        rng: np.random.Generator,
-        *,
-        gamma_shape: float,
-        rate_correlation: float,
-        indel_rate: float,
-        indel_length: float,
-    ) -> None:
-        self.rng = rng
-        self.gamma_shape = gamma_shape
-        self.rate_correlation = rate_correlation
-        self.indel_rate = indel_rate
-        self.indel_length = indel_length
-        self.model = wag()
+    rng: np.random.Generator
+    gamma_shape: float
+    rate_correlation: float
+    indel_rate: float
+    indel_length: float
+
+    @cached_property
+    def model(self) -> SubstitutionModel:
+        """The process by which residues are substituted."""
+        return wag()
 
     def ancestor(self, n: int) -> Protein:
         """Draw a protein unrelated to all others."""
@@ -392,8 +380,7 @@ def paired_receptors(
     >>> X.ids, table["label"], list(X.views)
     (['binder1', 'other1'], ['binder', 'other'], ['alpha', 'beta'])
     """
-    check_integer("n_positive", n_positive, 1)
-    check_integer("n_negative", n_negative, 1)
+    check_integers(1, n_positive=n_positive, n_negative=n_negative)
     check_real("kept", kept, 0, 1)
     having = [("alpha", "beta")] * n_positive + [NEGATIVES[i % len(NEGATIVES)] for i in range(n_negative)]
     chains = {name: [_chain(rng, name, kept if name in own else None) for own in having] for name in ENDS}

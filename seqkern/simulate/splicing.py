@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 
-from seqkern.core.checks import check_integer, check_real
+from seqkern.core.checks import check_integer, check_integers, check_reals
 from seqkern.core.package_files import open_resource
 from seqkern.core.types import Codes, Floats
 from seqkern.sequences.alphabets import DNA
@@ -95,12 +95,10 @@ def donor_windows(
     >>> [window[3:5] for window in sequences.strings()], table["label"]
     (['GT', 'GT', 'GT'], ['donor', 'donor', 'decoy'])
     """
-    check_integer("n_positive", n_positive, 1)
-    check_integer("n_decoy", n_decoy, 1)
+    check_integers(1, n_positive=n_positive, n_decoy=n_decoy)
     check_integer("left", left, SITE_LEFT)
     check_integer("right", right, SITE_RIGHT)
-    for name, value in (("signal", signal), ("contrast", contrast), ("exonic_decoys", exonic_decoys)):
-        check_real(name, value, 0, 1)
+    check_reals(0, 1, signal=signal, contrast=contrast, exonic_decoys=exonic_decoys)
     n, width = n_positive + n_decoy, left + right
     in_exon = np.zeros((n, width), dtype=bool)
     in_exon[:n_positive, :left] = True
@@ -184,9 +182,7 @@ def donor_genome(
     >>> sequences.ids, table["label"].count("donor")
     (['chr1', 'chr2'], 4)
     """
-    check_integer("n_chromosomes", n_chromosomes, 1)
-    check_integer("n_sites", n_sites, 1)
-    check_integer("n_others", n_others, 1)
+    check_integers(1, n_chromosomes=n_chromosomes, n_sites=n_sites, n_others=n_others)
     check_integer("n_letters", n_letters, 2 * FLANK * n_sites)
     rows: list[tuple[str, int, str, str]] = []
     chromosomes = []
@@ -305,11 +301,8 @@ def annotated_genes(
     >>> sequences.ids, sorted(set(table["gene"]))
     (['chr1', 'chr2'], ['gene1', 'gene2'])
     """
-    check_integer("n_chromosomes", n_chromosomes, 1)
-    check_integer("n_genes", n_genes, 1)
-    check_integer("n_exons", n_exons, 1)
-    check_real("gc_share", gc_share, 0, 1)
-    check_real("signal", signal, 0, 1)
+    check_integers(1, n_chromosomes=n_chromosomes, n_genes=n_genes, n_exons=n_exons)
+    check_reals(0, 1, gc_share=gc_share, signal=signal)
     rows: list[tuple[str | int, ...]] = []
     chromosomes = []
     for number in range(1, n_chromosomes + 1):
