@@ -169,6 +169,8 @@ FEWEST = 20
 NORMAL = ("GT–AG", "GC–AG", "AT–AC")
 
 Row = tuple[str, int, str, str, str, str, str]
+Motifs = tuple[str, ...] | None
+"""The bases that a site must have; None if any are accepted."""
 
 
 @dataclass
@@ -234,7 +236,7 @@ def make_site_table(
     return table
 
 
-def _motifs(kind: str, motifs: Sequence[str] | None) -> tuple[str, ...] | None:
+def _motifs(kind: str, motifs: Sequence[str] | None) -> Motifs:
     """Return the required motifs, or None if any are accepted."""
     if motifs is None:
         return MOTIFS[kind]
@@ -262,14 +264,7 @@ def chromosomes(genome: Source) -> Iterator[tuple[str, Codes]]:
 
 
 def _add(
-    table: SiteTable,
-    name: str,
-    codes: Codes,
-    here: AnnotatedSites,
-    kind: str,
-    decoys: int,
-    wanted: tuple[str, ...] | None,
-    seed: int,
+    table: SiteTable, name: str, codes: Codes, here: AnnotatedSites, kind: str, decoys: int, wanted: Motifs, seed: int
 ) -> None:
     """Add the sites and decoys of one chromosome to a table."""
     table.introns.update(_ends(codes, intron) for intron in sorted(here.introns))

@@ -51,6 +51,7 @@ from seqkern.genomics.genes import (
     decode,
     find_boundaries,
     gene_accuracy,
+    merged,
     rows_of,
 )
 from seqkern.kernels.kernel_specs import build_kernel
@@ -302,7 +303,7 @@ def annotated_genes(transcripts: Iterable[Transcript], codes: Codes, longest_int
             left_out["that overlap another"] += 1
         else:
             kept.append(gene)
-    return Annotated(kept, _merged(spans), unknown, left_out)
+    return Annotated(kept, merged(spans), unknown, left_out)
 
 
 def by_chromosome(annotation: Annotation) -> dict[str, list[Transcript]]:
@@ -321,17 +322,6 @@ def true_structures(transcripts: Iterable[Transcript], codes: Codes) -> list[lis
         if gene is not None:
             genes.setdefault((transcript.gene, gene.reverse), []).append((gene.reverse, gene.parts))
     return list(genes.values())
-
-
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the intervals, merged where they overlap."""
-    merged: list[tuple[int, int]] = []
-    for start, stop in sorted(spans):
-        if merged and start < merged[-1][1]:
-            merged[-1] = merged[-1][0], max(merged[-1][1], stop)
-        else:
-            merged.append((start, stop))
-    return merged
 
 
 # The generative grammar: knots, limits, and the weights before learning, all in units of log odds.
@@ -671,21 +661,19 @@ def _folds(places: Sequence[Place], name: str) -> list[list[Place]]:
     return folds
 
 
+@dataclass(eq=False)
 class _Parts:
     """The learner of site classifiers and content scores from some pieces, which applies them to others."""
 
-    def __init__(
-        self,
-        sequences: dict[str, Codes],
-        rows: dict[str, list[Row]],
-        kernel: str,
-        solver: str,
-        seed: int,
-        n_threads: int | None,
-    ) -> None:
-        self.sequences, self.rows, self.seed, self.n_threads = sequences, rows, seed, n_threads
-        self.kernel, self.solver = kernel, solver
-        self.reverse = {name: reverse_complement_codes(codes, DNA) for name, codes in sequences.items()}
+    sequences: dict[str, Codes]
+    rows: dict[str, list[Row]]
+    kernel: str
+    solver: str
+    seed: int
+    n_threads: int | None
+
+    def __post_init__(self) -> None:
+        self.reverse = {name: reverse_complement_codes(codes, DNA) for name, codes in self.sequences.items()}
 
     def learn(self, places: Sequence[Place]) -> tuple[dict[str, Model], Content]:
         """Learn the site classifiers and content scores from some pieces."""

@@ -646,14 +646,19 @@ def _exons(structures: Iterable[Structure]) -> set[tuple[bool, tuple[int, int]]]
 
 def _bases(structures: Iterable[Structure]) -> dict[bool, list[tuple[int, int]]]:
     """Return the coding bases of each strand, as intervals without overlap."""
-    merged: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
-    for reverse, (start, stop) in sorted(_exons(structures)):
-        own = merged[reverse]
-        if own and start <= own[-1][1]:
-            own[-1] = own[-1][0], max(own[-1][1], stop)
+    exons = _exons(structures)
+    return {strand: merged(exon for reverse, exon in exons if reverse == strand) for strand in (False, True)}
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return intervals in ascending order, merged where they overlap."""
+    found: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], stop)
         else:
-            own.append((start, stop))
-    return merged
+            found.append((start, stop))
+    return found
 
 
 def _overlaps(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> Iterable[tuple[int, int, int, int]]:

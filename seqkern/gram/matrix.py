@@ -80,28 +80,22 @@ def is_whole_map(K: Any) -> TypeGuard[np.memmap]:
 MIB = 2**20
 
 
+@dataclass(eq=False)
 class MatrixFile:
     """A matrix in a file, or a selection of its rows and columns."""
 
-    def __init__(
-        self,
-        path: Any,
-        offset: int,
-        dtype: npt.DTypeLike,
-        shape: tuple[int, int],
-        rows: Ints | None = None,
-        columns: Ints | None = None,
-        origin: tuple[int, int] | None = None,
-    ) -> None:
-        self.path = path
-        self.origin = origin
-        self.offset = offset
-        self.dtype = np.dtype(dtype)
-        self.stored = shape
-        self.rows = rows
-        self.columns = columns
-        self.shape = (shape[0] if rows is None else len(rows), shape[1] if columns is None else len(columns))
-        self._file: Any = open_same(path, origin)
+    path: Any
+    offset: int
+    dtype: np.dtype[Any]
+    stored: tuple[int, int]  # The shape of the whole matrix
+    rows: Ints | None = None
+    columns: Ints | None = None
+    origin: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        chosen = zip(self.stored, (self.rows, self.columns), strict=True)
+        self.shape = tuple(n if some is None else len(some) for n, some in chosen)
+        self._file: Any = open_same(self.path, self.origin)
         weakref.finalize(self, self._file.close)
 
     @classmethod
