@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from seqkern.core.checks import check_integer, check_real
-from seqkern.core.statistics import NORMAL_975, average_ranks, student_quantile, wilson_interval
+from seqkern.core.statistics import NORMAL_975, student_quantile, wilson_interval
 from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.chance import SHARED_TRAINING, variance_of_mean
@@ -21,6 +20,8 @@ from seqkern.evaluation.single_task_tests import (
     delong_covariance,
     delong_interval,
     has_value,
+    logit_ends,
+    placements,
 )
 from seqkern.sequences.labels import Labels
 
@@ -98,13 +99,10 @@ def auc_variance(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[float,
     influence, areas = np.zeros(len(labels)), []
     for c in present:
         positive, column = as_binary(labels == c, values[:, c])
-        own, other = int(positive.sum()), int((~positive).sum())
-        ranks = average_ranks(column)
-        ahead = (ranks[positive] - average_ranks(column[positive])) / other
-        behind = 1.0 - (ranks[~positive] - average_ranks(column[~positive])) / own
+        ahead, behind = placements(positive, column)
         areas.append(float(ahead.mean()))
-        influence[positive] += ahead / own
-        influence[~positive] += behind / other
+        influence[positive] += ahead / len(ahead)
+        influence[~positive] += behind / len(behind)
     sizes = np.bincount(labels)
     if sizes[sizes > 0].min() < 2:
         return float(np.mean(areas)), math.nan
@@ -123,10 +121,7 @@ def share_ends(score: float, variance: float, methods: int) -> ScoreInterval:
     se = math.sqrt(variance) if variance > 0 else math.nan
     if math.isnan(se) or not 0 < score < 1:
         return ScoreInterval(score, se, math.nan, math.nan)
-    centre, half = math.log(score / (1 - score)), quantile(methods) * se / (score * (1 - score))
-    return ScoreInterval(
-        score, se, float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
-    )
+    return ScoreInterval(score, se, *logit_ends(score, se, quantile(methods)))
 
 
 def accuracy_ends(score: float, samples: float, parts: int, methods: int) -> ScoreInterval:

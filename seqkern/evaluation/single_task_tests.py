@@ -123,8 +123,13 @@ def delong_interval(
     z = float(normal_quantile((1 + level) / 2))
     if scale == "plain":
         return AucInterval(auc, se, max(0.0, auc - z * se), min(1.0, auc + z * se))
-    centre, half = math.log(auc / (1 - auc)), z * se / (auc * (1 - auc))
-    return AucInterval(auc, se, float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half)))
+    return AucInterval(auc, se, *logit_ends(auc, se, z))
+
+
+def logit_ends(share: float, se: float, z: float) -> tuple[float, float]:
+    """Return the limits of a share, `z` standard errors to each side on the logit scale, so within 0 and 1."""
+    centre, half = math.log(share / (1 - share)), z * se / (share * (1 - share))
+    return float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
 
 
 def delong_test(
@@ -206,16 +211,19 @@ def _delong(labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike]) -> tuple[
     undefined = np.full((len(pairs), len(pairs)), np.nan)
     if n_positive == 0 or n_negative == 0:
         return [math.nan] * len(pairs), undefined
-    of_positives, of_negatives = [], []
-    for _, values in pairs:
-        ranks = average_ranks(values)
-        of_positives.append((ranks[positive] - average_ranks(values[positive])) / n_negative)
-        of_negatives.append(1.0 - (ranks[~positive] - average_ranks(values[~positive])) / n_positive)
-    areas = [float(np.mean(placements)) for placements in of_positives]
+    of_positives, of_negatives = zip(*(placements(positive, values) for _, values in pairs), strict=True)
+    areas = [float(np.mean(shares)) for shares in of_positives]
     if min(n_positive, n_negative) < 2:
         return areas, undefined
     covariance = np.cov(of_positives) / n_positive + np.cov(of_negatives) / n_negative
     return areas, np.atleast_2d(covariance)
+
+
+def placements(positive: Bools, values: Floats) -> tuple[Floats, Floats]:
+    """Return the share of the other class on the right side of each positive, and of each negative; ties count ½."""
+    ranks = average_ranks(values)
+    ahead = (ranks[positive] - average_ranks(values[positive])) / int((~positive).sum())
+    return ahead, 1.0 - (ranks[~positive] - average_ranks(values[~positive])) / int(positive.sum())
 
 
 # McNemar's test of whether two methods differ in their errors on the same samples.
@@ -778,17 +786,8 @@ def _mcnemar(paired: PairedDecisions, first: Hashable, second: Hashable) -> Pair
     test = mcnemar(labels, own, other)
     share, other_share = (float(np.mean(values == labels)) if len(labels) else math.nan for values in (own, other))
     counts = test.wins, test.n - test.wins - test.losses, test.losses
-    ends = math.nan, math.nan
-    numbers = (
-        share,
-        other_share,
-        test.difference,
-        *ends,
-        _sign(test.wins - test.losses),
-        *counts,
-        test.statistic,
-        test.p,
-    )
+    ends, lead = (math.nan, math.nan), _sign(test.wins - test.losses)
+    numbers = share, other_share, test.difference, *ends, lead, *counts, test.statistic, test.p
     return PairTest(first, second, "mcnemar", test.n, len(rows) - test.n, *numbers)
 
 
