@@ -16,8 +16,7 @@ from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.multiclass import MetaSolver
 from seqkern.solvers.shared import limit, tolerance
 from seqkern.solvers.svm.libsvm import unit_of
-from seqkern.solvers.svm.one_class import OneClassSVM
-from seqkern.solvers.svm.svm import CSVC
+from seqkern.solvers.svm.svm import CSVC, OneClassSVM
 from seqkern.solvers.thresholds import Threshold
 
 FEWEST = 10

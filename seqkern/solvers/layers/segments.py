@@ -13,7 +13,7 @@ from seqkern.core.parameters import integer, numbers_by_name, real
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
-from seqkern.solvers.layers.layer import Layer
+from seqkern.solvers.layers.chain import Layer
 
 # Class probabilities from scores.
 

@@ -20,7 +20,7 @@ from seqkern.kernels.vectors.approximation import PackedMap, in_chunks, inverse_
 from seqkern.kernels.vectors.windows import SHAPES, check_position_weights, position_weights
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.layers.layer import Layer
+from seqkern.solvers.layers.chain import Layer
 from seqkern.solvers.solver_specs import build_solver, solver_from_state
 
 # Windows of scores around residues, and explicit features of an RBF kernel on them.

@@ -19,7 +19,7 @@ from seqkern.solvers.contract import BinarySolver, RealSolver
 from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Squared
-from seqkern.solvers.products.on_products import fit_loss
+from seqkern.solvers.products.subspace import fit_loss
 from seqkern.solvers.shared import class_factors, class_weights, cost
 
 # The Lagrangian SVM: the quadratic program ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + D.

@@ -18,7 +18,7 @@ from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Hinge, best_bias
-from seqkern.solvers.products.on_products import fit_loss
+from seqkern.solvers.products.subspace import fit_loss
 from seqkern.solvers.shared import class_factors, class_weights, cost, random_seed, tolerance
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.

@@ -19,7 +19,7 @@ from seqkern.solvers.contract import AnyClassSolver, count_rows, stored
 from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import operator_sums, take_rows, weighted_sums
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
-from seqkern.solvers.products.on_products import fit_on_products
+from seqkern.solvers.products.subspace import fit_on_products
 from seqkern.solvers.shared import class_weights, cost, factors_of_codes, limit, tolerance
 
 # Products with the rows of a feature matrix (dense, sparse or in blocks) in single passes.
