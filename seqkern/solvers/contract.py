@@ -67,6 +67,9 @@ def stored(**attributes: str) -> Mapping[str, str]:
     return MappingProxyType(attributes)
 
 
+EXACT = {"converged": True, "iterations": 1, "residual": 0.0}
+"""Report of a fit that does not iterate, and solves its problem exactly."""
+
 UNPICKLED = frozenset({"_vectors", "_warm", "_before"})
 """Attributes that hold records, products and other solvers; neither pickled nor stored."""
 
@@ -160,7 +163,8 @@ class Solver(Estimator):
     def _fit(self, K: Any, y: Any) -> dict[str, Any]:
         """Set `support_` and other attributes ending in ``_``, and return the report without the support.
 
-        An unconverged fit may add a ``remark`` with cause and remedy.
+        A fit without iterations leaves out ``converged`` and ``iterations``, an exact one ``residual``. An unconverged
+        fit may add a ``remark`` with cause and remedy.
         """
         raise NotImplementedError
 
@@ -487,6 +491,7 @@ class Solver(Estimator):
             report = learn(K, target, groups) if self.traits.groups else learn(K, target)
         except np.linalg.LinAlgError as error:
             raise lost_digits(self) from error
+        report = {**{key: value for key, value in EXACT.items() if key not in report}, **report}
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         check_fit(self)
@@ -672,8 +677,7 @@ def _is_solver(item: Parameter) -> bool:
 
 # Solver bases by label kind: any number of classes, two classes, real numbers.
 
-MANY = 0.4
-"""Classes per sample above which scikit-learn decides whether labels are classes."""
+MANY = 0.4  # Classes per sample above which scikit-learn decides whether labels are classes
 
 
 def _are_classes(y: Array) -> bool:

@@ -65,8 +65,7 @@ def weighted_sums(K: Floats | GramRows, columns: Ints, weights: Floats, constant
 
 # Rows of features for solvers that take blocks: column subsets, products, and an order by content.
 
-ROWS = 1024
-"""Rows processed at a time; a fixed shape of the product gives a row the same bits at any position."""
+ROWS = 1024  # Rows processed at a time; a fixed shape of the product gives a row the same bits at any position
 
 
 Features = npt.NDArray[np.floating[Any]] | FeatureBlocks

@@ -53,8 +53,7 @@ def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
 
 # Class weights: factors of C for each class.
 
-Weights = Mapping[Any, float] | str | None
-"""A factor of C for each class, ``"balanced"``, or None for 1 each."""
+Weights = Mapping[Any, float] | str | None  # A factor of C for each class, ``"balanced"``, or None for 1 each
 
 
 def class_factors(weight: Weights, classes: Array, y: Floats) -> Floats:
@@ -69,6 +68,12 @@ def class_factors(weight: Weights, classes: Array, y: Floats) -> Floats:
     array([0.667, 2.   ])
     """
     return factors_of_codes(weight, classes, (y > 0).astype(int))
+
+
+def row_costs(C: float, weight: Weights, classes: Array, y: Floats) -> Floats:
+    """Return the cost of each training row: C times the factor of its class."""
+    factors = class_factors(weight, classes, y)
+    return float(C) * np.where(y > 0, factors[1], factors[0])
 
 
 def factors_of_codes(weight: Weights, classes: Array, codes: npt.NDArray[np.integer[Any]]) -> Floats:

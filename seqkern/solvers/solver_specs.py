@@ -213,8 +213,7 @@ def _replaced(spec: Mapping[str, Any], path: tuple[str, ...], value: float) -> d
 # 2012, J. Mach. Learn. Res. 13:281-305).
 
 _RANGE = re.compile(rf"({DECIMAL})\.\.({DECIMAL})")
-SIGNIFICANT = 6
-"""Drawn numbers are rounded to this many digits."""
+SIGNIFICANT = 6  # Drawn numbers are rounded to this many digits
 
 
 @dataclass(frozen=True)
@@ -266,8 +265,7 @@ def as_range(word: str) -> "Range | None":
 
 # Construction of solvers and grids from a configuration or the command line, and of solvers from a model file.
 
-Spec = Mapping[str, Any] | str
-"""A solver in a configuration or on the command line; a list gives values to choose from."""
+Spec = Mapping[str, Any] | str  # A solver in a configuration or on the command line; a list gives values to choose from
 
 TAKES = {
     "gram": "a Gram matrix",

@@ -100,8 +100,7 @@ def nearest_other(least: Floats) -> Floats:
 
 # Initial prototypes: the means of clusters within each class, by k-means++ in feature space.
 
-RUNS = 20
-"""Number of clusterings of a class; the best are used."""
+RUNS = 20  # Number of clusterings of a class; the best are used
 PASSES = 100
 
 
@@ -244,8 +243,7 @@ def starts(points: list[Points], m: int, seed: int, most: int) -> Iterator[list[
 
 # The cost function of generalised learning vector quantisation (GLVQ), and its minimisation.
 
-TINY = 1e-12
-"""Share of their mean that is added to sums of distances, as quotients of smaller ones have no digits."""
+TINY = 1e-12  # Share of their mean that is added to sums of distances, as quotients of smaller ones have no digits
 
 
 def glvq_cost(distances: Floats, same: Bools, slope: float) -> tuple[float, Floats]:
@@ -401,8 +399,7 @@ def _filled(weights: Floats) -> Floats:
 
 # Learning vector quantisation, LVQ1, in feature space.
 
-SLOWER = 10.0
-"""Passes after which the rate has halved."""
+SLOWER = 10.0  # Passes after which the rate has halved
 
 
 class LVQ1(LearnedGramPrototypes):
@@ -547,13 +544,12 @@ class NearestPrototype(GramPrototypes):
         with one_thread():
             distances = self._keep(means_of(codes, len(self.classes_)), self._first_codes(1), np.asarray(K), codes)
         objective = float(distances[codes, np.arange(len(codes))].mean())
-        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": objective}
+        return {"objective": objective}
 
 
 # Generalised learning vector quantisation on a kernel or dissimilarity matrix.
 
-SMALL = 1e-6
-"""Coefficients below this share of a prototype's largest one are set to 0."""
+SMALL = 1e-6  # Coefficients below this share of a prototype's largest one are set to 0
 
 
 class RelationalGLVQ(LearnedGramPrototypes):

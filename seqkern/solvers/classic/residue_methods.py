@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 # GOR: the information of residues in a window, single or in pairs, on the class of its centre.
 
-LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
-"""Features encoding residues."""
+LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"  # Features encoding residues
 
 
 class GOR(AnyClassSolver):
@@ -126,7 +125,7 @@ class GOR(AnyClassSolver):
         probabilities = self._learn_letters(codes, y)
         self._learn_pairs(codes, y, probabilities)
         wrong = np.mean(self._scores(codes).argmax(axis=1) != y)
-        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
+        return {"objective": float(wrong)}
 
     def _codes(self, K: Any, columns: Ints) -> npt.NDArray[np.int32]:
         """Return the residue code at each position of each row, int32 (n, w); 0 where no feature is above zero."""
@@ -228,8 +227,7 @@ def _log_ratio(own: Floats, others: Floats) -> Floats:
 
 # A neural network with one hidden layer, as in early secondary structure prediction.
 
-LEAST = 1e-4
-"""Minimum decrease of the mean −ln P for a pass to count as better."""
+LEAST = 1e-4  # Minimum decrease of the mean −ln P for a pass to count as better
 
 
 class Network(AnyClassSolver):

@@ -297,14 +297,11 @@ class GaussianRegression(KernelExpansion, RealSolver):
 # Gardner, Pleiss, Bindel, Weinberger, Wilson: GPyTorch: blackbox matrix-matrix Gaussian process inference with GPU
 # acceleration. NeurIPS 2018.
 
-PROBES = 10
-"""Number of vectors of random signs in the estimate of the log determinant, a mean over them."""
+PROBES = 10  # Number of vectors of random signs in the estimate of the log determinant, a mean over them
 
-STEPS = 100
-"""Lanczos steps, each a product with K, for each starting vector of labels or signs."""
+STEPS = 100  # Lanczos steps, each a product with K, for each starting vector of labels or signs
 
-SMALL = 1e-10
-"""Share of its former size below which a vector or an eigenvalue consists of rounding errors."""
+SMALL = 1e-10  # Share of its former size below which a vector or an eigenvalue consists of rounding errors
 
 
 @dataclass(frozen=True)
@@ -412,14 +409,11 @@ class QuadratureLikelihood:
 # Gardner, Pleiss, Bindel, Weinberger, Wilson: GPyTorch: blackbox matrix-matrix Gaussian process inference with GPU
 # acceleration. NeurIPS 2018.
 
-RANK = 200
-"""Columns of K in the preconditioner, and dimensions of the space in which variances are computed."""
+RANK = 200  # Columns of K in the preconditioner, and dimensions of the space in which variances are computed
 
-EXACT = 1e-10
-"""Residual of a solved system, as a share of the right-hand side."""
+EXACT = 1e-10  # Residual of a solved system, as a share of the right-hand side
 
-MOST_PRODUCTS = 1000
-"""Largest number of products of a linear system."""
+MOST_PRODUCTS = 1000  # Largest number of products of a linear system
 
 
 class ProductSystem:
@@ -498,11 +492,9 @@ def _not_positive() -> GramError:
 # Burt, Rasmussen, van der Wilk: Convergence of sparse variational inference in Gaussian processes regression. Journal
 # of Machine Learning Research 21, 2020.
 
-EXHAUSTED = 1e-10
-"""Share of the largest K(x, x) below which all samples count as explained, and none is added."""
+EXHAUSTED = 1e-10  # Share of the largest K(x, x) below which all samples count as explained, and none is added
 
-LONG = 10**7
-"""Number of values in the columns of K above which progress is shown."""
+LONG = 10**7  # Number of values in the columns of K above which progress is shown
 
 
 def pivoted_columns(K: Any, most: int) -> tuple[Ints, Floats, Floats]:
@@ -613,13 +605,11 @@ class InducingBound:
         return coefficients, mean, LowRankPosterior(factor, scale, mean_weights, variance)
 
 
-SOLVED = 1e-6
-"""Largest residual of a system solved on products, as a share of the right-hand side."""
+SOLVED = 1e-6  # Largest residual of a system solved on products, as a share of the right-hand side
 
 TOO_SMALL = "the noise is too small for conjugate gradients; give a larger one"
 
-SYSTEM_PRODUCTS = 100
-"""Measured number of products until both linear systems are solved, on 10,000 sequences and more."""
+SYSTEM_PRODUCTS = 100  # Measured number of products until both linear systems are solved, on 10,000 sequences and more
 
 REDUCTION_CUBES = 1.1
 """Multiplications of a tridiagonal reduction in units of n³, at the speed of a Cholesky decomposition."""
@@ -715,8 +705,7 @@ class GPR(GaussianRegression):
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Choose the parameters, solve the system, and return the report."""
         with one_thread():
-            report = self._fit_products(K, y) if isinstance(K, KernelOperator) else self._fit_matrix(K, y)
-        return {"converged": True, "iterations": 1, **report}
+            return self._fit_products(K, y) if isinstance(K, KernelOperator) else self._fit_matrix(K, y)
 
     def _fit_matrix(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Fit by Cholesky decomposition, and return the report."""
@@ -882,9 +871,6 @@ class InducingGPR(GaussianRegression):
         if isinstance(K, KernelOperator):
             self._vectors = K.take(self.support_)
         return {
-            "converged": True,
-            "iterations": 1,
-            "residual": 0.0,
             **report,
             **self._summary(bound.likelihood(self.scale_, self.noise_)[0]),
             **joined_remarks(report.get("remark"), bound.remark()),
@@ -897,8 +883,7 @@ class InducingGPR(GaussianRegression):
 # Mean of the logistic function of a normally distributed variable.
 
 
-REACH = 8.0
-"""Standard deviations summed on each side of the mean."""
+REACH = 8.0  # Standard deviations summed on each side of the mean
 
 STEP = 0.5
 """Distance of two terms of the sum, in standard deviations if these are at most 1. As the integrand is analytic, the
@@ -927,11 +912,9 @@ def logistic_mean(means: npt.ArrayLike, variances: npt.ArrayLike) -> Floats:
     return out
 
 
-SCALE_BOUNDS = 1e-3, 1e4
-"""Bounds of the scale times the mean diagonal of K, the variance of the latent function."""
+SCALE_BOUNDS = 1e-3, 1e4  # Bounds of the scale times the mean diagonal of K, the variance of the latent function
 
-NEWTON_STEPS, EVALUATIONS = 10, 10
-"""Measured numbers of Newton steps in a fit, and of fits until the scale is chosen."""
+NEWTON_STEPS, EVALUATIONS = 10, 10  # Measured numbers of Newton steps in a fit, and of fits until the scale is chosen
 
 
 class GPC(KernelExpansion, BinarySolver):

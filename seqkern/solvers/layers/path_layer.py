@@ -16,8 +16,7 @@ from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers.layers import _paths
 from seqkern.solvers.layers.window_layer import WindowLayer
 
-PART_ROWS = 256
-"""Residues whose features are converted to double precision at a time."""
+PART_ROWS = 256  # Residues whose features are converted to double precision at a time
 
 
 class Runs(NamedTuple):
@@ -195,12 +194,9 @@ class PathLayer(WindowLayer):
 
 # The likelihood of paths of labels, and the weights that maximise it.
 
-MOST_ROWS = 16_384
-"""Residues whose features scale the coordinates of L-BFGS."""
-CURVATURE = 0.2
-"""Rough p (1 − p) of a label's probability p at a residue."""
-PAIRS = 20
-"""Steps that L-BFGS remembers."""
+MOST_ROWS = 16_384  # Residues whose features scale the coordinates of L-BFGS
+CURVATURE = 0.2  # Rough p (1 − p) of a label's probability p at a residue
+PAIRS = 20  # Steps that L-BFGS remembers
 
 
 class PathLikelihood:

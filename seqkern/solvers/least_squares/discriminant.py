@@ -346,8 +346,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 
 # Kernel principal component analysis: directions of largest variance in feature space.
 
-PRODUCTS = 1.5
-"""Products with a vector for each of few components."""
+PRODUCTS = 1.5  # Products with a vector for each of few components
 
 
 class KernelPCA(TransformerMixin, Solver):
@@ -454,8 +453,6 @@ class KernelPCA(TransformerMixin, Solver):
         self.explained_variance_ = values / n
         self.explained_variance_ratio_ = values / trace
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": float(np.abs(product).max() / values[0]),
             "objective": float(self.explained_variance_.sum()),
             "components": count,

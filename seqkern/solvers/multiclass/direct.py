@@ -23,10 +23,8 @@ from seqkern.solvers.svm.libsvm import share_of
 
 FREE = 1 / 3
 """Largest number of jointly solved variables, as a share of the rows: their matrix and its copy take 2/9 of K."""
-SMALL = 64
-"""Number of variables that are always solved for jointly."""
-DAMPING = 1e-11, 1e-6, 1e-2
-"""Smallest, first and largest addition to the diagonal, as a share of its mean."""
+SMALL = 64  # Number of variables that are always solved for jointly
+DAMPING = 1e-11, 1e-6, 1e-2  # Smallest, first and largest addition to the diagonal, as a share of its mean
 
 
 class Newton:

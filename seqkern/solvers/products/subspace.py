@@ -35,14 +35,11 @@ from seqkern.solvers.products.losses import Hinge, Loss, Squared, best_bias
 # the space without another product. Products computed for one class, or one C, are reused for the others.
 
 
-MEMORY = 2**30
-"""Maximum bytes of directions and products."""
+MEMORY = 2**30  # Maximum bytes of directions and products
 
-FEWEST, MOST = 48, 512
-"""Least and greatest number of directions kept, regardless of memory."""
+FEWEST, MOST = 48, 512  # Least and greatest number of directions kept, regardless of memory
 
-ROUNDING = 1e-12
-"""Share of Σ direction_i²·K_ii below which the square of a direction consists of rounding errors."""
+ROUNDING = 1e-12  # Share of Σ direction_i²·K_ii below which the square of a direction consists of rounding errors
 
 NEGATIVE = 1e-6
 """Share of Σ direction_i²·K_ii up to which a negative square may be a rounding error, even of float32 tables."""
@@ -138,11 +135,9 @@ class ProductSpace:
 
 # The best lower bound of a minimum from all dual points visited so far.
 
-ENOUGH = 0.02
-"""Largest possible improvement of a good enough combination, as a share of the gap."""
+ENOUGH = 0.02  # Largest possible improvement of a good enough combination, as a share of the gap
 
-MOST_MOVES = 5000
-"""Maximum number of moves of weight from one point to another."""
+MOST_MOVES = 5000  # Maximum number of moves of weight from one point to another
 
 
 class DualBound:
@@ -213,27 +208,21 @@ class DualBound:
         self.square = np.array([[point @ point]])
 
 
-INNER = 0.03
-"""Share of the last gap below which the gap of a minimum within the space is small enough."""
+INNER = 0.03  # Share of the last gap below which the gap of a minimum within the space is small enough
 
-INNER_STEPS = 300
-"""Maximum number of Newton steps within the space."""
+INNER_STEPS = 300  # Maximum number of Newton steps within the space
 
-BLOCK = 8192
-"""Records whose part of the Hessian is summed at once."""
+BLOCK = 8192  # Records whose part of the Hessian is summed at once
 
 SMOOTHING = 5.0
 """Multiple of the rest of the gap above which the cost of smoothing narrows the parabolas. Narrowing them sooner would
 make directions depend on few records."""
 
-NARROWING = 0.1, 0.7
-"""Least and largest factor of the width in one reduction."""
+NARROWING = 0.1, 0.7  # Least and largest factor of the width in one reduction
 
-SHARPER = 4
-"""Maximum number of times that the parabolas are narrowed to see whether the space is good enough."""
+SHARPER = 4  # Maximum number of times that the parabolas are narrowed to see whether the space is good enough
 
-TRIES = 200
-"""Maximum number of steps to a root."""
+TRIES = 200  # Maximum number of steps to a root
 
 
 @dataclass(frozen=True)
@@ -441,8 +430,7 @@ INDEFINITE = "the kernel is not positive semi-definite; clip it (clip=true), or 
 
 STALLED = "rounding errors leave this gap; lower C, or normalise the kernel"
 
-MOST_PRODUCTS = 2000
-"""Maximum number of products of a fit whose solver has no such parameter."""
+MOST_PRODUCTS = 2000  # Maximum number of products of a fit whose solver has no such parameter
 
 
 def fit_on_products(

@@ -22,8 +22,7 @@ from seqkern.solvers.svm.libsvm import AT_BOUND, CACHE_BYTES, CACHE_MEGABYTES, c
 
 # The smallest sphere around a training set in feature space, from the kernel matrix alone.
 
-STEPS = 20
-"""Largest number of steps for each sample."""
+STEPS = 20  # Largest number of steps for each sample
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,7 @@ def sphere_bytes(n: int) -> int:
 RIDGE = 1e-10
 """Share of the mean K(x, x) added to the diagonal, so that similar support vectors leave the matrix invertible."""
 
-MOST_SUPPORT = 3000
-"""Number of support vectors above which the span is not computed: it takes O(s³)."""
+MOST_SUPPORT = 3000  # Number of support vectors above which the span is not computed: it takes O(s³)
 
 INDEFINITE = "no span: the matrix of the support vectors is not positive semi-definite"
 TOO_MANY = f"no span: more than {MOST_SUPPORT:,} support vectors"
@@ -210,8 +208,7 @@ def radius_margin(square: float, alpha: Floats, y: Floats, cost: Floats, decisio
 SPHERE_PRODUCTS = 10.0
 """Products with the matrix that take as long as the smallest sphere, as measured for 1,000 to 4,000 samples."""
 
-SPAN_CUBES = 0.5
-"""Multiplications and additions of the span, as a multiple of the cubed number of support vectors."""
+SPAN_CUBES = 0.5  # Multiplications and additions of the span, as a multiple of the cubed number of support vectors
 
 
 def bounds_cost(work: FitWork, *, limited: bool = True) -> FitCost:

@@ -31,23 +31,18 @@ from seqkern.solvers.svm._smo import Minimiser, RowCache
 
 CACHE_MEGABYTES = 200
 
-CACHE_BYTES = 200
-"""Bytes that LIBSVM needs for each row, besides its cache."""
+CACHE_BYTES = 200  # Bytes that LIBSVM needs for each row, besides its cache
 
-AT_BOUND = 1e-9
-"""Largest distance of an α at a bound from 0 or from its cost, as a share of the cost."""
+AT_BOUND = 1e-9  # Largest distance of an α at a bound from 0 or from its cost, as a share of the cost
 
 STEPS, CUBES = 12.0, 1.5
 """Measured Newton steps of a fit to squared errors, and its multiplications as a multiple of n³, for C=1 to 100."""
 
-SOON = (10_000, 100)
-"""Numbers a and b: a problem that may have no solution is checked after a + b·n iterations."""
+SOON = (10_000, 100)  # Numbers a and b: a problem that may have no solution is checked after a + b·n iterations
 
-LARGEST = 1e100
-"""Size above which the squares of coefficients may have an infinite sum."""
+LARGEST = 1e100  # Size above which the squares of coefficients may have an infinite sum
 
-NEAR = 2.0**-64, 2.0**64
-"""Bounds of the largest value of a matrix that is given to LIBSVM unscaled."""
+NEAR = 2.0**-64, 2.0**64  # Bounds of the largest value of a matrix that is given to LIBSVM unscaled
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -287,8 +282,7 @@ def share_of(gap: float, primal: float) -> float:
 # Machine Learning Research 6, 2005. Chang, Lin: LIBSVM: a library for support vector machines. ACM Transactions on
 # Intelligent Systems and Technology 2, 2011.
 
-FEWEST_ROWS = 16
-"""Least number of rows in the cache."""
+FEWEST_ROWS = 16  # Least number of rows in the cache
 
 MOST_CORRECTIONS = 10
 """Maximum corrections of the gradient; each leaves about a millionth of the error, down to double precision."""
@@ -397,16 +391,13 @@ def _rows_of(K: Floats | GramRows, diagonal: Floats) -> tuple[Callable[[int], Ar
 # Keerthi, DeCoste: A modified finite Newton method for fast solution of large scale linear SVMs. Journal of Machine
 # Learning Research 6, 2005. Chapelle: Training a support vector machine in the primal. Neural Computation 19, 2007.
 
-MOST_STEPS = 500
-"""Maximum number of Newton steps; a fit takes about ten."""
+MOST_STEPS = 500  # Maximum number of Newton steps; a fit takes about ten
 
 EPSILON = float(np.finfo(np.float64).eps)
 
-ROUNDING = 1e-13
-"""Share of a loss below which differences count as none."""
+ROUNDING = 1e-13  # Share of a loss below which differences count as none
 
-MANY, PART = 400, 4
-"""Samples above which a fit starts from the solution for a part, and the inverse share of the part."""
+MANY, PART = 400, 4  # Samples above which a fit starts from the solution for a part, and the inverse share of the part
 
 NOT_POSITIVE = (
     "the matrix is not positive semi-definite, or C is too large for it; lower C, or repair the matrix (clip, flip, "

@@ -15,7 +15,7 @@ from seqkern.solvers.contract import BinarySolver, RealSolver, count_rows
 from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import Hinge, Huber, Insensitive, SquaredHinge, SquaredInsensitive
-from seqkern.solvers.shared import class_factors, class_weights, cost
+from seqkern.solvers.shared import class_weights, cost, row_costs
 from seqkern.solvers.svm.libsvm import (
     AT_BOUND,
     SOON,
@@ -146,8 +146,7 @@ class CSVC(LibsvmSolver, BinarySolver):
 
     def _costs(self, y: Floats) -> Floats:
         """Return the cost C of each training row."""
-        weights = class_factors(self.class_weight, self.classes_, y)
-        return self.C * np.where(y > 0, weights[1], weights[0])
+        return row_costs(self.C, self.class_weight, self.classes_, y)
 
     def leave_one_out(self, K: Any, y: Array, *, limited: bool = True) -> "LeaveOneOut | None":
         """Return span, ξα estimate, and the bound by radius and margin."""
@@ -662,8 +661,7 @@ def smallest_sum(values: Floats, amount: float) -> float:
 
 OUT_AND_IN = np.array([-1, 1])
 
-NO_LENGTH = 1e-3
-"""Length, in units of their typical length, below which a mean of support vectors counts as zero."""
+NO_LENGTH = 1e-3  # Length, in units of their typical length, below which a mean of support vectors counts as zero
 
 AT_ORIGIN = (
     "no plane separates the rows from the origin, as for a centred matrix, so the decision is "

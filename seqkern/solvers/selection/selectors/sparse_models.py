@@ -17,10 +17,8 @@ from seqkern.solvers.selection.selectors.selector import Selector
 
 # Linear SVMs for selectors, trained through the Gram matrix, for few samples with many features.
 
-NO_BOUND = 1e9
-"""Stand-in for an infinite bound on α where the diagonal of K already allows for errors."""
-MOST_STEPS = 200_000
-"""Maximum LIBSVM iterations: with fewer features than samples and a large C it may be very slow."""
+NO_BOUND = 1e9  # Stand-in for an infinite bound on α where the diagonal of K already allows for errors
+MOST_STEPS = 200_000  # Maximum LIBSVM iterations: with fewer features than samples and a large C it may be very slow
 
 
 def standardised(X: Floats) -> tuple[Floats, Bools]:
@@ -202,8 +200,7 @@ class ZeroNormSelector(Selector):
         return np.where(usable, logs, -np.inf)
 
 
-LEAST = -30.0
-"""Least ln z, of a feature out of play: its product with any other is below rounding."""
+LEAST = -30.0  # Least ln z, of a feature out of play: its product with any other is below rounding
 
 
 # Automatic relevance determination (ARD): sparse Bayesian linear or logistic regression.
