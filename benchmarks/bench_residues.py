@@ -73,7 +73,8 @@ def training(entry, n_components, approximation="nystroem", memory=None):
         last.append(time.process_time())
         return last[-1] - last[-2]
 
-    blocks, new = source.pair(train, test, y[train])
+    block = source.at(test, like=train, y=y[train])
+    blocks, new = block.train, block.test
     yield "features", lap(), f"{blocks.shape[0]} × {blocks.shape[1]}{'' if blocks.stored else ', computed anew'}"
     solver = PrimalSVC().fit(blocks, y[train])
     yield "fit, C = 1", lap(), f"gap {solver.report_['gap']:.1g}"

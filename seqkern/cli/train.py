@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from seqkern.methods.method import Method
     from seqkern.methods.model import Model
     from seqkern.methods.residue_model import ResidueModel
-    from seqkern.methods.training import TrainingData
+    from seqkern.methods.sources import FitData
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.dataset import Dataset
@@ -464,7 +464,7 @@ def run(args: argparse.Namespace) -> None:
             policies=policies_of(args),
             notes=notes,
             keep_support=keep,
-            finished=done,
+            fit_cache=done,
             significance=args.significance,
             **limits,
         )
@@ -604,7 +604,7 @@ def _check_features(args: argparse.Namespace, method: Method) -> None:
         )
 
 
-def _check_listed(args: argparse.Namespace, data: TrainingData) -> None:
+def _check_listed(args: argparse.Namespace, data: FitData) -> None:
     """Raise ParameterError if features are to be listed but are replaced by products with the kernel matrix."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from given import select
 
-from seqkern.evaluation.selection import ends, neighbours, select, step, unequal, with_class_weights
+from seqkern.evaluation.selection import ends, neighbours, step, unequal, with_class_weights
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.solver_specs import SOLVERS, Free, Limits
 
