@@ -8,7 +8,6 @@ from gaussian_problem import draw
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels.vectors.marginal_likelihood import regression_likelihood
 from seqkern.solvers import GPR
-
 from seqkern.solvers.gaussian import processes
 from seqkern.solvers.gaussian.processes import ProductSystem, QuadratureLikelihood, krylov, pivoted_columns
 

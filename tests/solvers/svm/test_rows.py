@@ -10,8 +10,7 @@ from sklearn import svm
 from seqkern.core.errors import GramError
 from seqkern.gram.matrix import GramRows
 from seqkern.solvers import build_solver
-
-from seqkern.solvers.svm import libsvm, svm
+from seqkern.solvers.svm import libsvm
 
 SAME_BITS = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="scikit-learn's LIBSVM may round otherwise there"

@@ -12,7 +12,6 @@ from sklearn.linear_model import HuberRegressor
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import CSVC, LSSVR, SVR
 from seqkern.solvers.products.losses import Huber, SquaredHinge, SquaredInsensitive
-
 from seqkern.solvers.svm import libsvm
 from seqkern.solvers.svm.libsvm import minimise_squares
 
