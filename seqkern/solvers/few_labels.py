@@ -13,12 +13,19 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.sequences.sampling import deal
 from seqkern.solvers.capabilities import Search, Traits, Variances
-from seqkern.solvers.contract import AnyClassSolver, Solver, stored
+from seqkern.solvers.contract import AnyClassSolver, Solver, clone, stored
 from seqkern.solvers.costs import Effort, FitCost, FitWork
-from seqkern.solvers.estimator import clone
-from seqkern.solvers.expansion import order_by_content, take_rows, weighted_sums
 from seqkern.solvers.multiclass.multiclass import Wrapper
-from seqkern.solvers.shared import class_factors, cost, gram_order, limit, random_seed
+from seqkern.solvers.shared import (
+    class_factors,
+    cost,
+    gram_order,
+    limit,
+    order_by_content,
+    random_seed,
+    take_rows,
+    weighted_sums,
+)
 from seqkern.solvers.svm.libsvm import to_tolerance
 from seqkern.solvers.svm.svm import CSVC
 

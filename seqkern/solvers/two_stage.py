@@ -10,9 +10,8 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, component, integer, real
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
-from seqkern.solvers.contract import BinarySolver, Solver, stored
+from seqkern.solvers.contract import BinarySolver, Solver, clone, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.multiclass import MetaSolver, Wrapper
 from seqkern.solvers.shared import limit, tolerance
 from seqkern.solvers.svm.libsvm import unit_of

@@ -14,8 +14,7 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.expansion import as_blocks, order_by_content, weighted_features
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import as_blocks, order_by_content, random_seed, weighted_features
 
 # Second moments of features and targets, which suffice for least squares on any subset of the features.
 

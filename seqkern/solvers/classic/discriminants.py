@@ -14,7 +14,7 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, stored
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, weighted_features
+from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, weighted_features
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.
 

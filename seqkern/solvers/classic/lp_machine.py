@@ -12,8 +12,15 @@ from seqkern.core.types import Array, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import BinarySolver, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.expansion import gathered, order_by_content, weighted_features
-from seqkern.solvers.shared import class_weights, cost, random_seed, row_costs
+from seqkern.solvers.shared import (
+    class_weights,
+    cost,
+    gathered,
+    order_by_content,
+    random_seed,
+    row_costs,
+    weighted_features,
+)
 
 # Linear program of the 1-norm SVM.
 

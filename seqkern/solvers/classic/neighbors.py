@@ -14,8 +14,7 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver, stored
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content, random_seed
 
 if TYPE_CHECKING:
     from sklearn.neighbors import KNeighborsClassifier

@@ -15,8 +15,15 @@ from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
 from seqkern.solvers.capabilities import Exemplar, Search, Traits, as_array, from_array, typical
 from seqkern.solvers.contract import AnyClassSolver
 from seqkern.solvers.costs import Effort, FitCost, FitWork
-from seqkern.solvers.expansion import order_by_content, weighted_features, weighted_sums
-from seqkern.solvers.shared import gram_order, limit, random_seed, tolerance
+from seqkern.solvers.shared import (
+    gram_order,
+    limit,
+    order_by_content,
+    random_seed,
+    tolerance,
+    weighted_features,
+    weighted_sums,
+)
 
 
 def slope() -> Any:

@@ -41,8 +41,7 @@ from seqkern.kernels.vectors.marginal_likelihood import (
 from seqkern.solvers.capabilities import Traits, Variances
 from seqkern.solvers.contract import BinarySolver, RealSolver, stored
 from seqkern.solvers.costs import FLOP_NS, Effort, FitCost, FitWork, dense_algebra
-from seqkern.solvers.expansion import KernelExpansion, operator_sums
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import KernelExpansion, operator_sums, random_seed
 
 BLOCK = 64
 """Samples whose variances are computed at the same time. Blocks are filled up, so that the bits of a variance do not

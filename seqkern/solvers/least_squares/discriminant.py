@@ -17,8 +17,7 @@ from seqkern.solvers import _linear
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import BinarySolver, Solver, stored
 from seqkern.solvers.costs import Effort, FitCost, FitWork
-from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.shared import class_weights, cost, limit, tolerance
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.svm import CSVC
 
 

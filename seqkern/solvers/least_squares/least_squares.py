@@ -17,10 +17,9 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.contract import BinarySolver, RealSolver
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Squared
 from seqkern.solvers.products.subspace import fit_loss
-from seqkern.solvers.shared import class_weights, cost, row_costs
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, row_costs
 
 # The Lagrangian SVM: the quadratic program ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + D.
 #

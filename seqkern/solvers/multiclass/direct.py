@@ -11,9 +11,8 @@ from seqkern.core.types import Array, Floats, Ints
 from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.contract import ClassSolver, stored
 from seqkern.solvers.costs import Effort, FitCost, FitWork
-from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.shared import cost, limit, tolerance
+from seqkern.solvers.shared import cost, limit, tolerance, weighted_sums
 from seqkern.solvers.svm.libsvm import share_of
 
 # Newton steps for the direct multi-class SVM: joint moves of all variables inside their bounds.

@@ -15,11 +15,9 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.checking import checked_matrix
-from seqkern.solvers.contract import BinarySolver, ClassSolver, Solver, count_rows
+from seqkern.solvers.contract import BinarySolver, ClassSolver, Solver, check_is_fitted, clone, count_rows
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.estimator import check_is_fitted, clone
-from seqkern.solvers.expansion import take_rows
-from seqkern.solvers.shared import class_of
+from seqkern.solvers.shared import class_of, take_rows
 from seqkern.solvers.solver_specs import solver_from_state
 
 # Base of solvers built from a binary solver, whose input and requirements they inherit.

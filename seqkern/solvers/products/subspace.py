@@ -12,8 +12,8 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Hinge, Loss, Squared, best_bias
+from seqkern.solvers.shared import KernelExpansion
 
 # Minimisation of regularised losses by kernel products: an exact minimum in a growing subspace.
 #

@@ -15,8 +15,7 @@ from seqkern.core.statistics import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.sequences.sampling import deal
-from seqkern.solvers.contract import Solver
-from seqkern.solvers.estimator import clone
+from seqkern.solvers.contract import Solver, clone
 from seqkern.solvers.psvm.columns import Columns
 from seqkern.solvers.psvm.psvm import PotentialSVM
 from seqkern.solvers.psvm.qp import Dual, columns_of, minimise

@@ -14,7 +14,7 @@ from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats
-from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.shared import weighted_sums
 from seqkern.solvers.svm.libsvm import libsvm_estimator, on_rows
 
 TOLERANCES = (1e-3, 1e-5, 1e-7)

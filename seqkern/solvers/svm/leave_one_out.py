@@ -16,7 +16,7 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats
 from seqkern.solvers.capabilities import LeaveOneOut
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
-from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.shared import weighted_sums
 from seqkern.solvers.svm._smo import Minimiser, RowCache
 from seqkern.solvers.svm.libsvm import AT_BOUND, CACHE_BYTES, CACHE_MEGABYTES, cache_rows, scale_of, unit_of
 

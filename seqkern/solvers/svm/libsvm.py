@@ -17,10 +17,9 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.checking import check_size, largest_value
 from seqkern.solvers.costs import Effort, FitCost, FitWork, dense_algebra
-from seqkern.solvers.expansion import KernelExpansion, weighted_sums
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.subspace import MOST_PRODUCTS, fit_loss, root
-from seqkern.solvers.shared import limit, tolerance
+from seqkern.solvers.shared import KernelExpansion, limit, tolerance, weighted_sums
 from seqkern.solvers.svm._smo import Minimiser, RowCache
 
 # The shared base of the LIBSVM solvers: the call through scikit-learn, and measures of the solution.

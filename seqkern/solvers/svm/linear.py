@@ -16,10 +16,9 @@ from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.checking import EPSILON, largest_value
 from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Hinge, best_bias
 from seqkern.solvers.products.subspace import fit_loss
-from seqkern.solvers.shared import class_weights, cost, random_seed, row_costs, tolerance
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, random_seed, row_costs, tolerance
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.
 #

@@ -17,10 +17,18 @@ from seqkern.kernels.kernel_operator import KernelOperator, Table
 from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
 from seqkern.solvers.contract import AnyClassSolver, count_rows, stored
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import operator_sums, take_rows, weighted_sums
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
 from seqkern.solvers.products.subspace import fit_on_products
-from seqkern.solvers.shared import class_weights, cost, factors_of_codes, limit, tolerance
+from seqkern.solvers.shared import (
+    class_weights,
+    cost,
+    factors_of_codes,
+    limit,
+    operator_sums,
+    take_rows,
+    tolerance,
+    weighted_sums,
+)
 
 # Products with the rows of a feature matrix (dense, sparse or in blocks) in single passes.
 #

@@ -13,9 +13,8 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.capabilities import SEARCH_COST, Search
 from seqkern.solvers.contract import BinarySolver, RealSolver, count_rows
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.products.losses import Hinge, Huber, Insensitive, SquaredHinge, SquaredInsensitive
-from seqkern.solvers.shared import class_weights, cost, row_costs
+from seqkern.solvers.shared import class_weights, cost, row_costs, weighted_sums
 from seqkern.solvers.svm.libsvm import (
     AT_BOUND,
     SOON,
