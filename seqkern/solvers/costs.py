@@ -105,4 +105,4 @@ class Effort:
 # Names of the leave-one-out error bounds, for modules that need only the names.
 
 BOUNDS = ("span", "xi_alpha", "radius_margin")
-"""Names of the bounds in tables and as metrics of the inner loop; see `seqkern.solvers.svm.leave_one_out`."""
+"""Names of the bounds in tables and as metrics of the inner loop; see `seqkern.solvers.svm.margins`."""

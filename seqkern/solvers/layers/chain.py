@@ -124,11 +124,11 @@ LAYERS = Registry(
     "layer",
     "seqkern.solvers.layers.chain:Layer",
     {
-        "chain_svm": "seqkern.solvers.layers.path_layer:ChainSVMLayer",
-        "crf": "seqkern.solvers.layers.path_layer:CrfLayer",
+        "chain_svm": "seqkern.solvers.layers.window_layers:ChainSVMLayer",
+        "crf": "seqkern.solvers.layers.window_layers:CrfLayer",
         "probabilities": "seqkern.solvers.layers.segments:ProbabilityLayer",
         "segments": "seqkern.solvers.layers.segments:SegmentLayer",
-        "structure": "seqkern.solvers.layers.window_layer:StructureLayer",
+        "structure": "seqkern.solvers.layers.window_layers:StructureLayer",
     },
 )
 

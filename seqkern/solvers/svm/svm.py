@@ -133,7 +133,7 @@ class CSVC(LibsvmSolver, BinarySolver):
             return self._fit_loss(K, SquaredHinge(y, cost) if self.squares else Hinge(y, cost))
         if np.isinf(self.C):
             # imported here: it slows start-up, and prediction does not need it
-            from seqkern.solvers.svm.hulls import not_separable
+            from seqkern.solvers.svm.margins import not_separable
 
             report = self._if_solvable(
                 lambda limit: self._by_pairs(K, y, cost, limit), len(y), lambda: not_separable(K, y)
@@ -152,7 +152,7 @@ class CSVC(LibsvmSolver, BinarySolver):
         if not self.traits.bounds or not isinstance(K, np.ndarray):
             return None
         # imported here: prediction does not need it
-        from seqkern.solvers.svm.leave_one_out import leave_one_out
+        from seqkern.solvers.svm.margins import leave_one_out
 
         signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
         alpha = signs * on_rows(self.support_, self.dual_coef_, len(signs))
@@ -351,7 +351,7 @@ class SVR(LibsvmSolver, RealSolver):
     def _no_tube(self, K: Floats, y: Floats) -> str | None:
         """Return cause and remedy if no function stays within ε; None if one does."""
         # imported here: it slows start-up, and prediction does not need it
-        from seqkern.solvers.svm.hulls import tube_found
+        from seqkern.solvers.svm.margins import tube_found
 
         if tube_found(K, y, max(self.epsilon, self.tol)):
             return None
@@ -559,7 +559,7 @@ class NuSVC(LibsvmSolver, BinarySolver):
         if not isinstance(K, np.ndarray) or self.report_["C"] is None:
             return None
         # imported here: prediction does not need it
-        from seqkern.solvers.svm.leave_one_out import leave_one_out
+        from seqkern.solvers.svm.margins import leave_one_out
 
         signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
         alpha = signs * on_rows(self.support_, self.dual_coef_, len(signs))
