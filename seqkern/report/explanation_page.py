@@ -23,8 +23,9 @@ from seqkern.formats.regions import Place, place_of
 from seqkern.kernels.view_kernels import PieceKernel
 from seqkern.methods.explanation import WORDS_LETTERS, Explainer, KmerTable
 from seqkern.methods.poim import LetterMeans, Positions, has_poim, positions_of
+from seqkern.report.drawing import as_file
 from seqkern.report.learned_pages import positions_content, remove_positions, write_positions
-from seqkern.report.markup import Markup, as_file, clean, escape, tag
+from seqkern.report.markup import Markup, clean, escape, tag
 from seqkern.report.page_frame import Column, fixed, number, plural, table, whole_page
 from seqkern.report.profile_pictures import MOST_LETTERS, bin_width, profile
 from seqkern.sequences.joining import Stretch, stretches

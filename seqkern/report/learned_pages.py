@@ -13,8 +13,9 @@ from seqkern.core.tsv import write_tsv
 from seqkern.genomics.motif_tables import Match
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.methods.poim import Positions
+from seqkern.report.drawing import as_file, picture
 from seqkern.report.logo import heat_map, information, logo_figure
-from seqkern.report.markup import Markup, as_file, details, picture, tag
+from seqkern.report.markup import Markup, details, tag
 from seqkern.report.page_frame import Column, number, plural, table, whole_page
 from seqkern.sequences.alphabets import Alphabet
 
