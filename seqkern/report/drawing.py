@@ -85,7 +85,8 @@ def outline(points: Iterable[Sequence[float]]) -> str:
     for following in rest:
         across, up = following[0] != x, following[1] != y
         x, y = following
-        steps.append(f"L{x} {y}" if across and up else f"V{y}" if up else f"H{x}")
+        if across or up:
+            steps.append(f"L{x} {y}" if across and up else f"V{y}" if up else f"H{x}")
     return "".join(steps)
 
 
