@@ -111,12 +111,11 @@ class IsotonicCalibration:
         return {"method": self.method, **asdict(self)}
 
 
-METHODS: dict[str, type[SigmoidCalibration] | type[IsotonicCalibration]] = {
-    cls.method: cls for cls in (SigmoidCalibration, IsotonicCalibration)
-}
+Calibration = SigmoidCalibration | IsotonicCalibration
+METHODS: dict[str, type[Calibration]] = {cls.method: cls for cls in (SigmoidCalibration, IsotonicCalibration)}
 
 
-def calibration_from_record(record: Mapping[str, Any]) -> SigmoidCalibration | IsotonicCalibration:
+def calibration_from_record(record: Mapping[str, Any]) -> Calibration:
     """Return the calibration stored as `record`."""
     numbers = dict(record)
     method = numbers.pop("method")
