@@ -58,19 +58,16 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
     from seqkern.core.tsv import write_tsv
-    from seqkern.formats.annotation import has_features, read_annotation, read_features
+    from seqkern.formats.annotation import has_features, read_annotation
     from seqkern.formats.site_tables import COLUMNS, make_site_table
 
     check_writable(args.output)
     given = args.annotation or args.genome
     if given == "-" or args.genome == "-":
         raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
-    if has_features(given):
-        annotation = read_features(given)
-    elif args.annotation is None:
+    if args.annotation is None and not has_features(given):
         raise ParameterError(f"{args.genome} has no annotation", remedy="give a GTF or GFF3 file after the genome")
-    else:
-        annotation = read_annotation(given)
+    annotation = read_annotation(given)
     motifs = None if args.motif is None else args.motif.split(",")
     table = make_site_table(
         args.genome,
