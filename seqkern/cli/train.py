@@ -170,7 +170,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
     elif model.kind == "none":
         yield "above zero", "predicts inside the class, otherwise outside"
     if model.kind == "binary":
-        place = "above zero" if model.cut.calibration is None else "probability above 0.5"
+        place = "probability above 0.5" if model.cut.by_probability else "above zero"
         place = place if model.threshold is None else "above it"
         yield place, f"predicts {model.classes[1]}, otherwise {model.classes[0]} (change with --positive)"
     if model.window is not None:

@@ -372,7 +372,7 @@ def _summary(explainer: Explainer, model: str, fasta: str) -> Summary:
         both_strands=explainer.both_strands,
         kmers_vary=explainer.kmers_vary,
         threshold=explained.threshold,
-        by_probability=explained.cut.calibration is not None,
+        by_probability=explained.cut.by_probability,
     )
 
 
