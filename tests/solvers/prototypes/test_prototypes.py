@@ -110,7 +110,7 @@ def test_a_descent_ends_where_every_line_search_fails(seed, monkeypatch):
         assert len(calls) < 2000, "the descent does not end"
         return calls[-1]
 
-    monkeypatch.setattr("seqkern.solvers.prototypes.gram_prototypes.glvq_cost", counted)
+    monkeypatch.setattr("seqkern.solvers.classic.prototypes.glvq_cost", counted)
     noise, y = np.random.default_rng(seed).normal(size=(6, 6)), np.arange(6) % 2
     solver = RelationalGLVQ().fit(noise + noise.T, y)  # indefinite: distances below zero, kinks everywhere
     assert solver.report_["objective"] == min(cost for cost, _ in calls)

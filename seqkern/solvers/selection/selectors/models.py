@@ -712,7 +712,7 @@ def candidate_errors(
 
 # Searches for the feature subset with the smallest leave-one-out error: a beam, and a genetic algorithm.
 #
-# The error is that of `ForwardSelector` (wrappers.py): regularised least squares with a constant feature for the bias.
+# The error is that of `ForwardSelector`: regularised least squares with a constant feature for the bias.
 
 Subset = tuple[int, ...]
 
