@@ -88,8 +88,7 @@ def test_descent_uses_the_gradient_of_its_cost(cls, m, monkeypatch):
         seen.append((evaluate, x + 0.01 * rng.random(len(x))))
         return descend(evaluate, x, tol, 3, **options)
 
-    for module in ("gram_prototypes", "feature_prototypes"):
-        monkeypatch.setattr(f"seqkern.solvers.prototypes.{module}.descend", record)
+    monkeypatch.setattr("seqkern.solvers.classic.prototypes.descend", record)
     with pytest.warns(UserWarning, match="before it converged"):
         cls(n_prototypes=m).fit(matrix(cls, points), y)
     evaluate, x = seen[0]
