@@ -17,8 +17,8 @@ from seqkern.evaluation.overlaps import Parts as Parts
 from seqkern.evaluation.overlaps import Relations as Relations
 from seqkern.evaluation.overlaps import find_relations as find_relations
 from seqkern.evaluation.overlaps import make_parts as make_parts
-from seqkern.methods.audit import PERMUTATIONS, SUBSETS, Audit, TestScore
-from seqkern.methods.audit import audit as audit
+from seqkern.methods.audited import PERMUTATIONS, SUBSETS, Audit, TestScore
+from seqkern.methods.audited import audit as audit
 from seqkern.report.markup import Markup
 from seqkern.report.page_frame import Column, number, render, table, whole_page
 from seqkern.report.plots import Row, dot_intervals
