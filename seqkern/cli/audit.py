@@ -22,7 +22,7 @@ from seqkern.cli.common import (
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.tsv import check_columns, read_cells
-from seqkern.evaluation.overlaps import Parts
+from seqkern.evaluation.relations import Parts
 from seqkern.sequences.fasta import Reading, read_records, unique_ids
 from seqkern.sequences.labels import is_unknown
 from seqkern.study.tables import check_fields_once, header_fields, id_column_of, label_column, no_column
