@@ -453,7 +453,7 @@ def importance_section(view: View) -> Markup | None:
         return view.section("importance", "Importance of positions", paragraph(text, class_="missing"))
     positions = load_positions(folder / "importance.npz")
     content = positions_content(positions, f"{dataset.name}, kernel {entry.kernel}")
-    return view.section("importance", "Importance of positions", _trained(entry, summary), *content)
+    return view.section("importance", "Importance of positions", _trained(entry, summary), content)
 
 
 def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
