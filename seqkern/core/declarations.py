@@ -256,6 +256,23 @@ class Parameter:
         """Return the JSON schema of a single value."""
         return {}
 
+    def key_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value of a configuration's key; unlike in `schema`, no text stands for it.
+
+        A default of None means that the key may be left out, and null is a value only if `optional`.
+        """
+        schema = self._key()
+        if self.words:
+            schema = {"anyOf": [schema, {"enum": [*self.words, *([None] if self.optional else [])]}]}
+        elif self.optional and "type" in schema:
+            schema = {**schema, "type": [schema["type"], "null"]}
+        default = {} if self.default is None and not self.optional else self._default_schema()
+        return {**({"description": self.doc} if self.doc else {}), **schema, **default}
+
+    def _key(self) -> dict[str, Any]:
+        """Return the JSON schema of a single value that is not text."""
+        return self._schema()
+
     def _default_schema(self) -> dict[str, Any]:
         """Return the part of a schema that gives the default."""
         return {} if self.default is REQUIRED else {"default": "inf" if self.default == math.inf else self.default}
@@ -374,8 +391,11 @@ class Integer(Number):
         low, high = self._bounds(owner)
         check_integer(name, value, -math.inf if low is None else low, high)
 
+    def _key(self) -> dict[str, Any]:
+        return self._number_schema("integer")
+
     def _schema(self) -> dict[str, Any]:
-        return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?[0-9]+$"}]}
+        return {"anyOf": [self._key(), {"type": "string", "pattern": r"^[-+]?[0-9]+$"}]}
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of a value in a configuration; a list may be a range ``1-5``."""
@@ -409,14 +429,16 @@ class Real(Number):
     def _type(self) -> str:
         return f"{super()._type()} or infinity" if self.infinite else super()._type()
 
+    def _key(self) -> dict[str, Any]:
+        return self._number_schema("number")
+
     def _schema(self) -> dict[str, Any]:
-        number = self._number_schema("number")
         # YAML reads 1e-3 as text
         text = {
             "type": "string",
             "pattern": f"^({DECIMAL}" + ("|inf" * self.infinite) + ")$",
         }
-        return {"anyOf": [number, text]}
+        return {"anyOf": [self._key(), text]}
 
 
 class Numbers(Real):
@@ -530,6 +552,9 @@ class Choice(Verbatim):
         all_words = [*self._all(), *(["none"] if self.optional else [])]
         return {"enum": all_words, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
 
+    def _key(self) -> dict[str, Any]:
+        return {"enum": list(self._all())}
+
 
 class Flag(Parameter):
     """A parameter that is true or false.
@@ -543,6 +568,9 @@ class Flag(Parameter):
 
     def _type(self) -> str:
         return "bool"
+
+    def _key(self) -> dict[str, Any]:
+        return {"type": "boolean"}
 
     def _schema(self) -> dict[str, Any]:
         return {"enum": [True, False, "true", "false", 0, 1]}
@@ -581,6 +609,9 @@ class Text(Verbatim):
 
     def _type(self) -> str:
         return "str or list of list of float" if self.rows else "str"
+
+    def _key(self) -> dict[str, Any]:
+        return {"type": "string"}
 
     def _schema(self) -> dict[str, Any]:
         text = {"type": ["string", "number"]}
