@@ -11,7 +11,7 @@ from seqkern.cli.main import VERBS, build_parser
 def pages() -> dict[str, str]:
     """Return the pages by file name."""
     found = {f"cli-{verb}.rst": page(verb) for verb in VERBS}
-    rows = [(f":doc:`cli-{verb}`", rst.escape(summary)) for verb, summary in VERBS.items()]
+    rows = [(f":doc:`cli-{verb}`", rst.escape(summary)) for verb, (summary, *_) in VERBS.items()]
     text = (
         rst.title("Command line")
         + "\nThe exit code is 0, 1 (an error in the input) or 2 (wrong usage). An error is one line on standard error "

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.common import (
-    FASTA_POLICIES,
-    add_sequence_arguments,
-    add_threads,
-    log_counts,
-    naming_file,
-    policies_of,
-    refuse_unused,
-)
+from seqkern.cli.common import log_counts, naming_file
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.tsv import check_columns, read_cells
@@ -29,61 +21,6 @@ from seqkern.study.tables import check_fields_once, header_fields, id_column_of,
 
 if TYPE_CHECKING:
     from seqkern.report.audit_run import Audit
-
-
-EXAMPLE = "seqkern audit train.fa test.fa labels.tsv -o audit"
-MORE_EXAMPLES = (
-    "seqkern audit train.positive.fa train.negative.fa test.positive.fa test.negative.fa -o audit",
-    "seqkern audit all.fa labels.tsv --part split -o audit",
-    "seqkern audit results/demo/datasets/donors --folds results/demo/folds/donors -o audit",
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern audit``."""
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="training and test sequences, and perhaps a table of labels; or four files: positives and negatives of "
-        "training, then of test; or with --part one file and the table; or with --folds the folder of a data set",
-    )
-    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder for the page and the tables")
-    parser.add_argument(
-        "--labels",
-        metavar="WHERE",
-        help="source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns "
-        "id and label (also as the last file)",
-    )
-    parser.add_argument(
-        "--label-field", metavar="NAME", default="label", help="name of that field or column (default: label)"
-    )
-    parser.add_argument(
-        "--part",
-        metavar="NAME",
-        help="one file has both parts: the field of its headers, or the column of the table of labels, that says train "
-        "or test; other words are left out",
-    )
-    parser.add_argument(
-        "--folds", metavar="FOLDER", help="that seqkern folds wrote: audit each split of a data set, without scores"
-    )
-    limits = parser.add_argument_group("what counts as overlap")
-    limits.add_argument(
-        "--k", type=int, metavar="N", help="length of a shared stretch that counts (default: 30; of proteins 12)"
-    )
-    limits.add_argument(
-        "--identity",
-        type=float,
-        metavar="SHARE",
-        help="identity above which sequences are similar (default: .8, of proteins .5, and more for short ones)",
-    )
-    limits.add_argument(
-        "--one-strand", action="store_true", help="compare one strand only (default: both strands of DNA)"
-    )
-    parser.add_argument("--no-scores", action="store_true", help="only look for overlap; train nothing")
-    parser.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of what is left)")
-    add_sequence_arguments(parser)
-    add_threads(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -136,7 +73,7 @@ def _read(args: argparse.Namespace) -> tuple[Parts, str]:
         label_field=args.label_field,
         part_field=args.part,
         alphabet=args.alphabet,
-        policies=policies_of(args),
+        policies=args.policies,
     )
     log_counts(given.counts, ", ".join(given.files))
     return given.parts, given.title
@@ -149,10 +86,6 @@ def _check_folds(args: argparse.Namespace) -> None:
 
     if len(args.files) > 1:
         raise ParameterError(f"{len(args.files)} files with --folds", remedy="give the folder of one data set")
-    refuse_unused(args, "does not work with --folds", {**FASTA_POLICIES, "alphabet": None, "label_field": "label"})
-    useless = next((option for option in ("labels", "part") if getattr(args, option) is not None), None)
-    if useless:
-        raise ParameterError(f"--{useless} does not work with --folds", remedy=f"remove --{useless}")
 
 
 def _audit_folds(args: argparse.Namespace, output: Path) -> None:

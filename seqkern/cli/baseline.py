@@ -5,17 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-EXAMPLE = (
-    "seqkern baseline results/demo/datasets/donors --folds results/demo/folds/donors -o results/demo/baseline/donors"
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern baseline``."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    parser.add_argument("-o", "--output", required=True, help="folder for metrics.tsv and decisions.tsv")
-
 
 def run(args: argparse.Namespace) -> None:
     """Run ``seqkern baseline``."""

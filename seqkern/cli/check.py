@@ -8,35 +8,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqkern.cli.requests_studies import METHODS_VARIABLE
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from seqkern.study.solver_entries import CheckedSolver
 
-VARIABLE = "SEQKERN_METHODS"
-EXAMPLE = (
-    "seqkern check results/demo/datasets/donors --folds results/demo/folds/donors"
-    ' --methods \'{"nu": {"solver": {"solver": "nusvc", "nu": [0.1, 0.2]}, "inner_folds": 3}}\''
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    parser.add_argument(
-        "--methods",
-        help="solvers by name, as JSON: each with its specification, the layers after it, the number of inner folds "
-        "(default: 3; 0 for none) and their seed (default: 1): "
-        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the data '
-        f"set in the environment variable {VARIABLE}, which the workflow sets)",
-    )
-
 
 def run(args: argparse.Namespace) -> None:
     """Check the labels of every training set against every solver."""
     if args.methods is None:
-        methods = _study_methods(os.environ.get(VARIABLE, "{}"), Path(args.dataset).name)
+        methods = _study_methods(os.environ.get(METHODS_VARIABLE, "{}"), Path(args.dataset).name)
     else:
         methods = _parsed(args.methods, "--methods")
     parts = _check(args, methods) if methods else 0
@@ -48,12 +30,12 @@ def run(args: argparse.Namespace) -> None:
 def _study_methods(text: str, name: str) -> dict[str, CheckedSolver]:
     """Return the methods of a data set from the text of the environment variable."""
     try:
-        return _parsed(json.dumps(json.loads(text).get(name, {})), VARIABLE)
+        return _parsed(json.dumps(json.loads(text).get(name, {})), METHODS_VARIABLE)
     except (ValueError, AttributeError) as error:
         if isinstance(error, ParameterError):
             raise
         raise ParameterError(
-            f"{VARIABLE}={text!r} is not possible",
+            f"{METHODS_VARIABLE}={text!r} is not possible",
             remedy='write it like {"data set": {"name": {"solver": {"solver": "nusvc"}}}}, or leave it unset',
         ) from error
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from seqkern.report.compared import Compared, SingleTaskTests
-    from seqkern.report.dataset_results import DatasetResults, Method
-    from seqkern.report.tables import Ranking
-
-    Found = Mapping[str, Compared | SingleTaskTests]
-
-EXAMPLE = "seqkern compare results/demo"
-MORE_EXAMPLES = (
-    "seqkern compare results/demo --dataset donors --metric roc50 --control spectrum3/csvc",
-    "seqkern compare results/demo/evaluate/donors/*/csvc --format tsv",
+from seqkern.cli.requests_data import CompareRequest
+from seqkern.core.errors import FileError, LabelError, ParameterError, unknown_name
+from seqkern.core.tsv import format_cell
+from seqkern.report.compared import (
+    COLUMNS,
+    Compared,
+    SingleTaskTests,
+    compare_datasets,
+    compare_on_task,
+    compare_tasks,
+    read_paired_decisions,
+    why_untested,
 )
+from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.sentences import averaged_over
+from seqkern.report.tables import Ranking
+from seqkern.report.terminal import Evaluated, comparison_lines, read_input
+
+Found = Mapping[str, Compared | SingleTaskTests]
+
 
 WITHIN = [
     "Methods are compared within each data set of each study. To compare methods of two studies that share folds, give",
@@ -25,56 +31,23 @@ WITHIN = [
 ]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument(
-        "results",
-        nargs="+",
-        help="one or more study folders, such as results/demo; or folders written by seqkern evaluate, one for each "
-        "method on the same folds",
-    )
-    parser.add_argument("--dataset", help="compare on this data set only")
-    parser.add_argument("--task", help="compare on this task only (such as a family), sample by sample")
-    parser.add_argument(
-        "--metric",
-        help="metric to compare (default: AUC, on one task also accuracy; several classes on one task: accuracy, since "
-        "macro AUC has no test; regression: RMSE over tasks and in the 5x2cv test, else absolute error; residues: each "
-        "chain's accuracy, the only metric on one task)",
-    )
-    parser.add_argument(
-        "--control",
-        metavar="KERNEL[/SOLVER]",
-        help="compare each method with this one only: fewer tests to correct for",
-    )
-    parser.add_argument(
-        "--format",
-        choices=("text", "tsv"),
-        default="text",
-        help="tsv lists every pair, with a column study if there are several (default: text)",
-    )
-
-
-def run(args: argparse.Namespace) -> None:
+def run(request: CompareRequest) -> None:
     """Print the comparisons of each data set in turn."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import FileError, unknown_name
-    from seqkern.core.tsv import format_cell
-    from seqkern.report.compared import COLUMNS
-    from seqkern.report.terminal import comparison_lines, read_input
-
-    datasets = read_input(args.results)
+    datasets = read_input(request.results)
     several = any(study is not None for study, _ in datasets)
-    if args.dataset is not None:
+    if request.dataset is not None:
         known = [dataset.name for _, dataset in datasets]
-        datasets = [(study, dataset) for study, dataset in datasets if dataset.name == args.dataset]
+        datasets = [(study, dataset) for study, dataset in datasets if dataset.name == request.dataset]
         if not datasets:
-            raise unknown_name("data set", args.dataset, known)
-    compared = [(study, dataset.name, *_compared(dataset, args, len(datasets))) for study, dataset in datasets]
-    compared += _over_all(datasets, args)
+            raise unknown_name("data set", request.dataset, known)
+    compared = [(study, dataset.name, *_compared(dataset, request, len(datasets))) for study, dataset in datasets]
+    compared += _over_all(datasets, request)
     if not any(found for _, _, found, _ in compared):
         reasons = "; ".join(f"{_title(study, name)}: {why}" for study, name, _, why in compared)
-        raise FileError(f"nothing to compare ({reasons})", file=args.results[0], remedy="evaluate at least two methods")
-    if args.format == "tsv":
+        raise FileError(
+            f"nothing to compare ({reasons})", file=request.results[0], remedy="evaluate at least two methods"
+        )
+    if request.format == "tsv":
         columns = ["study", *COLUMNS] if several else COLUMNS
         print("\t".join(columns))
         for study, name, found, _ in compared:
@@ -95,43 +68,34 @@ def _title(study: str | None, name: str) -> str:
     return name if study is None else f"{study}: {name}"
 
 
-def _compared(dataset: DatasetResults, args: argparse.Namespace, several: int) -> tuple[Found, str]:
+def _compared(dataset: DatasetResults, request: CompareRequest, several: int) -> tuple[Found, str]:
     """Return the comparisons of a data set by metric, and the reason if there are none."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import LabelError, ParameterError
-
     try:
-        return _found(dataset, args)
+        return _found(dataset, request)
     except (LabelError, ParameterError) as error:  # another of several data sets may have the method, metric or test
         if several > 1:
             return {}, str(error)
         raise
 
 
-def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, str]:
+def _found(dataset: DatasetResults, request: CompareRequest) -> tuple[Found, str]:
     """Return the comparisons of a data set by metric, and the reason if there are none; errors are raised."""
-    # imported here to keep --help fast
-    from seqkern.report.compared import compare_on_task, compare_tasks, read_paired_decisions, why_untested
-    from seqkern.report.sentences import averaged_over
-    from seqkern.report.tables import Ranking
-    from seqkern.report.terminal import Evaluated
-
     ranking = Ranking(dataset)
     if isinstance(dataset, Evaluated):  # the methods of a study share their folds
         for task in dict.fromkeys(dataset.metrics["task"]):
             read_paired_decisions(dataset, task)
     if len(ranking.order) < 2:
         return {}, _too_few(ranking, dataset)
-    control = _control(ranking.order, args.control)
-    keys = None if args.metric is None else [args.metric]
-    if args.task is not None:
-        _check_known("task", args.task, list(dict.fromkeys(dataset.metrics["task"])))
-    if dataset.several and args.task is None:
+    control = _control(ranking.order, request.control)
+    keys = None if request.metric is None else [request.metric]
+    if request.task is not None:
+        _check_known("task", request.task, list(dict.fromkeys(dataset.metrics["task"])))
+    if dataset.several and request.task is None:
         keys = keys or [ranking.metric]
         _check_known("metric", keys[0], list(ranking.scores))
         return compare_tasks(dataset, ranking, *averaged_over(dataset), keys=keys, control=control), "no scores"
-    found = compare_on_task(dataset, ranking, keys, control, args.task)
-    if not found and (error := why_untested(dataset, ranking, args.task)):
+    found = compare_on_task(dataset, ranking, keys, control, request.task)
+    if not found and (error := why_untested(dataset, ranking, request.task)):
         raise error
     return found, "fewer than two methods have decision values"
 
@@ -147,30 +111,22 @@ def _too_few(ranking: Ranking, dataset: DatasetResults) -> str:
 
 
 def _over_all(
-    datasets: Sequence[tuple[str | None, DatasetResults]], args: argparse.Namespace
+    datasets: Sequence[tuple[str | None, DatasetResults]], request: CompareRequest
 ) -> list[tuple[str | None, str, Found, str]]:
     """Return the comparisons over all data sets, in the form that `run` lists; empty if there are too few data sets."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-    from seqkern.report.compared import compare_datasets
-    from seqkern.report.tables import Ranking
-
-    if len(datasets) < 2 or args.task is not None:
+    if len(datasets) < 2 or request.task is not None:
         return []
     methods = dict.fromkeys(method for _, dataset in datasets for method in Ranking(dataset).order)
     try:
-        control = _control(list(methods), args.control)
+        control = _control(list(methods), request.control)
     except ParameterError:
         return []
-    found = compare_datasets([dataset for _, dataset in datasets], args.metric, control)
+    found = compare_datasets([dataset for _, dataset in datasets], request.metric, control)
     return [(None, "all data sets", found, "")] if found else []
 
 
 def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
     """Raise ParameterError for an unknown name."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import unknown_name
-
     if name not in known:
         raise unknown_name(kind, name, known)
 
@@ -179,9 +135,6 @@ def _control(methods: Iterable[Method], text: str | None) -> Method | None:
     """Return the control method, given as ``kernel/solver`` or as ``kernel`` if it has one solver; None if not
     given.
     """
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError, unknown_name
-
     if text is None:
         return None
     names = {f"{method.kernel}/{method.solver}": method for method in methods}

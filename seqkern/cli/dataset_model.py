@@ -5,23 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import add_inner_loop, add_threads
-
 if TYPE_CHECKING:
     from seqkern.methods.model import Model
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
-
-
-def add_dataset_model(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for the data set, the method, and its training."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("--kernel", required=True, help="kernel, such as weighted_degree:degree=6, or as JSON")
-    parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
-    add_inner_loop(parser)
-    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
-    parser.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of what is left)")
-    add_threads(parser)
 
 
 def train_on_dataset(

@@ -7,25 +7,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from seqkern.cli.common import add_threads
+from seqkern.cli.requests_studies import DatasetsRequest
 
 if TYPE_CHECKING:
     from seqkern.study.data_entry import DataEntry
     from seqkern.study.dataset import Dataset
-
-EXAMPLE = "seqkern datasets config/config.yaml --name donors -o results/demo/datasets/donors"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument("config", nargs="?", help="YAML file of the study")
-    parser.add_argument("--name", help="name of the data set in the study")
-    parser.add_argument("--entry", help="data-set entry as JSON, instead of a study")
-    parser.add_argument("-o", "--output", help="output folder for data.npz, units.tsv and summary.json")
-    parser.add_argument("--data-dir", help="folder with local copies of public data sets")
-    parser.add_argument("--seed", type=int, help="random seed (default: the study's, or 1)")
-    add_threads(parser)
-    parser.add_argument("--list", action="store_true", help="list the public data sets and exit")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,7 +66,9 @@ def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
     from seqkern.study.study import Study, check_dataset_entry
 
     if args.name is None or not args.output or (args.config is None) == (args.entry is None):
-        raise ConfigError("arguments are missing: --name, -o, and a study or --entry", remedy=f"example: {EXAMPLE}")
+        raise ConfigError(
+            "arguments are missing: --name, -o, and a study or --entry", remedy=f"example: {DatasetsRequest.EXAMPLE}"
+        )
     if args.entry is not None:
         try:
             entry = json.loads(args.entry)

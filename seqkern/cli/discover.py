@@ -7,29 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import naming_file
-from seqkern.cli.dataset_model import add_dataset_model
 
 if TYPE_CHECKING:
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.dataset import Dataset
-
-EXAMPLE = (
-    "seqkern discover results/peaks/datasets/peaks --kernel"
-    " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1 --known motifs.meme"
-    " -o motifs"
-)
-DESCRIPTION = """\
-Trains the method on all sequences, and finds motifs in those of the positive class, as seqkern motifs does. Writes
-model.seqkern, motifs.meme, motifs.tsv, and motifs.json (how it was trained)."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern discover``."""
-    parser.description = DESCRIPTION
-    add_dataset_model(parser)
-    parser.add_argument("--known", metavar="FILE", help="known motifs to compare with: JASPAR, MEME or TRANSFAC format")
-    parser.add_argument("-o", "--output", required=True, help="output folder")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file
-from seqkern.cli.dataset_model import add_dataset_model
 
 if TYPE_CHECKING:
     from seqkern.evaluation.folds import Split
@@ -18,32 +17,6 @@ if TYPE_CHECKING:
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.dataset import Dataset
-
-EXAMPLE = (
-    "seqkern effects results/peaks/datasets/peaks --folds results/peaks/folds/peaks --kernel"
-    " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1 --variants variants.vcf"
-    " --genome genome.fa --truth EFFECT -o effects"
-)
-DESCRIPTION = """\
-For each fold, trains the method on the training set, and scores the variants on the chromosomes that the fold holds
-out, as seqkern variants does. So no variant is scored by a model that has seen the sequences around it. Writes
-effects.tsv (all variants) and effects.json (the scores of the ranking by |delta|, with those of two trivial ones)."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern effects``."""
-    parser.description = DESCRIPTION
-    add_dataset_model(parser)
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote; folds of whole chromosomes")
-    parser.add_argument("--variants", required=True, metavar="VCF", help="variants: VCF, plain or compressed, or BCF")
-    parser.add_argument("--genome", required=True, metavar="FASTA", help="their genome, plain or compressed by bgzip")
-    parser.add_argument(
-        "--truth", metavar="FIELD", help="field of INFO with the known effect of each allele: a number, or a flag"
-    )
-    parser.add_argument(
-        "--threshold", type=float, default=0.0, metavar="X", help="true are known effects above ±X (default: 0)"
-    )
-    parser.add_argument("-o", "--output", required=True, help="output folder")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -15,11 +15,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import add_inner_loop, add_layers, add_postprocessing, add_significance, add_threads, share_of
 from seqkern.cli.cv import fold_remarks, headline
+from seqkern.cli.requests_studies import INNER
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.checks import whole_number
 from seqkern.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -32,34 +31,13 @@ if TYPE_CHECKING:
     from seqkern.methods.method import Method
     from seqkern.methods.sources import FitData, Source
     from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.solvers.psvm.path import SignificanceTest
     from seqkern.study.dataset import Dataset
     from seqkern.study.kernel_entries import AnyKernel, KernelEntry
     from seqkern.study.solver_entries import SolverEntry
 
 
 # The division of a long evaluation into shares: arguments, and the folds of each share.
-
-
-def add_shares(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that divide an evaluation."""
-    group = parser.add_argument_group("division of a long evaluation")
-    group.add_argument(
-        "--share",
-        type=share_of,
-        metavar="I/N",
-        help="compute only the I-th of N shares of the folds and write no tables; without it, compute the missing "
-        "folds and write the tables",
-    )
-    group.add_argument(
-        "--methods",
-        metavar="JSON",
-        help="with --share, several solvers in one job, instead of --solver: "
-        '{"svm": {"solver": "csvc:C=1", "layers": []}, ...}; each keeps its folds in its own folder of the output',
-    )
-    group.add_argument(
-        "--plan", metavar="JSON", help="file of seqkern plan, to divide by predicted time (default: by number of folds)"
-    )
-    group.add_argument("--kernel-name", metavar="NAME", help="name of the kernel in --plan")
 
 
 def parse_methods(text: str) -> dict[str, dict[str, Any]]:
@@ -103,46 +81,6 @@ def assigned(seconds: Sequence[float], share: int, shares: int) -> list[int]:
 # The inner loop for remote homologs in ``seqkern evaluate``: held-out clusters, and one choice for all tasks.
 #
 # A pooled choice takes two calls: the first writes the inner loops of each data set, the second chooses.
-
-INNER = "inner.json"
-"""Name of the file with the inner loops of a data set."""
-
-
-def add_pooled(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for clusters in place of inner folds, and for one choice over several tasks."""
-    parser.add_argument(
-        "--inner-clusters",
-        type=_clusters,
-        metavar="N",
-        help="for remote homologs: hold out each of N clusters of similar positive samples (auto: 10), not folds",
-    )
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--inner-only",
-        action="store_true",
-        help=f"only run the inner loop of every training set and write its scores to {INNER}, for --pooled",
-    )
-    group.add_argument(
-        "--pooled",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="files of --inner-only, of this data set and of others: instead of searching, choose the candidate with "
-        "the best mean rank over all tasks (tasks that share positive samples are not pooled)",
-    )
-
-
-def _clusters(text: str) -> int:
-    """Return a number of clusters, for argparse."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.pooled import AUTO
-
-    if text == "auto":
-        return AUTO
-    number = whole_number(text)
-    if number is None or number < 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number of clusters, 2 or more")
-    return number
 
 
 def check_pooled(args: argparse.Namespace, search: Search, candidates: Sequence[Candidate]) -> None:
@@ -212,53 +150,6 @@ class InnerLoops:
         return choices
 
 
-EXAMPLE = (
-    "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
-    " --kernel spectrum:k=3 --solver csvc:C=1 -o results/demo/evaluate/donors/spectrum3/csvc"
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern evaluate``."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    parser.add_argument(
-        "--kernel",
-        required=True,
-        help="kernel, such as spectrum:k=3, or as JSON; or several, of which the inner loop chooses one: "
-        '{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, ...]}',
-    )
-    parser.add_argument(
-        "--gram",
-        nargs="+",
-        default=[],
-        help="Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
-        "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
-    )
-    parser.add_argument("--solver", help="solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON")
-    add_inner_loop(parser)
-    add_pooled(parser)
-    add_postprocessing(parser)
-    add_layers(parser)
-    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
-    parser.add_argument(
-        "--selection-bias",
-        action="store_true",
-        help="also report the inflated scores that result from selecting features on the test data "
-        "(selection_bias.tsv)",
-    )
-    add_significance(parser)
-    parser.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="memory limit, such as 2GB, above which csvc reads a stored Gram matrix by rows (default: half of what is "
-        "left)",
-    )
-    add_shares(parser)
-    add_threads(parser)
-    parser.add_argument("-o", "--output", required=True, help="folder for the tables")
-
-
 def run(args: argparse.Namespace) -> None:
     """Run ``seqkern evaluate``."""
     # imported here to keep --help fast
@@ -293,8 +184,6 @@ def _check_division(args: argparse.Namespace) -> None:
     """Raise ParameterError for conflicting options of the division into shares."""
     if (args.solver is None) == (args.methods is None):
         raise ParameterError("give one solver", remedy="give --solver, or with --share several as --methods")
-    if args.methods is not None and args.share is None:
-        raise ParameterError("--methods works only with --share", remedy="gather each solver with --solver")
     if args.methods is not None and (args.pooled or args.layers):
         option = "--pooled" if args.pooled else "--layers"
         raise ParameterError(f"{option} belongs to one solver", remedy=f"give --solver, or remove {option}")
@@ -323,19 +212,18 @@ def _evaluations(args: argparse.Namespace, splits: OuterSplits) -> dict[str, Eva
     kernel = read_kernel(args.kernel)
     for entry in kernel.candidates:
         check_kind(entry.kernel, splits.dataset.kind, file=args.dataset)
+    significance = None if args.significance is None else SignificanceTest.parse(args.significance)
     ranges, output = args.inner_draws is not None, Path(args.output)
     if args.methods is None:
         solver = SolverEntry.parse(args.solver, layers=args.layers, ranges=ranges)
-        return {"": Evaluation(args, splits, kernel, solver, output)}
+        return {"": Evaluation(args, splits, kernel, solver, output, significance)}
     found = {}
     for name, given in parse_methods(args.methods).items():
         text = given["solver"] if isinstance(given["solver"], str) else json.dumps(given["solver"])
         solver = SolverEntry.parse(text, layers=given["layers"], ranges=ranges)
-        tested = args.significance if SignificanceTest.suits(solver.specs) else None
-        own = argparse.Namespace(
-            **vars(args) | {"gram": args.gram if solver.needs_gram else [], "significance": tested}
-        )
-        found[name] = Evaluation(own, splits, kernel, solver, output / name)
+        tested = significance if SignificanceTest.suits(solver.specs) else None
+        own = args.but(gram=args.gram if solver.needs_gram else [])
+        found[name] = Evaluation(own, splits, kernel, solver, output / name, tested)
     return found
 
 
@@ -378,9 +266,16 @@ class Evaluation:
     """The folds of one method."""
 
     def __init__(
-        self, args: argparse.Namespace, splits: OuterSplits, kernel: AnyKernel, solver: SolverEntry, output: Path
+        self,
+        args: argparse.Namespace,
+        splits: OuterSplits,
+        kernel: AnyKernel,
+        solver: SolverEntry,
+        output: Path,
+        significance: SignificanceTest | None,
     ) -> None:
         # imported here to keep --help fast
+        from seqkern.evaluation.pooled import AUTO
         from seqkern.methods.fitted import Search
         from seqkern.study.feasible import check_layers
         from seqkern.study.kernel_entries import AutoKernel, check_stored
@@ -401,7 +296,7 @@ class Evaluation:
         self.calibration = None if solver.has_layers else args.calibration
         self.threshold = None if solver.has_layers else args.threshold
         self.candidates = solver.candidates([entry.name for entry in self.entries], args.inner_draws, args.seed)
-        self.significance = args.significance
+        self.significance = significance
         if self.significance is not None:
             self.significance.check([spec for _, spec in self.candidates])
             for task in splits.fold_sets:
@@ -412,7 +307,7 @@ class Evaluation:
             args.seed,
             args.inner_rule,
             budget=budget,
-            clusters=args.inner_clusters,
+            clusters=AUTO if args.inner_clusters == "auto" else args.inner_clusters,
         )
         check_pooled(args, self.search, self.candidates)
         _check_grams(args.gram, [entry.kernel for entry in self.entries], solver.input)

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.common import add_threads, naming_file
-from seqkern.cli.regions import log_folds
+from seqkern.cli.common import log_folds, naming_file
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from seqkern.evaluation.folds import FoldSet
     from seqkern.study.dataset import Task
 
-EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
 LEAKAGE: dict[str, Any] = {
     "contained": True,
     "identity": "auto",
@@ -27,38 +25,6 @@ LEAKAGE: dict[str, Any] = {
     "allow_similar": False,
 }
 RESERVED = ("leakage", "composition", "similar")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("-o", "--output", required=True, help="output folder, with one fold file for each task")
-    parser.add_argument("--config", help="study configuration: use the fold settings of data set --name")
-    parser.add_argument("--name", help="data set in --config (default: the name of the folder)")
-    parser.add_argument("--options", help='method and its options as JSON: {"method": "locus", "gap": 400}')
-    parser.add_argument(
-        "--method",
-        help="fold method (default: predefined splits if any, else stratified; for residues grouped by chain)",
-    )
-    parser.add_argument("--k", type=int, help="number of folds (default: 5)")
-    parser.add_argument("--seed", type=int, help="random seed (default: 1)")
-    parser.add_argument("--leakage", help='settings of the leakage check as JSON: {"identity": 0.9}')
-    parser.add_argument(
-        "--identity",
-        type=float,
-        help="find pairs with at least this sequence identity, such as 0.9 (default: those that chance does not "
-        "explain)",
-    )
-    together = parser.add_mutually_exclusive_group()
-    together.add_argument(
-        "--keep-together",
-        action="store_true",
-        help="keep similar samples in the same fold in any case (default: as far as balanced folds allow)",
-    )
-    together.add_argument(
-        "--allow-similar", action="store_true", help="allow similar samples in different folds, and only report them"
-    )
-    add_threads(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,22 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from seqkern.cli.common import (
-    FASTA_POLICIES,
-    add_sequence_arguments,
-    add_threads,
-    add_tracks,
-    add_windows,
-    log_counts,
-    naming_file,
-    policies_of,
-    profiles_of,
-    read_tracks,
-    refuse_unused,
-    share_of,
-    windows_of,
-)
-from seqkern.cli.regions import add_regions, as_sources, regions_of
+from seqkern.cli.common import as_sources, log_counts, naming_file, read_tracks
 from seqkern.cli.several_sequences import given_files, read_given, read_views
 
 if TYPE_CHECKING:
@@ -33,53 +18,6 @@ if TYPE_CHECKING:
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.sequences.tables import Data
     from seqkern.study.kernel_entries import KernelEntry
-
-EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument(
-        "fasta", nargs="*", help="FASTA files, - for standard input; BED with --genome; or a table with --sequences"
-    )
-    parser.add_argument("--dataset", metavar="DIR", help="folder that seqkern datasets wrote, instead of FASTA")
-    parser.add_argument("--against", metavar="FASTA", help="sequences for the columns (default: the same as the rows)")
-    kernel = parser.add_mutually_exclusive_group(required=True)
-    kernel.add_argument("--kernel", help="kernel, such as spectrum:k=3, or as JSON")
-    kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's configuration")
-    parser.add_argument("--kernel-name", metavar="NAME", help="name of the kernel in that configuration")
-    parser.add_argument("-o", "--output", metavar="NPY", help="output file; its metadata go to a .json file beside it")
-    parser.add_argument(
-        "--extend",
-        metavar="NPY",
-        help="finished matrix of the same kernel: entries between records that it has too are copied from it",
-    )
-    add_sequence_arguments(parser)
-    add_windows(parser)
-    add_regions(parser)
-    add_tracks(parser)
-    work = parser.add_argument_group("resources and output")
-    work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
-    work.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: half of what is left)")
-    add_threads(work)
-    work.add_argument(
-        "--tile",
-        type=share_of,
-        metavar="I/N",
-        help="compute only the I-th of N shares of the tiles; without it, compute the missing tiles and assemble all",
-    )
-    work.add_argument(
-        "--explain-plan",
-        action="store_true",
-        help="print the chosen algorithm and its predicted cost first; without -o, stop there",
-    )
-    work.add_argument(
-        "--spectrum",
-        action="store_true",
-        help="print the smallest and largest eigenvalue and the share of negative mass; with -o, also write them to "
-        ".spectrum.tsv beside the matrix",
-    )
-    work.add_argument("--cost", metavar="JSON", help="write the cost of each stage to this file")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -93,14 +31,8 @@ def run(args: argparse.Namespace) -> None:
     if not args.output and not args.explain_plan and not args.spectrum:
         remedy = "add -o FILE.npy, or --explain-plan or --spectrum to print only"
         raise ParameterError("no output file given for the matrix", remedy=remedy)
-    if args.spectrum and (args.against or args.tile):
-        raise ParameterError("--spectrum needs the whole square matrix", remedy="remove --against and --tile")
-    if args.tile:
-        refuse_unused(args, "needs the whole matrix, not --tile", {"cost": None})
-    if args.kernel is not None:
-        refuse_unused(args, "needs --kernel-config", {"kernel_name": None})
-    if args.dataset is not None:
-        refuse_unused(args, "does not work with --dataset, which is read already", {**FASTA_POLICIES, "alphabet": None})
+    if (args.kernel is None) == (args.kernel_config is None):
+        raise ParameterError("no kernel given", remedy="add --kernel KERNEL, or --kernel-config YAML")
     clock = Clock()
     kernel = _kernel(args)
     if args.cost:
@@ -213,7 +145,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
     from seqkern.core.errors import ParameterError
     from seqkern.kernels.kernel_specs import check_kind
 
-    several = read_given(args, kernel, policies_of(args) | ({"alphabet": args.alphabet} if args.alphabet else {}))
+    several = read_given(args, kernel, args.policies | ({"alphabet": args.alphabet} if args.alphabet else {}))
     if bool(args.fasta or several) == bool(args.dataset):
         raise ParameterError("give one source of sequences", remedy="give either FASTA files or --dataset")
     if args.dataset:
@@ -225,9 +157,9 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
             "--against": args.against,
             "--track": args.track,
             "--view": args.view,
-            "--profiles or --search-profiles": profiles_of(args),
-            "--window and --sites": windows_of(args),
-            "--genome": regions_of(args),
+            "--profiles or --search-profiles": args.profile_keys,
+            "--window and --sites": args.window_keys,
+            "--genome": args.region_keys,
         }
         for option, value in given.items():
             if value:
@@ -248,29 +180,29 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
     if several is not None:
         log_counts(several.counts, source)
         return read_views(args, kernel)(several), None, source
-    if args.against and windows_of(args):
+    if args.against and args.window_keys:
         raise ParameterError(
             "--against does not work with --window and --sites",
             remedy="cut the windows first, and give them as two files",
         )
-    if profiles_of(args) and windows_of(args):
+    if args.profile_keys and args.window_keys:
         raise ParameterError(
             "profiles need whole sequences, not windows",
             remedy="remove --window and --sites, or cut the windows in a study",
         )
     with_letters, with_views = read_tracks(args, kernel), read_views(args, kernel)
     alphabet, columns = args.alphabet or kernel.alphabet, None
-    if windows_of(args) and regions_of(args):
+    if args.window_keys and args.region_keys:
         raise ParameterError("--genome does not work with --window and --sites", remedy="remove one of them")
     against = [args.against] if args.against else []
-    files = [] if windows_of(args) else as_sources([*args.fasta, *against], args)
+    files = [] if args.window_keys else as_sources([*args.fasta, *against], args)
     if args.genome:
         alphabet = alphabet or "dna"
     if args.against:
-        columns = read_fasta(files.pop(), alphabet, **policies_of(args))
+        columns = read_fasta(files.pop(), alphabet, **args.policies)
         log_counts(columns.counts, args.against)
         alphabet = columns.alphabet
-    rows = _windows(args, alphabet) if windows_of(args) else read_fasta(files, alphabet, **policies_of(args))
+    rows = _windows(args, alphabet) if args.window_keys else read_fasta(files, alphabet, **args.policies)
     log_counts(rows.counts, source)
     rows = with_views(with_letters(rows))
     return rows, None if columns is None else with_views(with_letters(columns)), source
@@ -283,8 +215,8 @@ def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> Seque
     from seqkern.study.data_entry import SiteWindow
     from seqkern.study.readers import before_cutting, cut_around_sites
 
-    policies = policies_of(args)
-    wanted = cast(SiteWindow, SiteWindow.parse({"fasta": args.fasta, **windows_of(args)}))
+    policies = args.policies
+    wanted = cast(SiteWindow, SiteWindow.parse({"fasta": args.fasta, **args.window_keys}))
     reading = read_records(args.fasta, alphabet, **policies | before_cutting(policies))
     where = ", ".join(args.fasta)
     return cut_around_sites(wanted, reading, ".", where, unknown=policies["unknown"], ids=policies["ids"])[0].windows

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import naming_file
-from seqkern.cli.dataset_model import add_dataset_model
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,35 +20,6 @@ if TYPE_CHECKING:
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.dataset import Dataset
-
-EXAMPLE = (
-    "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
-    " --kernel weighted_degree:degree=6 --solver csvc:C=1 --site 31 -o results/demo/importance/donors"
-)
-SECTION = re.compile(r"([+-]?[0-9]{1,9}):([+-]?[0-9]{1,9})")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern importance``."""
-    add_dataset_model(parser)
-    parser.add_argument(
-        "--folds", help="folder that seqkern folds wrote; with a single split, train on its training set only"
-    )
-    parser.add_argument("--pair", metavar="A:B", help="multi-class: show the classifier of classes A and B")
-    parser.add_argument(
-        "--order", type=int, help="maximum k-mer length (default: 3, or 2 for alphabets of more than five letters)"
-    )
-    parser.add_argument(
-        "--background",
-        choices=("frequencies", "uniform"),
-        default="frequencies",
-        help="background distribution of letters (default: frequencies)",
-    )
-    parser.add_argument("--site", type=int, metavar="N", help="position (from 1) labelled 0 in the figures")
-    parser.add_argument(
-        "--section", type=_section, metavar="A:B", help="positions to enlarge, such as --section=-50:20"
-    )
-    parser.add_argument("-o", "--output", required=True, help="output folder for the model, the table and the figures")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -158,11 +127,3 @@ def _site(site: int, X: SequenceSet) -> int:
     if not 1 <= site <= X.lengths[0]:
         raise ParameterError(f"site={site} is outside the windows", remedy=f"give 1 to {X.lengths[0]}")
     return site
-
-
-def _section(text: str) -> tuple[int, int]:
-    """Return the first and last position of a section, for argparse."""
-    match = SECTION.fullmatch(text)
-    if match is None or int(match[1]) > int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not A:B; give the first and last position, such as -50:20")
-    return int(match[1]), int(match[2])

@@ -12,18 +12,6 @@ if TYPE_CHECKING:
     from seqkern.study.study import Study
 
 LONGEST_PATH = 1024
-EXAMPLE = (
-    "seqkern plan results/demo/datasets/donors --folds results/demo/folds/donors"
-    " --study config/config.yaml -o plan.json"
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern plan``."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote, named like the data set in the study")
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    parser.add_argument("--study", required=True, help="configuration of the study: a YAML file, or JSON text")
-    parser.add_argument("-o", "--output", help="file to write, plan.json (default: the table only)")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,21 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from seqkern.cli.output import add_spreadsheet_safe
-
-EXAMPLE = "seqkern report results/demo -o results/demo/report"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern report``."""
-    parser.add_argument("results", help="results folder of a study, such as results/demo")
-    parser.add_argument(
-        "--study",
-        help="the study's configuration as JSON (default: config.yaml in the results folder or its report/)",
-    )
-    parser.add_argument("-o", "--output", help="output folder (default: report/ in the results folder)")
-    add_spreadsheet_safe(parser)
-
 
 def run(args: argparse.Namespace) -> None:
     """Run ``seqkern report``."""

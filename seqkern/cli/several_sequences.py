@@ -2,102 +2,77 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
+from seqkern.cli.requests import Tracks
+from seqkern.cli.requests_models import NewSamples
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
+from seqkern.kernels.kernel import Kernel
+from seqkern.methods.model import Model
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.data_entry import DataEntry, SeveralSequences
+from seqkern.study.several_sequences import NOTE, SequenceFiles, SequenceTable, SequenceView
+from seqkern.study.vectors import View, holds_sequences, parse_views
 
-if TYPE_CHECKING:
-    from seqkern.kernels.kernel import Kernel
-    from seqkern.methods.model import Model
-    from seqkern.sequences.sequence_set import SequenceSet
+AnySamples = TypeVar("AnySamples", bound=NewSamples)
 
-
-NOT_WITH_SEVERAL = {
-    "track": "--track",
-    "against": "--against",
-    "window": "--window",
-    "sites": "--sites",
-    "genome": "--genome",
-    "background": "--background",
-    "states": "--states",
-    "unlabelled": "--unlabelled",
-    "profiles": "--profiles",
-    "search_profiles": "--search-profiles",
-}
+NOT_WITH_SEVERAL = (
+    *("track", "against", "window", "sites", "genome", "background", "states", "unlabelled", "profiles"),
+    "search_profiles",
+)
+"""Options that need samples with a single sequence."""
 
 
-def add_several(group: argparse._ActionsContainer) -> None:
-    """Add the arguments for reading samples with several sequences."""
-    group.add_argument(
-        "--sequences",
-        metavar="COLUMNS",
-        help="columns of sequences, separated by commas, if each sample has several and the file is a table (TSV or "
-        "CSV): a1,a2,a3, or with names for kernels, heavy=vh_seq,light=vl_seq; default for a model: as in training",
-    )
-    group.add_argument("--id-column", metavar="NAME", help="column of ids of that table (default: rows are numbered)")
-    group.add_argument(
-        "--missing",
-        choices=("error", "skip", "keep"),
-        help="samples that lack one of their sequences: refuse them, leave them out, or keep an empty sequence "
-        "(default: error, or as in training)",
-    )
-
-
-def sequence_files(args: argparse.Namespace) -> dict[str, Any]:
+def sequence_files(request: Tracks) -> dict[str, Any]:
     """Return the views given as arguments that are sequences, by name, as in a data-set entry; empty if none."""
-    if not getattr(args, "view", None):
+    if not getattr(request, "view", None):
         return {}
-    # imported here to keep --help fast
-    from seqkern.study.vectors import holds_sequences
 
-    return {name: file for name, file in args.view if holds_sequences(file)}
+    return {name: file for name, file in request.view if holds_sequences(file)}
 
 
-def sequence_names(args: argparse.Namespace) -> list[str]:
+def sequence_names(request: Tracks) -> list[str]:
     """Return the names of the sequences of each sample; empty if each sample has a single one."""
-    return list(sequence_files(args)) if args.sequences is None else list(_columns(args.sequences))
+    return list(sequence_files(request)) if request.sequences is None else list(_columns(request.sequences))
 
 
-def several_entry(args: argparse.Namespace) -> dict[str, Any]:
+def several_entry(request: Tracks) -> dict[str, Any]:
     """Return the data-set keys for several sequences (``table``, or ``views`` and ``missing``); empty for single
     ones.
     """
-    files = sequence_files(args)
-    if args.sequences is None and not files:
-        for option, value in {"--id-column": args.id_column, "--missing": args.missing}.items():
-            if value is not None:
-                raise ParameterError(f"{option} needs --sequences", remedy=f"name the columns, or remove {option}")
+    files = sequence_files(request)
+    if request.sequences is None and not files:
+        request.refuse("needs --sequences", "id_column", "missing")
         return {}
-    _check_alone(args)
-    missing = {} if args.missing is None else {"missing": args.missing}
-    if args.sequences is None:
-        if args.fasta:
+    request.refuse("does not work with several sequences", *NOT_WITH_SEVERAL)
+    missing = {} if request.missing is None else {"missing": request.missing}
+    if request.sequences is None:
+        if request.fasta:
             raise ParameterError(
-                f"{args.fasta[0]} has no name as a view, beside --view {next(iter(files))}=…",
-                remedy=f"give every sequence as --view NAME={args.fasta[0]}, or a table with --sequences",
+                f"{request.fasta[0]} has no name as a view, beside --view {next(iter(files))}=…",
+                remedy=f"give every sequence as --view NAME={request.fasta[0]}, or a table with --sequences",
             )
-        if args.id_column is not None:
+        if request.id_column is not None:
             raise ParameterError("--id-column needs a table", remedy="remove it: FASTA records have ids")
         return {"views": files, **missing}
-    if files or len(args.fasta) != 1:
+    if files or len(request.fasta) != 1:
         raise ParameterError(
             "--sequences needs one table" + (", and no view that is a FASTA file" if files else ""),
             remedy="give one file (TSV or CSV) with all sequences",
         )
-    table = {"file": args.fasta[0], "sequences": _columns(args.sequences), **missing}
-    return {"table": table if args.id_column is None else {**table, "id": args.id_column}}
+    table = {"file": request.fasta[0], "sequences": _columns(request.sequences), **missing}
+    return {"table": table if request.id_column is None else {**table, "id": request.id_column}}
 
 
-def given_files(args: argparse.Namespace) -> list[str]:
+def given_files(request: Tracks) -> list[str]:
     """Return the files of the samples, for messages."""
-    return list(args.fasta) or [str(file["file"] if isinstance(file, dict) else file) for _, file in args.view]
+    return list(request.fasta) or [str(file["file"] if isinstance(file, dict) else file) for _, file in request.view]
 
 
-def check_names(args: argparse.Namespace, wanted: Sequence[str]) -> None:
+def check_names(request: Tracks, wanted: Sequence[str]) -> None:
     """Raise ParameterError unless the sequences named by a kernel are given."""
-    known = sequence_names(args)
+    known = sequence_names(request)
     for name in wanted:
         if not known:
             raise ParameterError(
@@ -108,42 +83,41 @@ def check_names(args: argparse.Namespace, wanted: Sequence[str]) -> None:
             raise unknown_name("sequence view", name, known)
 
 
-def fill_fasta(args: argparse.Namespace) -> None:
-    """Set the input ``fasta`` of a verb that applies a model, if its sequences are given only as views."""
-    files = sequence_files(args)
-    if args.fasta is None and not files:
+def with_fasta(request: AnySamples) -> AnySamples:
+    """Return the request of a verb that applies a model, with the input `fasta` if only views give its sequences."""
+    files = sequence_files(request)
+    if request.fasta is None and not files:
         raise ParameterError("no sequences given", remedy="give a file after the model, or --view NAME=FILE for each")
-    if args.fasta is None:
+    if request.fasta is None:
         first = next(iter(files.values()))
-        args.fasta = str(first["file"] if isinstance(first, dict) else first)
-    elif files:
+        return request.but(fasta=str(first["file"] if isinstance(first, dict) else first))
+    if files:
         raise ParameterError(
-            f"{args.fasta} has no name as a view", remedy=f"give it as --view NAME={args.fasta}, or give one table"
+            f"{request.fasta} has no name as a view",
+            remedy=f"give it as --view NAME={request.fasta}, or give one table",
         )
+    return request
 
 
-def read_several(model: Model, args: argparse.Namespace, policies: Mapping[str, str]) -> SequenceSet:
+def read_several(model: Model, request: Tracks, policies: Mapping[str, str]) -> SequenceSet:
     """Return new samples with several sequences, read as the training samples were."""
-    # imported here to keep --help fast
-    from seqkern.study.several_sequences import NOTE, SequenceFiles, SequenceTable, SequenceView
-
     wanted = {name: view.alphabet for name, view in model.sequence_views.items()}
     note = model.record.get(NOTE, {})
-    _check_alone(args)
-    missing = args.missing or note.get("missing", "error")
-    files = sequence_files(args)
+    request.refuse("does not work with several sequences", *NOT_WITH_SEVERAL)
+    missing = request.missing or note.get("missing", "error")
+    files = sequence_files(request)
     given = files or (
-        _columns(args.sequences) if args.sequences else note.get("columns", {name: name for name in wanted})
+        _columns(request.sequences) if request.sequences else note.get("columns", {name: name for name in wanted})
     )
     for name in given:
         if name not in wanted:
-            raise unknown_name(f"sequence view of {args.model}", name, list(wanted))
+            raise unknown_name(f"sequence view of {request.model}", name, list(wanted))
     for name in wanted:
         if name not in given:
             how = f"--view {name}=FILE" if files else f"{name}=COLUMN to --sequences"
             raise ModelError(
                 f"compares the sequences {', '.join(wanted)}, and {name!r} is not given",
-                file=args.model,
+                file=request.model,
                 remedy=f"add {how}",
             )
     places = {name: str(place["file"] if isinstance(place, dict) else place) for name, place in given.items()}
@@ -152,30 +126,21 @@ def read_several(model: Model, args: argparse.Namespace, policies: Mapping[str, 
     if files:
         source = SequenceFiles(views, missing)
     else:
-        source = SequenceTable(args.fasta, views, args.id_column or note.get("id"), missing)
+        source = SequenceTable(request.fasta, views, request.id_column or note.get("id"), missing)
     return source.read(".", policies, wanted).sequences
 
 
-def read_given(args: argparse.Namespace, kernel: Kernel, policies: Mapping[str, str]) -> SequenceSet | None:
+def read_given(request: Tracks, kernel: Kernel, policies: Mapping[str, str]) -> SequenceSet | None:
     """Return unlabelled samples with several sequences for a kernel; None if the arguments name none."""
-    entry = several_entry(args)
-    if not getattr(args, "dataset", None):  # which has its own
-        check_names(args, kernel.sequence_views)
+    entry = several_entry(request)
+    if not getattr(request, "dataset", None):  # which has its own
+        check_names(request, kernel.sequence_views)
     if not entry:
         return None
-    # imported here to keep --help fast
-    from seqkern.study.data_entry import DataEntry, SeveralSequences
 
     source = DataEntry.parse(entry).source
     assert isinstance(source, SeveralSequences)
     return source.read(".", policies).sequences
-
-
-def _check_alone(args: argparse.Namespace) -> None:
-    """Raise ParameterError for an option that needs samples with a single sequence."""
-    for name, option in NOT_WITH_SEVERAL.items():
-        if getattr(args, name, None):
-            raise ParameterError(f"{option} does not work with several sequences", remedy=f"remove {option}")
 
 
 def _columns(text: str) -> dict[str, str]:
@@ -195,35 +160,11 @@ def _columns(text: str) -> dict[str, str]:
 # ``--view``: vectors of the sequences, such as embeddings, for kernels that name a view, or further sequences.
 
 
-def add_views(group: argparse._ActionsContainer) -> None:
-    """Add the files of views."""
-    group.add_argument(
-        "--view",
-        action="append",
-        default=[],
-        type=_view,
-        metavar="NAME=FILE",
-        help="vectors of the sequences, such as embeddings, for a kernel with view=NAME: .npy, .npz, HDF5, Parquet or "
-        "TSV, matched by id; ids of .npy from the file .ids beside it, or from NAME=FILE,ids=FILE; or, in FASTA "
-        "(.fa, .fasta, …), one of several sequences of each sample; repeatable",
-    )
-    add_several(group)
-
-
-def _view(text: str) -> tuple[str, str | dict[str, str]]:
-    """Return name and entry of ``name=file`` or ``name=file,ids=file``."""
-    name, _, file = text.partition("=")
-    file, _, ids = file.partition(",ids=")
-    if not name or not file:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FILE; write for example esm=embeddings.h5")
-    return name, {"file": file, "ids": ids} if ids else file
-
-
-def views_of(args: argparse.Namespace, kernel: Kernel) -> dict[str, str | dict[str, str]]:
+def views_of(request: Tracks, kernel: Kernel) -> dict[str, str | dict[str, str]]:
     """Return the vector views for the data-set entry ``views``, in the order of the kernel; empty if it reads none."""
-    sequences = sequence_files(args)
+    sequences = sequence_files(request)
     wanted = [name for name in kernel.views if name not in kernel.sequence_views]
-    names = [name for name, _ in args.view]
+    names = [name for name, _ in request.view]
     for i, name in enumerate(names):
         if name in names[:i]:
             raise ParameterError(f"the view {name!r} is given twice", remedy="remove one of them")
@@ -241,19 +182,15 @@ def views_of(args: argparse.Namespace, kernel: Kernel) -> dict[str, str | dict[s
             raise ParameterError(
                 f"the kernel {kernel.name!r} needs the view {name!r}", remedy=f"add --view {name}=FILE"
             )
-    given = dict(args.view)
+    given = dict(request.view)
     return {name: given[name] for name in wanted}
 
 
-def read_views(
-    args: argparse.Namespace, kernel: Kernel, of_residues: bool = False
-) -> Callable[[SequenceSet], SequenceSet]:
+def read_views(request: Tracks, kernel: Kernel, of_residues: bool = False) -> Callable[[SequenceSet], SequenceSet]:
     """Return a function that adds the views that a kernel reads to a SequenceSet."""
-    entry = views_of(args, kernel)
+    entry = views_of(request, kernel)
     if not entry:
         return lambda X: X
-    # imported here to keep --help fast
-    from seqkern.study.vectors import View, parse_views
 
     views = [View(options) for options in parse_views(entry)]
 

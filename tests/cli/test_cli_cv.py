@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from seqkern.cli.cv import METHODS
 from seqkern.cli.main import main
+from seqkern.cli.requests_training import FOLD_METHODS
 from seqkern.methods.crossval import OUTER_METHODS
 from seqkern.methods.loading import load_model
 
@@ -201,7 +201,7 @@ def test_mistakes_are_one_line(tmp_path, files, capsys):
 
 
 def test_the_fold_methods_of_the_help_are_those_of_the_library():
-    assert METHODS == OUTER_METHODS
+    assert FOLD_METHODS == OUTER_METHODS
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")

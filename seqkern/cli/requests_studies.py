@@ -1,0 +1,365 @@
+"""The requests of the jobs of a study: data sets, folds, costs, matrices, evaluations, pages."""
+
+from __future__ import annotations
+
+import re
+
+from seqkern.cli.options import Request, argument, excludes, only_with, option
+from seqkern.cli.requests import (
+    InnerLoop,
+    Layers,
+    Memory,
+    Postprocessing,
+    Reading,
+    Regions,
+    Significance,
+    SpreadsheetSafe,
+    Threads,
+    Tracks,
+    Windows,
+    read_share,
+)
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import anything, choice, flag, integer, real, text
+
+METHODS_VARIABLE = "SEQKERN_METHODS"
+"""Name of the environment variable with the solvers of ``seqkern check``."""
+INNER = "inner.json"
+"""Name of the file with the inner loops of a data set."""
+SECTION = re.compile(r"([+-]?[0-9]{1,9}):([+-]?[0-9]{1,9})")
+
+
+class OfDataset(Request):
+    """A job of an encoded data set."""
+
+    dataset: str = argument("folder that seqkern datasets wrote")
+
+
+class OfFolds(OfDataset):
+    """A job of a data set and its folds."""
+
+    folds: str = option("folder that seqkern folds wrote", text())
+
+
+class DatasetsRequest(Threads):
+    """An encoded data set, or a list of public ones."""
+
+    config: str | None = argument("YAML file of the study", nargs="?")
+    name: str | None = option("name of the data set in the study")
+    entry: str | None = option("data-set entry as JSON, instead of a study")
+    output: str | None = option("output folder for data.npz, units.tsv and summary.json", short="-o")
+    data_dir: str | None = option("folder with local copies of public data sets")
+    seed: int | None = option("random seed (default: the study's, or 1)", integer(default=None))
+    list: bool = option("list the public data sets and exit", flag(default=False))
+    EXAMPLE = "seqkern datasets config/config.yaml --name donors -o results/demo/datasets/donors"
+
+
+class FoldsRequest(OfDataset, Threads):
+    """Splits of a data set."""
+
+    output: str = option("output folder, with one fold file for each task", text(), short="-o")
+    config: str | None = option("study configuration: use the fold settings of data set --name")
+    name: str | None = option("data set in --config (default: the name of the folder)")
+    options: str | None = option('method and its options as JSON: {"method": "locus", "gap": 400}')
+    method: str | None = option(
+        "fold method (default: predefined splits if any, else stratified; for residues grouped by chain)"
+    )
+    k: int | None = option("number of folds (default: 5)", integer(default=None))
+    seed: int | None = option("random seed (default: 1)", integer(default=None))
+    leakage: str | None = option('settings of the leakage check as JSON: {"identity": 0.9}')
+    identity: float | None = option(
+        "find pairs with at least this sequence identity, such as 0.9 (default: those that chance does not explain)",
+        real(default=None),
+    )
+    keep_together: bool = option(
+        "keep similar samples in the same fold in any case (default: as far as balanced folds allow)",
+        flag(default=False),
+    )
+    allow_similar: bool = option("allow similar samples in different folds, and only report them", flag(default=False))
+    rules = (excludes("keep_together", "allow_similar"),)
+    EXAMPLE = (
+        "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
+    )
+
+
+class Overlap(Request, group="what counts as overlap"):
+    """A verb that looks for sequences which training and test share."""
+
+    k: int | None = option(
+        "length of a shared stretch that counts (default: 30; of proteins 12)", integer(default=None), metavar="N"
+    )
+    identity: float | None = option(
+        "identity above which sequences are similar (default: .8, of proteins .5, and more for short ones)",
+        real(default=None),
+        metavar="SHARE",
+    )
+    one_strand: bool = option("compare one strand only (default: both strands of DNA)", flag(default=False))
+
+
+class AuditRequest(Overlap, Reading, Memory, Threads):
+    """The overlap of training and test."""
+
+    files: list[str] = argument(
+        "training and test sequences, and perhaps a table of labels; or four files: positives and negatives of "
+        "training, then of test; or with --part one file and the table; or with --folds the folder of a data set",
+        metavar="FILE",
+        nargs="+",
+    )
+    output: str = option("folder for the page and the tables", text(), short="-o", metavar="FOLDER")
+    labels: str | None = option(
+        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns "
+        "id and label (also as the last file)",
+        metavar="WHERE",
+    )
+    label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
+    part: str | None = option(
+        "one file has both parts: the field of its headers, or the column of the table of labels, that says train "
+        "or test; other words are left out",
+        metavar="NAME",
+    )
+    folds: str | None = option(
+        "that seqkern folds wrote: audit each split of a data set, without scores", metavar="FOLDER"
+    )
+    no_scores: bool = option("only look for overlap; train nothing", flag(default=False))
+    rules = (excludes("folds", "unknown", "ids", "empty", "strip_gaps", "alphabet", "label_field", "labels", "part"),)
+    EXAMPLE = "seqkern audit train.fa test.fa labels.tsv -o audit"
+    MORE_EXAMPLES = (
+        "seqkern audit train.positive.fa train.negative.fa test.positive.fa test.negative.fa -o audit",
+        "seqkern audit all.fa labels.tsv --part split -o audit",
+        "seqkern audit results/demo/datasets/donors --folds results/demo/folds/donors -o audit",
+    )
+
+
+class CheckRequest(OfFolds):
+    """A check of all training sets."""
+
+    methods: str | None = option(
+        "solvers by name, as JSON: each with its specification, the layers after it, the number of inner folds "
+        "(default: 3; 0 for none) and their seed (default: 1): "
+        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the data '
+        f"set in the environment variable {METHODS_VARIABLE}, which the workflow sets)"
+    )
+    EXAMPLE = (
+        "seqkern check results/demo/datasets/donors --folds results/demo/folds/donors"
+        ' --methods \'{"nu": {"solver": {"solver": "nusvc", "nu": [0.1, 0.2]}, "inner_folds": 3}}\''
+    )
+
+
+class PlanRequest(OfFolds):
+    """Predicted costs."""
+
+    dataset: str = argument("folder that seqkern datasets wrote, named like the data set in the study")
+    study: str = option("configuration of the study: a YAML file, or JSON text", text())
+    output: str | None = option("file to write, plan.json (default: the table only)", short="-o")
+    EXAMPLE = (
+        "seqkern plan results/demo/datasets/donors --folds results/demo/folds/donors"
+        " --study config/config.yaml -o plan.json"
+    )
+
+
+class GramRequest(Reading, Windows, Regions, Tracks, Memory, Threads):
+    """A Gram matrix."""
+
+    fasta: list[str] = argument(
+        "FASTA files, - for standard input; BED with --genome; or a table with --sequences", nargs="*"
+    )
+    dataset: str | None = option("folder that seqkern datasets wrote, instead of FASTA", metavar="DIR")
+    against: str | None = option("sequences for the columns (default: the same as the rows)", metavar="FASTA")
+    kernel: str | None = option("kernel, such as spectrum:k=3, or as JSON")
+    kernel_config: str | None = option("take the kernel from a study's configuration", metavar="YAML")
+    kernel_name: str | None = option("name of the kernel in that configuration", metavar="NAME")
+    output: str | None = option("output file; its metadata go to a .json file beside it", short="-o", metavar="NPY")
+    extend: str | None = option(
+        "finished matrix of the same kernel: entries between records that it has too are copied from it", metavar="NPY"
+    )
+    dtype: str = option("default: float64", choice(default="float64", choices=("float64", "float32")))
+    tile: tuple[int, int] | None = option(
+        "compute only the I-th of N shares of the tiles; without it, compute the missing tiles and assemble all",
+        anything(default=None),
+        metavar="I/N",
+        read=read_share,
+    )
+    explain_plan: bool = option(
+        "print the chosen algorithm and its predicted cost first; without -o, stop there", flag(default=False)
+    )
+    spectrum: bool = option(
+        "print the smallest and largest eigenvalue and the share of negative mass; with -o, also write them to "
+        ".spectrum.tsv beside the matrix",
+        flag(default=False),
+    )
+    cost: str | None = option("write the cost of each stage to this file", metavar="JSON")
+    rules = (
+        excludes("kernel", "kernel_config", "kernel_name"),
+        excludes("tile", "cost"),
+        excludes("spectrum", "against", "tile"),
+        excludes("dataset", "unknown", "ids", "empty", "strip_gaps", "alphabet"),
+    )
+    EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
+
+
+class BaselineRequest(OfFolds):
+    """Scores of trivial baselines."""
+
+    output: str = option("folder for metrics.tsv and decisions.tsv", text(), short="-o")
+    EXAMPLE = (
+        "seqkern baseline results/demo/datasets/donors --folds results/demo/folds/donors"
+        " -o results/demo/baseline/donors"
+    )
+
+
+class Shares(Request, group="division of a long evaluation"):
+    """A verb whose folds several jobs can share."""
+
+    share: tuple[int, int] | None = option(
+        "compute only the I-th of N shares of the folds and write no tables; without it, compute the missing "
+        "folds and write the tables",
+        anything(default=None),
+        metavar="I/N",
+        read=read_share,
+    )
+    methods: str | None = option(
+        "with --share, several solvers in one job, instead of --solver: "
+        '{"svm": {"solver": "csvc:C=1", "layers": []}, ...}; each keeps its folds in its own folder of the output',
+        metavar="JSON",
+    )
+    plan: str | None = option(
+        "file of seqkern plan, to divide by predicted time (default: by number of folds)", metavar="JSON"
+    )
+    kernel_name: str | None = option("name of the kernel in --plan", metavar="NAME")
+    rules = (only_with("share", "methods"),)
+
+
+class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, Shares, Threads):
+    """One method on all folds."""
+
+    kernel: str = option(
+        "kernel, such as spectrum:k=3, or as JSON; or several, of which the inner loop chooses one: "
+        '{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, ...]}',
+        text(),
+    )
+    gram: list[str] = option(
+        "Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
+        "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
+        text(default=[]),
+        nargs="+",
+    )
+    solver: str | None = option("solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON")
+    inner_clusters: int | str | None = option(
+        "for remote homologs: hold out each of N clusters of similar positive samples (auto: 10), not folds",
+        integer(default=None, low=2, words=("auto",)),
+        metavar="N",
+    )
+    inner_only: bool = option(
+        f"only run the inner loop of every training set and write its scores to {INNER}, for --pooled",
+        flag(default=False),
+    )
+    pooled: list[str] = option(
+        "files of --inner-only, of this data set and of others: instead of searching, choose the candidate with "
+        "the best mean rank over all tasks (tasks that share positive samples are not pooled)",
+        text(default=[]),
+        metavar="FILE",
+        nargs="+",
+    )
+    seed: int = option("seed of the inner folds (default: 1)", integer(default=1))
+    selection_bias: bool = option(
+        "also report the inflated scores that result from selecting features on the test data (selection_bias.tsv)",
+        flag(default=False),
+    )
+    memory: str | None = option(
+        "memory limit, such as 2GB, above which csvc reads a stored Gram matrix by rows (default: half of what is "
+        "left)",
+        metavar="SIZE",
+    )
+    output: str = option("folder for the tables", text(), short="-o")
+    rules = (excludes("inner_only", "pooled"),)
+    EXAMPLE = (
+        "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
+        " --kernel spectrum:k=3 --solver csvc:C=1 -o results/demo/evaluate/donors/spectrum3/csvc"
+    )
+
+
+class DatasetModel(OfDataset, InnerLoop, Memory, Threads):
+    """A model of one method on a data set."""
+
+    kernel: str = option("kernel, such as weighted_degree:degree=6, or as JSON", text())
+    solver: str = option("solver, as text or JSON; a list of values is a grid", text())
+    seed: int = option("seed of the inner folds (default: 1)", integer(default=1))
+
+
+def _section(given: str) -> tuple[int, int]:
+    """Return the first and last position of a section."""
+    match = SECTION.fullmatch(given)
+    if match is None or int(match[1]) > int(match[2]):
+        raise ParameterError(f"{given!r} is not A:B", remedy="give the first and last position, such as -50:20")
+    return int(match[1]), int(match[2])
+
+
+class ImportanceRequest(DatasetModel):
+    """The importance of each position of windows."""
+
+    folds: str | None = option("folder that seqkern folds wrote; with a single split, train on its training set only")
+    pair: str | None = option("multi-class: show the classifier of classes A and B", metavar="A:B")
+    order: int | None = option(
+        "maximum k-mer length (default: 3, or 2 for alphabets of more than five letters)", integer(default=None)
+    )
+    background: str = option(
+        "background distribution of letters (default: frequencies)",
+        choice(default="frequencies", choices=("frequencies", "uniform")),
+    )
+    site: int | None = option("position (from 1) labelled 0 in the figures", integer(default=None), metavar="N")
+    section: tuple[int, int] | None = option(
+        "positions to enlarge, such as --section=-50:20", metavar="A:B", read=_section
+    )
+    output: str = option("output folder for the model, the table and the figures", text(), short="-o")
+    EXAMPLE = (
+        "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
+        " --kernel weighted_degree:degree=6 --solver csvc:C=1 --site 31 -o results/demo/importance/donors"
+    )
+
+
+class DiscoverRequest(DatasetModel):
+    """The motifs that a method learns from a data set."""
+
+    known: str | None = option("known motifs to compare with: JASPAR, MEME or TRANSFAC format", metavar="FILE")
+    output: str = option("output folder", text(), short="-o")
+    EXAMPLE = (
+        "seqkern discover results/peaks/datasets/peaks --kernel"
+        " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1 --known motifs.meme"
+        " -o motifs"
+    )
+    DESCRIPTION = """\
+Trains the method on all sequences, and finds motifs in those of the positive class, as seqkern motifs does. Writes
+model.seqkern, motifs.meme, motifs.tsv, and motifs.json (how it was trained)."""
+
+
+class EffectsRequest(DatasetModel):
+    """Effects of variants on held-out chromosomes."""
+
+    folds: str = option("folder that seqkern folds wrote; folds of whole chromosomes", text())
+    variants: str = option("variants: VCF, plain or compressed, or BCF", text(), metavar="VCF")
+    genome: str = option("their genome, plain or compressed by bgzip", text(), metavar="FASTA")
+    truth: str | None = option(
+        "field of INFO with the known effect of each allele: a number, or a flag", metavar="FIELD"
+    )
+    threshold: float = option("true are known effects above ±X (default: 0)", real(default=0.0), metavar="X")
+    output: str = option("output folder", text(), short="-o")
+    EXAMPLE = (
+        "seqkern effects results/peaks/datasets/peaks --folds results/peaks/folds/peaks --kernel"
+        " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1"
+        " --variants variants.vcf --genome genome.fa --truth EFFECT -o effects"
+    )
+    DESCRIPTION = """\
+For each fold, trains the method on the training set, and scores the variants on the chromosomes that the fold holds
+out, as seqkern variants does. So no variant is scored by a model that has seen the sequences around it. Writes
+effects.tsv (all variants) and effects.json (the scores of the ranking by |delta|, with those of two trivial ones)."""
+
+
+class ReportRequest(SpreadsheetSafe):
+    """The report of a study."""
+
+    results: str = argument("results folder of a study, such as results/demo")
+    study: str | None = option(
+        "the study's configuration as JSON (default: config.yaml in the results folder or its report/)"
+    )
+    output: str | None = option("output folder (default: report/ in the results folder)", short="-o")
+    EXAMPLE = "seqkern report results/demo -o results/demo/report"
