@@ -157,7 +157,7 @@ def _check_interval(request: PredictRequest, *models: Model | ResidueModel) -> N
     """Raise an error for an invalid level, or if no model gives intervals."""
     if request.interval is None:
         return
-    gives = any(isinstance(one, Model) and one.kind == "real" and one.solver.gives_variances for one in models)
+    gives = any(isinstance(one, Model) and one.kind == "real" and one.solver.traits.variances for one in models)
     if not gives or request.scan is not None:
         raise ModelError(
             "gives no prediction intervals",
@@ -211,7 +211,7 @@ def _blocks(model: Model, request: PredictRequest, counts: Counter[str]) -> Iter
 def _columns(model: Model) -> list[str]:
     """Return the columns of a model."""
     more = []
-    if model.solver.gives_variances:
+    if model.solver.traits.variances:
         more = ["sd", "lower", "upper"] if model.kind == "real" else ["sd"]
         if model.kind == "binary" and model.calibration is None:
             more = ["probability", *more]

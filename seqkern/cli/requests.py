@@ -194,7 +194,10 @@ def _track(given: str) -> tuple[str, str]:
     """Return name and file of ``name=file``."""
     name, _, file = given.partition("=")
     if not name or not file:
-        raise ParameterError(f"{given!r} is not NAME=FILE", remedy="write the name of the track before the file, such as NAME=heptads.fasta")
+        raise ParameterError(
+            f"{given!r} is not NAME=FILE",
+            remedy="write the name of the track before the file, such as NAME=heptads.fasta",
+        )
     return name, file
 
 
@@ -203,7 +206,10 @@ def _view(given: str) -> tuple[str, str | dict[str, str]]:
     name, _, file = given.partition("=")
     file, _, ids = file.partition(",ids=")
     if not name or not file:
-        raise ParameterError(f"{given!r} is not NAME=FILE", remedy="write the name of the view before the file, such as NAME=embeddings.h5")
+        raise ParameterError(
+            f"{given!r} is not NAME=FILE",
+            remedy="write the name of the view before the file, such as NAME=embeddings.h5",
+        )
     return name, {"file": file, "ids": ids} if ids else file
 
 

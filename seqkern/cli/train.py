@@ -53,7 +53,8 @@ from seqkern.methods.method import Method, identity_of
 from seqkern.methods.model import Model
 from seqkern.methods.residue_model import ResidueModel
 from seqkern.methods.scan import find_hard_negatives, with_negatives
-from seqkern.methods.training import TrainingData, collect_training_data, train_on
+from seqkern.methods.sources import FitData
+from seqkern.methods.training import collect_training_data, train_on
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import letters_at_sites
@@ -207,7 +208,7 @@ def _method_lines(model: Model, request: TrainRequest, searched: bool) -> Iterat
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
     yield "solver", spec_text(record["solver"]) if searched else request.solver
-    if model.solver.gives_variances:
+    if model.solver.traits.variances:
         for name, value in model.solver.best_params_.items():
             yield "", f"{name}: {value:.4g}, of the greatest likelihood"
     own = record["report"].get("predictor")  # of solver selected
@@ -385,7 +386,7 @@ def run(request: TrainRequest) -> None:
             policies=request.policies,
             notes=notes,
             keep_support=keep,
-            finished=done,
+            fit_cache=done,
             significance=significance,
             **limits,
         )
@@ -501,7 +502,7 @@ def _check_features(request: TrainRequest, method: Method, significance: Signifi
         )
 
 
-def _check_listed(request: TrainRequest, data: TrainingData, significance: SignificanceTest | None) -> None:
+def _check_listed(request: TrainRequest, data: FitData, significance: SignificanceTest | None) -> None:
     """Raise ParameterError if features are to be listed but are replaced by products with the kernel matrix."""
     if significance is not None:
         significance.check_kind(data.labels.kind)

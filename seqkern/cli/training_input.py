@@ -72,7 +72,7 @@ def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, 
 def why_left_out(method: Method) -> str:
     """Return a clause with the reason why a method leaves out unlabelled records."""
     for solver in method.solvers:
-        if not solver.accepts_unlabelled:
+        if not solver.traits.unlabelled:
             return f"solver {solver.name!r} does not learn from them"
     return "kernels that are fitted to each training set do not use them"
 
@@ -213,7 +213,7 @@ class Training:
             entries = self._transformed(_named(grid)) if len(grid) > 1 else entries
         elif self.method is not None:
             return self.method
-        accepts_operator = build_solver(LARGE_SOLVER).accepts_operator
+        accepts_operator = build_solver(LARGE_SOLVER).traits.operator
         implicit = all(entry.gives("implicit", accepts_operator) for entry in entries)
         return self.method_of(entries, request.solver or default_solver(labels.kind, len(given.X), implicit))
 

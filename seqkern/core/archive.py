@@ -66,14 +66,25 @@ def read_entries(path: PathLike, wanted: Callable[[str], bool] = lambda name: Tr
         for name, entry in chosen:
             if name in arrays:
                 raise ValueError(f"two entries {name!r}")
-            with archive.open(entry) as file:
-                check_header(file, entry.file_size, size)
-            with archive.open(entry) as file:
-                array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-                file.read(1)  # the end of the entry, where zipfile compares the checksum
-            check_text(array)
+            array = _read_array(archive, entry, size)
             arrays[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
     return arrays
+
+
+def _read_array(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, longest: int | None = None, kinds: str = PLAIN
+) -> npt.NDArray[Any]:
+    """Return the array of an entry, checked before memory is allocated; see `check_header`."""
+    with archive.open(entry) as file:
+        check_header(file, entry.file_size, longest, kinds)
+    with archive.open(entry) as file:
+        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        file.read(1)  # the end of the entry, where zipfile compares the checksum
+    if array.dtype.kind == "U" and array.size:  # Python fails at the first use of characters that do not exist
+        codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if int(codes.max()) > LARGEST_CODE:
+            raise ValueError("text with characters that do not exist")
+    return array
 
 
 def check_header(file: IO[bytes], size: int, longest: int | None = None, kinds: str = PLAIN) -> None:
@@ -111,27 +122,13 @@ def read_entry(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
     entry = archive.getinfo(name if name in known and f"{name}.npy" not in known else f"{name}.npy")
     if entry.file_size > DENSEST * (entry.compress_size + 1):
         raise ValueError("an entry larger than compression allows")
-    with archive.open(entry) as file:
-        check_header(file, entry.file_size, kinds=PLAIN + OTHERS)
-    with archive.open(entry) as file:
-        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-        file.read(1)  # the end of the entry, where zipfile compares the checksum
-    check_text(array)
-    return array
+    return _read_array(archive, entry, kinds=PLAIN + OTHERS)
 
 
 def check_npy(path: PathLike) -> None:
     """Raise ValueError unless an ``.npy`` file has the size that its header claims."""
     with Path(path).open("rb") as file:
         check_header(file, os.fstat(file.fileno()).st_size)
-
-
-def check_text(array: npt.NDArray[Any]) -> None:
-    """Raise ValueError if a text array contains invalid code points, on which Python would fail at the first use."""
-    if array.dtype.kind == "U" and array.size:
-        codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
-        if int(codes.max()) > LARGEST_CODE:
-            raise ValueError("text with characters that do not exist")
 
 
 JSON_ENTRY = "json"

@@ -34,7 +34,7 @@ from seqkern.evaluation.intervals import (
 )
 from seqkern.evaluation.metrics import codes_of, scores
 from seqkern.sequences.labels import Labels
-from seqkern.solvers.contract import ConstantColumnWarning
+from seqkern.solvers.checking import ConstantColumnWarning
 
 SHOWN = {
     "binary": ("auc", "average_precision", "balanced_accuracy", "mcc"),

@@ -151,16 +151,15 @@ class ProfileFiles:
         if wanted is None:
             raise FileError(
                 "is neither an ASCII PSSM from PSI-BLAST nor a HMMER 3 file",
-                file=shown,
                 remedy="remove other files from the folder, or create it with psiblast -out_ascii_pssm",
             )
         found: list[tuple[list[str], str, _Entry]] = []  # names in the file, residues, entry
         if wanted == "psiblast":
-            letters, pssm = parse_psiblast(text, shown)
+            letters, pssm = parse_psiblast(text)
             found.append(([], letters, (letters, pssm, None, shown)))
         else:
             # An HMM does not contain the residues of the query, only the most likely ones.
-            for hmm, consensus, pssm, profile in parse_hmmer(text, shown):
+            for hmm, consensus, pssm, profile in parse_hmmer(text):
                 found.append(([hmm], consensus, ("X" * len(pssm), pssm, profile, shown)))
         names = [name, _stem(name)] if len(found) == 1 else []
         for own, letters, entry in found:

@@ -204,9 +204,13 @@ def read_bed(source: Source) -> Regions:
     with open_text(source) as (lines, name):
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.startswith(COMMENTS):
-                rows.append((*_region(_cells(line), name, number), number))
-    if not rows:
-        raise SequenceError("contains no region", file=name, remedy="give one line for each region")
+                try:
+                    rows.append((*_region(_cells(line)), number))
+                except SequenceError as error:
+                    error.problem = f"line {number} {error.problem}"
+                    raise
+        if not rows:
+            raise SequenceError("contains no region", remedy="give one line for each region")
     columns = list(zip(*rows, strict=True))
     return make_regions(*columns, file=name)  # type: ignore[arg-type, misc]  # columns in this order
 
@@ -216,60 +220,54 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
 
 
-def _region(cells: Sequence[str], file: str, line: int) -> tuple[str, int, int, str, float, str, int]:
+def _region(cells: Sequence[str]) -> tuple[str, int, int, str, float, str, int]:
     """Return chromosome, start, stop, name, score, strand and summit of a line."""
     if not 3 <= len(cells) <= 12:
         problem = f"has {len(cells)} column{'s' * (len(cells) != 1)}"
-        raise _error(file, line, problem, "BED has 3 to 12, between tabs: chromosome, start, stop, name, score, strand")
-    start, stop = (_position(cells, i, file, line) for i in (1, 2))
+        remedy = "BED has 3 to 12, between tabs: chromosome, start, stop, name, score, strand"
+        raise SequenceError(problem, remedy=remedy)
+    start, stop = (_position(cells, i) for i in (1, 2))
     if not cells[0]:
-        raise _error(file, line, "has no chromosome", "write it in the first column")
+        raise SequenceError("has no chromosome", remedy="write it in the first column")
     if start < 0:
-        raise _error(file, line, f"begins at {start}", "the first base of a chromosome is 0 in BED")
+        raise SequenceError(f"begins at {start}", remedy="the first base of a chromosome is 0 in BED")
     if start == stop:
         remedy = "BED counts starts from 0 and excludes the stop; if positions count from 1, subtract 1 from the starts"
-        raise _error(file, line, f"has no base: it begins and ends at {start}", remedy)
+        raise SequenceError(f"has no base: it begins and ends at {start}", remedy=remedy)
     if start > stop:
-        raise _error(file, line, f"ends at {stop}, before its start {start}", "swap start and stop")
+        raise SequenceError(f"ends at {stop}, before its start {start}", remedy="swap start and stop")
     strand = cells[5] if len(cells) > 5 else "."
     if strand not in STRANDS:
-        raise _error(file, line, f"has the strand {strand!r}", "write +, - or . in the sixth column")
+        raise SequenceError(f"has the strand {strand!r}", remedy="write +, - or . in the sixth column")
     name = cells[3] if len(cells) > 3 else "."
-    return cells[0], start, stop, name, _score(cells), STRANDS[strand], _summit(cells, start, stop, file, line)
+    score = read_number(cells[4]) if len(cells) > 4 else math.nan
+    return cells[0], start, stop, name, score, STRANDS[strand], _summit(cells, start, stop)
 
 
-def _position(cells: Sequence[str], i: int, file: str, line: int) -> int:
+def _position(cells: Sequence[str], i: int) -> int:
     """Return the start or stop in column i of a line."""
     text, what = cells[i], ("start", "stop")[i - 1]
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         header = i == 1 and not any(c.isdigit() for c in text)
         remedy = "remove the header line, or begin it with #" if header else "give whole numbers"
-        raise _error(file, line, f"has the {what} {text!r}, which is not an integer", remedy)
+        raise SequenceError(f"has the {what} {text!r}, which is not an integer", remedy=remedy)
     return int(text)
 
 
-def _score(cells: Sequence[str]) -> float:
-    """Return the score of a line, NaN if it has none."""
-    return read_number(cells[4]) if len(cells) > 4 else math.nan
-
-
-def _summit(cells: Sequence[str], start: int, stop: int, file: str, line: int) -> int:
+def _summit(cells: Sequence[str], start: int, stop: int) -> int:
     """Return the position of the summit, −1 if there is none."""
     if len(cells) != NARROW_PEAK:
         return -1
     text = cells[NARROW_PEAK - 1]
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise _error(file, line, f"has the summit {text!r}, which is not an integer", "give its offset, or -1 for none")
+        raise SequenceError(
+            f"has the summit {text!r}, which is not an integer", remedy="give its offset, or -1 for none"
+        )
     offset = int(text)
     if offset >= stop - start:
         remedy = "the last column of narrowPeak is the offset from the start"
-        raise _error(file, line, f"has its summit {offset} bases from its start, beyond its stop", remedy)
+        raise SequenceError(f"has its summit {offset} bases from its start, beyond its stop", remedy=remedy)
     return start + offset if offset >= 0 else -1
-
-
-def _error(file: str, line: int, problem: str, remedy: str) -> SequenceError:
-    """Return the error for an invalid line."""
-    return SequenceError(f"line {line} {problem}", file=file, remedy=remedy)
 
 
 def write_bed(path: PathLike, regions: Regions) -> None:

@@ -14,7 +14,7 @@ from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.types import Arrays, Header, Rows
 from seqkern.sequences.alphabets import MASK
-from seqkern.sequences.sequence_set import SequenceSet, vector_views
+from seqkern.sequences.sequence_set import SequenceSet, frozen, vector_views
 
 STATES = "states"
 """Name of the track of states, ASCII letters; 0 for a residue with unknown state."""
@@ -67,9 +67,7 @@ class Residues:
     def __post_init__(self) -> None:
         check_window(self.window)
         for name in ("record", "place"):
-            values = np.ascontiguousarray(getattr(self, name), dtype=np.int64).view()
-            values.flags.writeable = False
-            object.__setattr__(self, name, values)
+            object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
         if self.record.shape != self.place.shape or self.record.ndim != 1:
             raise SequenceError("residues need one place for each record", remedy="give arrays of one length")
         # Files must not point outside the chains.
@@ -224,10 +222,8 @@ def check_window(window: int, name: str = "window") -> None:
     """
     check_integer(name, window, 1, LARGEST_WINDOW)
     if window % 2 == 0:
-        raise ParameterError(
-            f"{name}={window} is even, so it has no middle residue",
-            remedy=f"use {window - 1} or {window + 1}",
-        )
+        problem = f"{name}={window} is even, so it has no middle residue"
+        raise ParameterError(problem, remedy=f"use {window - 1} or {window + 1}")
 
 
 # The confidence of the predicted state of each residue.

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import xxhash
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import FileError, GramError, ParameterError, unreadable
+from seqkern.core.errors import FileError, GramError, ParameterError, reading
 from seqkern.core.exclusive_files import LOCK, FolderLock
 from seqkern.core.memory import check_mappable
 from seqkern.core.threads import given_threads, in_threads
@@ -301,7 +301,7 @@ def _read(grid: TileGrid, folder: Path, index: int, column: int, out: npt.NDArra
     path, (rows, width) = folder / grid.file_name(index), grid.shape(index)
     digest = xxhash.xxh3_128() if out.shape == (rows, width) else None
     try:
-        with open(path, "rb", buffering=0) as file:
+        with reading(path, "check the disk, and repeat the command"), open(path, "rb", buffering=0) as file:
             # after the header
             start = file.seek(0, os.SEEK_END) - DIGEST_BYTES - rows * width * grid.dtype.itemsize
             if start < 0:
@@ -314,12 +314,10 @@ def _read(grid: TileGrid, folder: Path, index: int, column: int, out: npt.NDArra
                     digest.update(out[i])
             if digest is not None and file.read(DIGEST_BYTES) != digest.digest():
                 raise _damaged(path)
-    except FileNotFoundError as error:
-        raise FileError("has been removed by another process", file=path, remedy="repeat the command") from error
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise unreadable(path, error, "check the disk, and repeat the command") from error
+    except FileError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise FileError("has been removed by another process", file=path, remedy="repeat the command") from error
+        raise
 
 
 def _damaged(path: Path) -> FileError:
@@ -381,7 +379,7 @@ class Extension:
         first, last = int(old.min()), int(old.max()) + 1
         span = np.empty(last - first, dtype=out.dtype)
         here, there = _as_slice(new), _as_slice(old - first)
-        with _reading(self.path), open_mapped(self.values) as file:
+        with reading(self.path, "compute it again, or leave --extend out"), open_mapped(self.values) as file:
             for i, row in enumerate(self.rows[start : start + len(out)].tolist()):
                 if row < 0:
                     continue
@@ -414,15 +412,6 @@ def open_extension(path: PathLike, identity: dict[str, Any], X: Data, Y: Data | 
             remedy="give the sequences of that matrix and the new ones, or leave --extend out",
         )
     return Extension(gram.values, rows, cols, path)
-
-
-@contextlib.contextmanager
-def _reading(path: PathLike | None) -> Iterator[None]:
-    """Convert an OSError of the body to a FileError about `path`."""
-    try:
-        yield
-    except OSError as error:
-        raise unreadable(path, error, "compute it again, or leave --extend out") from error
 
 
 def record_digests(X: Data) -> str | None:

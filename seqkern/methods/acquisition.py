@@ -198,7 +198,7 @@ class _Nearest:
     def __init__(self, model: Model, m: int, random: bool, seed: int, n_threads: int | None) -> None:
         self.model, self.random, self.n_threads = model, random, n_threads
         self.best = Candidates(model, m, seed)
-        self.within = None if model.solver.margin is None else 0
+        self.within = None if model.solver.traits.margin is None else 0
 
     def add(self, X: Any) -> None:
         """Add a chunk of the pool."""
@@ -207,7 +207,7 @@ class _Nearest:
             return
         decisions = self.model.decision(X, n_threads=self.n_threads)
         gaps = gaps_of(decisions)
-        margin, ties = self.model.solver.margin, self.best.ties(len(X))
+        margin, ties = self.model.solver.traits.margin, self.best.ties(len(X))
         if margin is not None and self.within is not None:
             inside = np.abs(decisions) < margin
             self.within += int(np.count_nonzero(inside if inside.ndim == 1 else inside.any(axis=1)))
@@ -485,7 +485,7 @@ def check_acquires(model: Any) -> None:
     remedy = "train a model by solver gp_regression or gp_inducing on numbers as labels, or leave --acquisition out"
     if not isinstance(model, Model) or model.kind != "real":
         raise ModelError("does not predict numbers, so that no variant is best", remedy=remedy)
-    if not model.solver.gives_variances:
+    if not model.solver.traits.variances:
         raise ModelError(f"has no variances: solver {model.solver.name!r} does not give them", remedy=remedy)
     if model.transforms:
         raise ModelError(

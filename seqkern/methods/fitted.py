@@ -7,7 +7,7 @@ from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import distribution, version
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from seqkern.methods.model import (
     find_probabilities,
 )
 from seqkern.methods.residue_model import ResidueModel
-from seqkern.methods.sources import FitData, Part, Samples, Source
+from seqkern.methods.sources import Block, FitData, Samples, Source
 from seqkern.methods.table_model import smaller
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -41,10 +41,6 @@ from seqkern.solvers.contract import ClassSolver, Solver
 from seqkern.solvers.layers.chain import Layers, as_decisions
 from seqkern.solvers.solver_specs import Free
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
-
-if TYPE_CHECKING:
-    from seqkern.evaluation.selection import Pair
-
 
 # Records of how a model was trained.
 
@@ -240,7 +236,7 @@ def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str =
     searched = choice.scores.shape[1] > 0
     if not searched and not unequal(labels):
         return None
-    if solver.sets_threshold:
+    if solver.traits.own_threshold:
         return None
     if isinstance(choice.spec.get("class_weight"), Mapping):  # these weights say what errors cost
         return None
@@ -248,8 +244,7 @@ def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str =
 
 
 def fit_after_choice(
-    pair: "Pair",
-    labels: Labels,
+    data: FitData,
     choice: Choice,
     solver: "Solver",
     search: "Search",
@@ -262,6 +257,7 @@ def fit_after_choice(
     Errors are raised only if something was requested: a default threshold is never an error.
     """
     check_postprocessing(calibration, threshold)
+    labels = data.labels
     if labels.kind != "binary":
         return Postprocessing()
     asked = calibration is not None or threshold not in (None, PLAIN)
@@ -272,7 +268,7 @@ def fit_after_choice(
         return Postprocessing()
     by_probability = calibration is not None and threshold is None
     try:
-        decisions, n_folds, n_fits, failed = _held_out(pair, labels, choice, solver, search)
+        decisions, n_folds, n_fits, failed = _held_out(data, choice, solver, search)
         fits = fit_postprocessing(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
     except SeqkernError as error:
         if asked:
@@ -282,12 +278,13 @@ def fit_after_choice(
 
 
 def _held_out(
-    pair: "Pair", labels: Labels, choice: Choice, solver: "Solver", search: "Search"
+    data: FitData, choice: Choice, solver: "Solver", search: "Search"
 ) -> tuple[npt.NDArray[np.float64], int, int, int]:
     """Return the held-out decisions, the number of folds, of fits, and of fits that did not converge."""
     if choice.decisions is not None:
         return choice.decisions, choice.n_folds, 0, 0
-    decisions, n_folds, failed = held_out_decisions(pair, labels, solver, folds=search.folds, seed=search.seed)
+    how = {"folds": search.folds, "seed": search.seed}
+    decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
     return decisions, n_folds, n_folds, failed
 
 
@@ -316,7 +313,7 @@ class FittedMethod:
     labels: Labels  # Labels of the training set
     y: npt.NDArray[Any] | None  # The labels in the form for the solver
     choice: Choice  # The choice of the inner loop
-    part: Part  # The input of the solver, for fitting and for the rows `ahead`
+    block: Block  # The input of the solver, for fitting and for the rows `ahead`
     ahead: npt.NDArray[np.int64] | None  # Samples known at the time of fitting
     solver: Solver  # Fitted
     # Calibration and threshold, fitted to held-out decision values
@@ -339,7 +336,7 @@ class FittedMethod:
     @property
     def source(self) -> Source:
         """The source of the chosen kernel's values."""
-        return self.data.source(self.choice.kernel)
+        return self.data.sources[self.choice.kernel]
 
     @property
     def inner_not_converged(self) -> int:
@@ -361,8 +358,8 @@ class FittedMethod:
         check_predicts(self.solver)
         kind = self.labels.kind
         seen = rows_seen(self.layers, self.data, self.rows, rows)
-        K = self.values(seen)
-        decisions = self.solver.decision_function(K)
+        block = self.block_of(seen)
+        decisions = self.solver.decision_function(block.test)
         if self.layers is not None:
             chains = None if self.data.residues is None else self.data.residues.take(seen)
             decided = _after_layers(self.layers, decisions, chains, kind)
@@ -370,22 +367,42 @@ class FittedMethod:
         predicted = codes_of_decisions(kind, decisions, self.postprocessing.cut)
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
-        variances = self.solver.variances(K, self._diagonal(rows)) if self.solver.gives_variances else None
+        variances = None
+        if self.solver.traits.variances and block.test_diagonal is not None:
+            variances = self.solver.variances(block.test, block.test_diagonal)
         probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
         return Decisions(decisions, predicted, probabilities, variances)
 
-    def _diagonal(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return K(x, x) of samples after the transforms, reusing values computed ahead."""
-        known = self.ahead is not None and np.array_equal(rows, self.ahead)
-        found = self.part if known else self.source.part(self.rows, rows, self.y)
-        assert found.test_diagonal is not None
-        return found.test_diagonal
-
-    def values(self, rows: npt.NDArray[np.int64]) -> Any:
+    def block_of(self, rows: npt.NDArray[np.int64]) -> Block:
         """Return the solver's input for samples, reusing values computed ahead."""
         if self.ahead is not None and np.array_equal(rows, self.ahead):
-            return self.part.test
-        return self.source.beside(self.rows, rows, self.y)
+            return self.block
+        if not self.source.repeatable:
+            raise ParameterError(
+                f"feature vectors of kernel {self.kernel.name!r} that are not stored belong to one training set "
+                "and the rows computed with it",
+                remedy="give these rows (ahead) when fitting the method",
+            )
+        return self.data.at(self.choice.kernel, rows, like=self.rows)
+
+    def column_names(self, columns: npt.NDArray[np.int64]) -> list[str]:
+        """Return the names of columns of the solver's input: features, or training samples of a Gram matrix."""
+        source = self.source
+        if source.gives != "features":
+            return [str(self.labels.ids[j]) for j in columns]
+        kernel = self.block.kernel or source.kernel
+        assert kernel is not None
+        return name_features(kernel, source.X, columns)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, fitted on the training set."""
+        if self.block.kernel is not None:
+            return self.block.kernel
+        if self.block.joined is None:
+            return self.source.fitted_kernel(self.rows, self.y)
+        fitted: Kernel = self.block.joined.fit_parts(self.source.units(self.rows), self.y)  # its weights are known
+        return fitted
 
     def model(
         self,
@@ -402,12 +419,7 @@ class FittedMethod:
             raise ParameterError(
                 "a model with layers predicts residues, but these samples are not residues", remedy="remove the layers"
             )
-        kernel, joined = self.part.kernel, self.part.joined
-        if kernel is None and joined is None:
-            kernel = self.source.fitted_kernel(self.rows, self.y)
-        X = self.source.units(self.rows)
-        if kernel is None:  # weights learned from matrices need not be learned again
-            kernel = joined.fit_parts(X, self.y)
+        kernel, X = self.kernel, self.source.units(self.rows)
         about: dict[str, Any] = {
             "kind": self.labels.kind,
             "classes": class_names(self.labels, self.solver),
@@ -419,8 +431,8 @@ class FittedMethod:
         else:
             made = self._model_of_samples(kernel, X, about)
             # variances need the support sequences
-            if self.source.gives == "operator" and not keep_support and not self.solver.gives_variances:
-                scale = self.part.train.scale if kernel.normalize else None  # known, but costly to compute again
+            if self.source.gives == "operator" and not keep_support and not self.solver.traits.variances:
+                scale = self.block.train.scale if kernel.normalize else None  # known, but costly to compute again
                 made = smaller(made, None if scale is None else scale[self._required_rows()])
         residues = self.data.residues
         return made if residues is None else ResidueModel(made, residues.window, self.layers)
@@ -434,11 +446,11 @@ class FittedMethod:
         labels, search = self.labels, self.search
         unlabelled = int(np.count_nonzero(~labels.used()))
         recognised, means = {}, {}
-        if labels.kind == "real" and self.solver.gives_variances:
-            fitted = self.solver.decision_function(self.part.train)
+        if labels.kind == "real" and self.solver.traits.variances:
+            fitted = self.solver.decision_function(self.block.train)
             means = {MEANS_KEY: {"least": float(fitted.min()), "greatest": float(fitted.max())}}
         if labels.kind not in ("real", "none"):
-            right = cast(ClassSolver, self.solver).predict(self.part.train) == self.y
+            right = cast(ClassSolver, self.solver).predict(self.block.train) == self.y
             recognised = labels.take(right).class_counts()
         return {
             "versions": versions(),
@@ -449,7 +461,7 @@ class FittedMethod:
             "training_digest": X.digest(),
             **({} if self.data.residues is not None else labelled_record(X, labels)),
             "counts": X.counts,
-            "kernel_counts": self.part.counts,
+            "kernel_counts": self.block.counts,
             "kernel": self.choice.kernel,
             "solver": self.choice.spec,
             **({"rungs": [asdict(rung) for rung in self.rungs]} if self.rungs else {}),
@@ -468,10 +480,10 @@ class FittedMethod:
         rows = self._required_rows()
         return Model(
             kernel=kernel.restrict(rows),
-            transforms=[transform.restrict(rows) for transform in self.part.transforms],
+            transforms=[transform.restrict(rows) for transform in self.block.transforms],
             solver=self.solver.restrict(rows),
             support=_alone(X.take(rows)),
-            diagonal=self.part.diagonal[rows],
+            diagonal=self.block.diagonal[rows],
             **about,
         )
 
@@ -483,7 +495,7 @@ class FittedMethod:
             transforms=[],
             solver=self.solver.restrict(columns),
             support=_alone(X.take(slice(0, 0))),
-            diagonal=self.part.diagonal,
+            diagonal=self.block.diagonal,
             features=columns,
             names=tuple(name_features(kernel, X, columns)),
             **about,
@@ -492,7 +504,7 @@ class FittedMethod:
     def _required_rows(self) -> npt.NDArray[np.int64]:
         """Return the training samples, or features, that prediction needs, sorted; at least one."""
         rows = self.solver.support_ if len(self.solver.support_) else np.zeros(1, dtype=np.int64)
-        for transform in reversed(self.part.transforms):
+        for transform in reversed(self.block.transforms):
             rows = transform.required_rows(rows)
         return np.unique(rows)
 

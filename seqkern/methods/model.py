@@ -402,7 +402,7 @@ class Model:
         ModelError, SequenceError
             As for `decision`.
         """
-        if not self.solver.gives_variances:
+        if not self.solver.traits.variances:
             return self.decision(X, n_threads=n_threads), None
         X = self._coerced(X)
 

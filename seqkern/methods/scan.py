@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
-from seqkern.core.errors import ModelError, ParameterError, SequenceError
+from seqkern.core.errors import ModelError, ParameterError, SequenceError, naming
 from seqkern.core.parts import Part
 from seqkern.core.types import Source
 from seqkern.formats.reference import Genome
@@ -357,7 +357,8 @@ def scan_part(
     for name, (own, length), start, stop in _ranges(genome.lengths, names, part, block):
         low, high = max(start - ahead, 0), min(stop + behind, length)
         letters = genome.fetch(own, low, high).encode("utf-8", "backslashreplace")
-        piece = make_piece(letters, table, scanner.alphabet, name=genome.path, record=name, before=low)
+        with naming(genome.path):
+            piece = make_piece(letters, table, scanner.alphabet, record=name, before=low)
         places = np.zeros(1, dtype=np.int64)
         segment = Segment(
             scanner, piece.codes, piece.lower, np.array([name], dtype=object), places, places - low, places + high - low

@@ -29,7 +29,7 @@ from seqkern.methods.fitted import FittedMethod, Search
 from seqkern.methods.method import Method
 from seqkern.methods.model import Model
 from seqkern.methods.residue_model import ResidueModel
-from seqkern.methods.sources import Samples, TrainingData, Watch
+from seqkern.methods.sources import Callbacks, FitData, Samples
 from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
 from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
@@ -117,7 +117,7 @@ def collect_training_data(
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     gram_files: Sequence[PathLike] = (),
-) -> TrainingData:
+) -> FitData:
     """Return the labelled samples in the form that a method needs, with the kernel matrices that all folds share.
 
     A matrix that several candidate kernels need is computed once.
@@ -163,7 +163,7 @@ def collect_training_data(
     except TooLargeError as error:
         error.suggest(method.without_matrix)
         raise
-    return TrainingData(
+    return FitData(
         labels,
         sources(X, grams=grams),
         None if residues is None else residues.take(seen),
@@ -389,12 +389,12 @@ def train_model(
 
 def train_on(
     method: Method,
-    data: TrainingData,
+    data: FitData,
     *,
     policies: Mapping[str, str] | None = None,
     notes: Mapping[str, Any] | None = None,
     keep_support: bool = False,
-    finished: Checkpoint | None = None,
+    fit_cache: Checkpoint | None = None,
     significance: "SignificanceTest | None" = None,
     memory_limit: int | str | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -407,22 +407,22 @@ def train_on(
         # of several candidates only the chosen one is fitted on all samples
         if len(data.sources) == 1 or not (source.learns or source.kernel is None or source.kernel.data_dependent):
             source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
-    fitted = method.fit(data, watch=_Training(), finished=finished)
+    fitted = method.fit(data, callbacks=_Training(), fit_cache=fit_cache)
     _warn_of_unconverged(fitted)
     if significance is not None:
-        tested = significance_record(significance, fitted.solver, fitted.part.train, fitted.y, method.search.seed)
+        tested = significance_record(significance, fitted.solver, fitted.block.train, fitted.y, method.search.seed)
         notes = {**(notes or {}), "significance": tested}
     return fitted.model(policies, notes, keep_support)
 
 
-class _Training(Watch):
-    """Watch that warns of a matrix that may be unsuitable for a solver."""
+class _Training(Callbacks):
+    """Callbacks that warn of a matrix that may be unsuitable for a solver."""
 
     def training_matrix(
         self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
         """Warn if a solver that needs a positive semi-definite matrix gets one that is not."""
-        if not solver.needs_semidefinite or kernel is None or kernel.positive_semidefinite:
+        if not solver.traits.semidefinite or kernel is None or kernel.positive_semidefinite:
             return
         if not isinstance(K, np.ndarray):  # of products the operator knows the eigenvalues
             return

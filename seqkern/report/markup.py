@@ -25,6 +25,10 @@ class Markup(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """Return the text for Jinja, which then does not escape it."""
+        return self
+
 
 def clean(text: object) -> str:
     r"""Return a text with its control characters, which HTML does not allow, replaced by a visible sign.
@@ -45,6 +49,8 @@ def escape(value: object) -> Markup:
         return Markup("")
     if isinstance(value, Markup):
         return value
+    if hasattr(value, "__html__"):
+        return Markup(value.__html__())
     if isinstance(value, (list, tuple)):
         return Markup("".join(map(escape, value)))
     return Markup(html.escape(clean(value), quote=True))

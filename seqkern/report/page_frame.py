@@ -1,14 +1,55 @@
 """The frame of a page, its tables and numbers."""
 
+from __future__ import annotations
+
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from seqkern.report.markup import Markup, clean, details, tag, text_of
+from seqkern.report.markup import Markup, clean, escape, text_of
+
+if TYPE_CHECKING:
+    import jinja2
+
+# Templates in the folder ``templates``: one for each chapter of the page, whose blocks are its parts, and shared macros.
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """Return the environment of the templates: all values are escaped as by `escape`, and an unknown name is an error."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=escape,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.tests["cell"] = lambda value: isinstance(value, Markup) and value.startswith("<td")
+    made.globals |= {name: globals()[name] for name in ("fixed", "json_script", "number", "plural", "spread")}
+    made.globals |= {
+        name: found for name, found in vars(made.get_template("macros.html").module).items() if name[0] != "_"
+    }
+    return made
+
+
+def render(template: str, block: str, content: Mapping[str, Any]) -> Markup:
+    """Return a block of a template, filled."""
+    found = environment().get_template(f"{template}.html")
+    return Markup("".join(found.blocks[block](found.new_context(dict(content)))))
+
+
+def macro(name: str, *values: object, **options: object) -> Markup:
+    """Return what a shared macro makes of some values."""
+    return Markup(environment().globals[name](*values, **options))
+
 
 # The frame of an HTML page: its head, with the style shared by all pages.
 
@@ -18,16 +59,9 @@ FIRST_SCREEN = Path(__file__).with_name("first_screen.css")
 
 def whole_page(title: str, *body: object, styles: tuple[Path, ...] = (), scripts: tuple[Path, ...] = ()) -> Markup:
     """Return a self-contained HTML page."""
-    style = "\n".join(path.read_text(encoding="utf-8") for path in (STYLE, FIRST_SCREEN, *styles))
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", title),
-        Markup(f"<style>\n{style}</style>"),
-    )
-    code = [Markup(f'<script type="module">\n{path.read_text(encoding="utf-8")}</script>') for path in scripts]
-    return Markup(f"<!DOCTYPE html>\n{tag('html', head, tag('body', *body, code), lang='en')}\n")
+    style = [Markup(path.read_text(encoding="utf-8")) for path in (STYLE, FIRST_SCREEN, *styles)]
+    code = [Markup(path.read_text(encoding="utf-8")) for path in scripts]
+    return macro("whole_page", title, body, style, code)
 
 
 def json_script(data: object) -> Markup:
@@ -72,36 +106,12 @@ def table(
 ) -> Markup:
     """Return a table in a box that scrolls sideways on a narrow page; a str column holds numbers."""
     described = [Column(item) if isinstance(item, str) else item for item in columns]
-    sides = ["num" if column.numeric else None for column in described]
-    if head is None:
-        head = tag(
-            "tr",
-            [
-                tag("th", column.title, scope="col", class_=side, title=column.hint)
-                for column, side in zip(described, sides, strict=True)
-            ],
-        )
-    body = []
-    for first, *rest in rows:
-        cells = [
-            value if isinstance(value, Markup) and value.startswith("<td") else tag("td", value, class_=side)
-            for value, side in zip(rest, sides[1:], strict=True)
-        ]
-        body.append(tag("tr", tag("th", first, scope="row"), cells))
-    return tag(
-        "div",
-        tag(
-            "table",
-            tag("caption", tag("span", caption)),
-            tag("thead", head),
-            tag("tbody", body),
-            class_=class_,
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label=text_of(caption),
-    )
+    return macro("table", caption, text_of(caption), described, rows, head, class_)
+
+
+def listing(caption: object, records: Sequence[Mapping[Any, object]], class_: str | None = None) -> Markup | None:
+    """Return a table of records, whose keys are its columns; None for no records."""
+    return table(caption, list(records[0]), [list(one.values()) for one in records], class_=class_) if records else None
 
 
 def turned(
@@ -159,7 +169,7 @@ def number(value: float | None, digits: int = 3) -> Markup:
     ('−0.123', '0.000')
     """
     if value is None or value != value:
-        return tag("span", "–", class_="none", title="no value")
+        return Markup('<span class="none" title="no value">–</span>')
     text = f"{rounded(value, digits):,.{digits}f}"
     if float(text.replace(",", "")) == 0:
         text = text.lstrip("-")
@@ -204,42 +214,14 @@ def mark(kernel: str, transductive: Collection[str]) -> str:
     return TRANSDUCTIVE if kernel in transductive else ""
 
 
-# Figures with captions, side by side.
-
-MOST_OPEN = 8
+# Figures with captions, side by side; collapsed parts.
 
 
 def panel(svg: Markup, *caption: object) -> Markup:
     """Return a figure with its caption."""
-    return tag("figure", svg, tag("figcaption", caption), class_="panel")
+    return macro("panel", svg, caption)
 
 
 def small_multiples(panels: list[Markup], rest: str, class_: str = "panels") -> Markup:
     """Return figures side by side; all but the first few are folded."""
-    first = tag("div", panels[:MOST_OPEN], class_=class_)
-    folded = panels[MOST_OPEN:]
-    if not folded:
-        return first
-    return Markup(first + details(f"{len(folded)} more {rest}", tag("div", folded, class_=class_)))
-
-
-# Folded sections of details, each with a line that says what is inside.
-
-INSIDE = {
-    "folds": "how many samples each training and test set holds",
-    "comparisons": "every pair of methods: difference, p value, correction for the number of pairs",
-    "units": "the score of each method on each test set",
-    "choices": "what the inner cross-validation searched, and what it chose",
-    "weights": "how much each kernel of a combination counts",
-    "selection-bias": "scores that result from selecting features on the test data",
-    "fits": "convergence, iterations and support vectors",
-    "gram": "values of each kernel between all samples, as pictures",
-    "eigenvalues": "which kernel matrices are positive semi-definite",
-}
-"""Contents of a section, by its name."""
-
-
-def folded_part(heading: Markup, inside: str, *content: object) -> Markup:
-    """Return a part of the page that opens on a click on its heading."""
-    summary = tag("summary", heading, " ", tag("span", inside, class_="inside"))
-    return tag("details", summary, content, class_="part")
+    return macro("small_multiples", panels, rest, class_)

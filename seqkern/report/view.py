@@ -1,17 +1,40 @@
-"""View of one data set for the page's sections: results, ranking, wording and link targets."""
+"""View of one data set for the page's sections: results, ranking, wording and link targets; what a section is."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from seqkern.report.compared import Compared, SingleTaskTests, compare_on_task, compare_tasks
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.headline import Headline
-from seqkern.report.markup import Markup, join, tag
+from seqkern.report.markup import Markup, escape, join, tag
 from seqkern.report.outcomes import Outcome, outcome
-from seqkern.report.page_frame import INSIDE, Column, folded_part, mark
+from seqkern.report.page_frame import Column, macro, mark, render
 from seqkern.report.residue_data import chain_counts
 from seqkern.report.sentences import Metric, averaged_over, metric, text_for_kind
 from seqkern.report.tables import Ranking
+
+
+class _One:
+    def __init__(self, n, i):
+        self.name, self.inside = n, i
+
+
+REG = [
+    _One(*x)
+    for x in {
+        "folds": "how many samples each training and test set holds",
+        "comparisons": "every pair of methods: difference, p value, correction for the number of pairs",
+        "units": "the score of each method on each test set",
+        "choices": "what the inner cross-validation searched, and what it chose",
+        "weights": "how much each kernel of a combination counts",
+        "selection-bias": "scores that result from selecting features on the test data",
+        "fits": "convergence, iterations and support vectors",
+        "gram": "values of each kernel between all samples, as pictures",
+        "eigenvalues": "which kernel matrices are positive semi-definite",
+    }.items()
+]
 
 
 class View:
@@ -36,16 +59,23 @@ class View:
         """Return the text of `data_text`, but about residues where residues are predicted."""
         return text_for_kind("residues", text) if self.dataset.residues else self.data_text(text)
 
+    @property
+    def sample(self) -> str:
+        """The noun for what is tested: sequence, residue, sample, object."""
+        return self.sample_text("sequence")
+
+    @property
+    def record(self) -> str:
+        """The noun for what the data set holds, also where residues are predicted: sequence, sample, object."""
+        return self.data_text("sequence")
+
     def link(self, text: object, section: str) -> Markup:
         """Return a link to one of the data set's sections."""
-        return tag("a", text, href=f"#{self.anchor}-{section}")
+        return Markup(f'<a href="#{self.anchor}-{section}">{escape(text)}</a>')
 
     def section(self, name: str, title: str, *content: object) -> Markup:
-        """Return a section with a heading and an anchor; sections with details are folded."""
-        heading, anchor = tag("h3", title), f"{self.anchor}-{name}"
-        if name not in INSIDE:
-            return tag("section", heading, content, id=anchor)
-        return tag("section", folded_part(heading, INSIDE[name], content), id=anchor)
+        inside = next((one.inside for one in REG if one.name == name), None)
+        return macro("section", f"{self.anchor}-{name}", tag("h3", title), inside, content)
 
     def place_columns(self) -> list[Column]:
         """Return the columns that locate a row of a table: task, split, or both."""
@@ -101,10 +131,50 @@ class View:
         return result
 
 
+@dataclass(frozen=True)
+class Section:
+    """A section of a data set's chapter: a function that finds its content, shown by a block of its chapter's template.
+
+    The function returns None for no section, and may return another ``title``, or only what is ``missing``. `link` is the
+    section's name in the table of contents; `inside` says what is in a section that is folded.
+    """
+
+    find: Callable[[View], Mapping[str, Any] | None]
+    name: str
+    title: str
+    link: str | None = None
+    inside: str | None = None
+
+    def __call__(self, view: View) -> Markup | None:
+        """Return the section as HTML; None where there is nothing to show."""
+        content = self.find(view)
+        if content is None:
+            return None
+        if "missing" in content:
+            body = paragraph(content["missing"], class_="missing")
+        else:
+            body = render(
+                self.find.__module__.rpartition(".")[2], self.name.replace("-", "_"), {"view": view, **content}
+            )
+        heading = Markup(f"<h3>{escape(content.get('title', self.title))}</h3>")
+        return macro("section", f"{view.anchor}-{self.name}", heading, self.inside, body)
+
+
+def section(
+    name: str, title: str, link: str | None = None, inside: str | None = None
+) -> Callable[[Callable[[View], Mapping[str, Any] | None]], Section]:
+    """Return a decorator that makes a `Section` of a function."""
+    return lambda find: Section(find, name, title, link, inside)
+
+
+METHOD = Column("Kernel with solver", False)
+"""The first column of a table of methods."""
+
+
 def method_name(method: tuple[str, str], transductive: Collection[str] = ()) -> Markup:
     """Return the name ``kernel with solver``, marked if the kernel is transductive."""
     kernel, solver = method
-    return Markup(f"{tag('b', kernel)}{mark(kernel, transductive)} with {tag('b', solver)}")
+    return Markup(f"<b>{escape(kernel)}</b>{mark(kernel, transductive)} with <b>{escape(solver)}</b>")
 
 
 def method_names(methods: Sequence[tuple[str, str]], most: int = 6) -> Markup:

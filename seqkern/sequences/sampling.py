@@ -111,13 +111,23 @@ def merge_groups(n: int, *partitions: npt.ArrayLike | None, pairs: npt.ArrayLike
         links.append(np.stack((group, group[first[other]]), axis=1))
     if not n or not links:
         return group
+    return connected(int(group.max()) + 1, np.concatenate(links))[group]
+
+
+def connected(n: int, pairs: npt.ArrayLike) -> Indices:
+    """Return the connected component of each of n nodes, numbered in the order of their first nodes.
+
+    >>> from seqkern.sequences.sampling import connected
+    >>> connected(5, [[1, 3], [3, 4]]).tolist()
+    [0, 1, 2, 1, 1]
+    """
     # imported here for fast start-up
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    ends, count = np.concatenate(links).T, int(group.max()) + 1
-    graph = coo_array((np.ones(ends.shape[1]), tuple(ends)), shape=(count, count))
-    return _numbered(connected_components(graph, directed=False)[1][group])
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    graph = coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
+    return _numbered(connected_components(graph, directed=False)[1])
 
 
 def _numbered(partition: npt.NDArray[Any]) -> Indices:

@@ -77,7 +77,7 @@ class Sliceable:
 PIECE = 1 << 22
 
 
-def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
     """Return a read-only contiguous view (a copy only if required by dtype or layout)."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
@@ -150,12 +150,12 @@ class SequenceSet(Sliceable):
         counts: dict[str, int] | None = None,
         views: Mapping[str, npt.ArrayLike | View] | None = None,
     ) -> None:
-        self.codes: npt.NDArray[np.uint8] = _frozen(codes, np.uint8)
-        self.starts: npt.NDArray[np.int64] = _frozen(starts, np.int64)
-        self.stops: npt.NDArray[np.int64] = _frozen(stops, np.int64)
+        self.codes: npt.NDArray[np.uint8] = frozen(codes, np.uint8)
+        self.starts: npt.NDArray[np.int64] = frozen(starts, np.int64)
+        self.stops: npt.NDArray[np.int64] = frozen(stops, np.int64)
         self.ids = ids
         self.alphabet = as_alphabet(alphabet)
-        self.tracks: Arrays = {name: _frozen(track) for name, track in (tracks or {}).items()}
+        self.tracks: Arrays = {name: frozen(track) for name, track in (tracks or {}).items()}
         self.views: dict[str, View] = {name: _as_view(view) for name, view in (views or {}).items()}
         self.counts = dict(counts or {})
         self._digest: str | None = None
@@ -627,6 +627,13 @@ def as_sequences(
             remedy="use the kernel's alphabet",
         )
     return X
+
+
+def first_difference(X: SequenceSet, i: int, letters: str) -> int | None:
+    """Return the first position, from 0, at which record i differs from other letters; masked residues match any."""
+    mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(letters))
+    odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
+    return int(odd[0]) if len(odd) else None
 
 
 def sequence_views(X: SequenceSet) -> dict[str, Segments]:

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import ParameterError
-from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.core.threads import in_threads
 from seqkern.sequences import _search
 from seqkern.sequences.joining import compared
+from seqkern.sequences.sampling import connected, merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Similarity explained by chance: the length of a shared stretch, and the identity of an alignment.
@@ -278,11 +279,6 @@ def records_of(X: SequenceSet, both_strands: bool) -> _search.Records:
     return _search.Records(codes, bounds, first.astype(np.int32), len(parts), X.alphabet.size)
 
 
-def threads_of(n_threads: int | None) -> int:
-    """Return the number of threads to use."""
-    return available_threads(n_threads or GIVEN_THREADS.get())
-
-
 def _shared(X: SequenceSet, length: int, both_strands: bool, n_threads: int | None) -> Indices:
     """Return rows (record, record, residues) for the stretches that records share."""
     records = records_of(X, False)
@@ -295,7 +291,7 @@ def _shared(X: SequenceSet, length: int, both_strands: bool, n_threads: int | No
         lambda part=part: _search.sharing(records, bad, length, complement, PLACES, bits, part)
         for part in range(1 << bits)
     )
-    found = np.concatenate(in_threads(tasks, threads_of(n_threads))).astype(np.int64)
+    found = np.concatenate(in_threads(tasks, n_threads)).astype(np.int64)
     if X.alphabet.name == "protein":
         # tags and motifs are not relatives
         shorter = np.minimum(X.lengths[found[:, 0]], X.lengths[found[:, 1]])
@@ -352,7 +348,7 @@ def aligned_pairs(
         )
         for begin in range(0, last, STEP)
     ]
-    return np.concatenate(in_threads(tasks, threads_of(n_threads), "similar sequences")).astype(np.int64)
+    return np.concatenate(in_threads(tasks, n_threads, "similar sequences")).astype(np.int64)
 
 
 def _joined(
@@ -378,35 +374,6 @@ def _joined(
 
 
 # Groups of linked samples; in groups too large for balanced folds, the weakest links are cut first.
-
-
-def connected(n: int, pairs: npt.ArrayLike) -> Indices:
-    """Return the connected component of each of n nodes, numbered in the order of their first nodes.
-
-    >>> from seqkern.sequences.similarity import connected
-    >>> connected(5, [[1, 3], [3, 4]]).tolist()
-    [0, 1, 2, 1, 1]
-    """
-    # imported here for fast start-up
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    graph = coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
-    parts = connected_components(graph, directed=False)[1]
-    _, first, number = np.unique(parts, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[number]
-
-
-def chained(groups: Indices) -> Indices:
-    """Return pairs that join each sample to the next one of its group.
-
-    >>> chained(np.array([3, 5, 3])).tolist()
-    [[0, 2]]
-    """
-    order = np.argsort(groups, kind="stable")
-    same = groups[order][1:] == groups[order][:-1]
-    return np.stack((order[:-1][same], order[1:][same]), axis=1)
 
 
 def cut_groups(
@@ -602,7 +569,7 @@ def group_pairs(
             members[node][code] += 1
     part = cut_groups(members, pairs, identity, limits)
     cut = int(np.sum(part[pairs[:, 0]] != part[pairs[:, 1]]))
-    return SimilarGroups(connected(n, chained(part[identical])), cut, aligned)
+    return SimilarGroups(merge_groups(n, part[identical]), cut, aligned)
 
 
 # Similar records of two sets: the nearest record of the other set, and the longest shared stretch.
@@ -694,7 +661,7 @@ def longest_across(
         for part in range(1 << bits)
     ]
     length, row = np.zeros(queries, dtype=np.int64), np.full(queries, -1, dtype=np.int64)
-    for found in in_threads(tasks, threads_of(n_threads), "shared k-mers"):
+    for found in in_threads(tasks, n_threads, "shared k-mers"):
         other = found[:, 1].astype(np.int64) - queries
         better = (found[:, 0] > length) | ((found[:, 0] == length) & (length > 0) & (other < row))
         length[better], row[better] = found[better, 0], other[better]

@@ -40,16 +40,16 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
     table = letter_table(alphabet)
     seen: set[str] = set()
     record, length = "", 0
-    with open_text(source) as (text, name):
-        for header, letters in _parts(text, name, block):
+    with open_text(source) as (text, _):
+        for header, letters in _parts(text, block):
             if header is not None:
                 if seen:
-                    yield _end(record, length, name)
-                record, length = _id(header, len(seen), ids, name, seen), 0
+                    yield _end(record, length)
+                record, length = _id(header, ids, seen), 0
             if letters:
-                yield make_piece(letters, table, alphabet, name=name, record=record, before=length)
+                yield make_piece(letters, table, alphabet, record=record, before=length)
                 length += len(letters)
-        yield _end(record, length, name)
+        yield _end(record, length)
 
 
 def record_lengths(source: Source) -> dict[str, int]:
@@ -61,45 +61,42 @@ def record_lengths(source: Source) -> dict[str, int]:
     """
     lengths: dict[str, int] = {}
     record = ""
-    with open_text(source) as (text, name):
-        for header, letters in _parts(text, name, BLOCK):
+    with open_text(source) as (text, _):
+        for header, letters in _parts(text, BLOCK):
             if header is not None:
                 record = header.split(None, 1)[0] if header.strip() else ""
             lengths[record] = lengths.get(record, 0) + len(letters)
     return lengths
 
 
-def _end(record: str, length: int, name: str) -> Piece:
+def _end(record: str, length: int) -> Piece:
     """Return the last piece of a record; raise SequenceError if the record has no residues."""
     if not length:
-        raise SequenceError("has no sequence", file=name, record=record, remedy="remove the record")
+        raise SequenceError("has no sequence", record=record, remedy="remove the record")
     return Piece(record, np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=bool), last=True)
 
 
-def _id(header: str, number: int, ids: str, name: str, seen: set[str]) -> str:
+def _id(header: str, ids: str, seen: set[str]) -> str:
     """Return the id of a record, and add it to `seen`."""
     words = header.split(None, 1)
-    record = str(number + 1) if ids == "number" else words[0] if words else ""
+    number = len(seen) + 1
+    record = str(number) if ids == "number" else words[0] if words else ""
     if not record:
-        raise SequenceError(f"header {number + 1} has no id", file=name, remedy="write '>id', or add --ids number")
+        raise SequenceError(f"header {number} has no id", remedy="write '>id', or add --ids number")
     if record in seen:
-        raise SequenceError(
-            "duplicate id (the first word of the header)",
-            file=name,
-            record=record,
-            remedy="rename the records, or add --ids number",
-        )
+        problem = "duplicate id (the first word of the header)"
+        raise SequenceError(problem, record=record, remedy="rename the records, or add --ids number")
     seen.add(record)
     return record
 
 
-def make_piece(letters: bytes, table: bytes, alphabet: Alphabet, *, name: str, record: str, before: int) -> Piece:
+def make_piece(letters: bytes, table: bytes, alphabet: Alphabet, *, record: str, before: int) -> Piece:
     """Encode consecutive letters of a record."""
     codes = np.frombuffer(letters.translate(table), dtype=np.uint8)
     strange = codes == STRANGE
     if strange.any():
         place = int(np.argmax(strange))
-        error = letter_error(chr(letters[place]), before + place + 1, alphabet, file=name, record=record)
+        error = letter_error(chr(letters[place]), before + place + 1, alphabet, record=record)
         remedy = re.sub(r" \((--|or ).*?\)", "", (error.remedy or "").partition(", or ")[0])
         error.remedy = f"{remedy}, or write N in its place"
         raise error
@@ -114,14 +111,14 @@ def letter_table(alphabet: Alphabet) -> bytes:
     return table.tobytes()
 
 
-def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, bytes]]:
+def _parts(text: TextIO, block: int) -> Iterator[tuple[str | None, bytes]]:
     """Yield (header, no letters) at the start of each record, and (None, letters) for its parts, in order."""
     rest, started = "\n", False  # every header begins with a line's end and ">"
     heading: str | None = None
     while data := text.read(block):
         at_start = not started and heading is None and not rest.strip()
         if at_start and format_of(data.lstrip().partition("\n")[0]) not in (None, "fasta"):
-            yield from _other_parts(data.lstrip() + text.readline(), text, name)
+            yield from _other_parts(data.lstrip() + text.readline(), text)
             return
         data, rest, at = rest + data, "", 0
         while at < len(data):
@@ -142,7 +139,6 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
                 if not started:
                     raise SequenceError(
                         f"is not FASTA: it starts with {letters[:40].decode()!r}",
-                        file=name,
                         remedy="start each record with a line '>id', followed by its sequence",
                     )
                 yield None, letters
@@ -152,13 +148,13 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
     if heading is not None:
         yield heading, b""
     if not started:
-        raise SequenceError("is empty", file=name, remedy="check how the file was created")
+        raise SequenceError("is empty", remedy="check how the file was created")
 
 
-def _other_parts(data: str, text: TextIO, name: str) -> Iterator[tuple[str | None, bytes]]:
+def _other_parts(data: str, text: TextIO) -> Iterator[tuple[str | None, bytes]]:
     """Yield the parts, as `_parts`, of a format other than FASTA, after the lines already read."""
     first, *more = data.splitlines(keepends=True)
-    for header, letters in iter_records(first, itertools.chain(more, text), name):
+    for header, letters in iter_records(first, itertools.chain(more, text)):
         yield header, b""
         yield None, to_bytes(letters)
 

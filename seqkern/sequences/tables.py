@@ -7,21 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError, check_counts, check_texts
 from seqkern.core.types import Arrays, Header, Rows
-from seqkern.sequences.sequence_set import SequenceSet, Sliceable
-
-
-def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return a read-only contiguous view (a copy only if required by dtype or layout)."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view
+from seqkern.sequences.sequence_set import SequenceSet, Sliceable, frozen
 
 
 def _digest(header: tuple[object, ...], ids: Sequence[str], values: npt.NDArray[np.float64]) -> str:
@@ -36,11 +29,8 @@ def _check_finite(values: npt.NDArray[np.float64], ids: Sequence[str]) -> None:
     """Raise SequenceError for the first row with a value that is not a finite number."""
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
-        raise SequenceError(
-            "has a value that is not a finite number (NaN or inf)",
-            record=ids[bad[0]],
-            remedy="fill it in or remove the row",
-        )
+        problem = "has a value that is not a finite number (NaN or inf)"
+        raise SequenceError(problem, record=ids[bad[0]], remedy="fill it in or remove the row")
 
 
 class FeatureTable(Sliceable):
@@ -54,7 +44,7 @@ class FeatureTable(Sliceable):
         counts: dict[str, int] | None = None,
         missing: Literal["error", "keep"] = "error",
     ) -> None:
-        self.values: npt.NDArray[np.float64] = _frozen(values, np.float64)
+        self.values: npt.NDArray[np.float64] = frozen(values, np.float64)
         if self.values.ndim != 2:
             raise SequenceError(f"expected a table, got {self.values.ndim} dimensions", remedy="give rows and columns")
         n, d = self.values.shape
@@ -138,13 +128,13 @@ class SimilarityTable(Sliceable):
         kind: str = "similarities",
         counts: dict[str, int] | None = None,
     ) -> None:
-        self.values: npt.NDArray[np.float64] = _frozen(values, np.float64)
+        self.values: npt.NDArray[np.float64] = frozen(values, np.float64)
         if self.values.ndim != 2 or self.values.shape[0] != self.values.shape[1]:
             shape = " × ".join(map(str, self.values.shape))
             raise SequenceError(f"expected a square table, got {shape}", remedy="give one column for each row")
         if kind not in ("similarities", "dissimilarities"):
             raise SequenceError(f"unknown kind {kind!r}", remedy="choose similarities or dissimilarities")
-        self.index: npt.NDArray[np.int64] = _frozen(np.arange(len(self.values)) if index is None else index, np.int64)
+        self.index: npt.NDArray[np.int64] = frozen(np.arange(len(self.values)) if index is None else index, np.int64)
         self.ids = [str(i + 1) for i in self.index] if ids is None else list(ids)
         self.kind = kind
         self.counts = dict(counts or {})
@@ -203,11 +193,9 @@ Data = SequenceSet | FeatureTable | SimilarityTable
 
 def as_features(X: FeatureTable | npt.ArrayLike, missing: Literal["error", "keep"] = "error") -> FeatureTable:
     """Return features, shape (n, d), as a FeatureTable."""
-    return (
-        X
-        if isinstance(X, FeatureTable)
-        else FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"), missing=missing)
-    )
+    if isinstance(X, FeatureTable):
+        return X
+    return FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"), missing=missing)
 
 
 def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:

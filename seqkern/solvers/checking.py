@@ -6,14 +6,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.matrices import check_symmetric, is_sparse, largest_if_symmetric
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Bools, Floats, Header
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels import _blocks
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator
+from seqkern.solvers.capabilities import Traits
 
 # Checks of the numbers of a solver: its matrix, its labels, its fitted state and its decisions.
 #
@@ -68,7 +68,7 @@ def check_size(largest: float, what: str = "matrix", limits: tuple[float, float]
         )
 
 
-def check_targets(y: npt.NDArray[np.float64]) -> None:
+def check_targets(y: Floats) -> None:
     """Raise LabelError for real labels whose squared errors would overflow."""
     row = int(np.argmax(np.abs(y))) if len(y) else 0
     if len(y) and abs(y[row]) > LARGEST:
@@ -125,9 +125,9 @@ def lost_beside_bias(solver: Fitted, K: Any) -> str | None:
     )
 
 
-def _weights(solver: Fitted) -> npt.NDArray[np.float64] | None:
+def _weights(solver: Fitted) -> Floats | None:
     """Return the weights of the decisions, of one or of all classifiers; None if there are none."""
-    found = (getattr(solver, name, None) for name in ("dual_coef_", "coefficients_", "coef_"))
+    found = (getattr(solver, name, None) for name in ("dual_coef_", "coef_"))
     return next((one for one in found if isinstance(one, np.ndarray) and one.ndim <= 2), None)
 
 
@@ -143,7 +143,7 @@ def _largest_values(K: Any) -> Iterator[float]:
         yield largest_value(K)
 
 
-def check_decisions(solver: Fitted, decisions: npt.NDArray[np.float64]) -> None:
+def check_decisions(solver: Fitted, decisions: Floats) -> None:
     """Raise GramError for the first row whose decision is not finite."""
     if np.isfinite(decisions).all():
         return
@@ -178,24 +178,8 @@ class TakesMatrices(Protocol):
         """Kind of input that `fit` takes."""
 
     @property
-    def accepts_asymmetric(self) -> bool:
-        """Whether the solver takes a square matrix that is not symmetric."""
-
-    @property
-    def accepts_blocks(self) -> bool:
-        """Whether the solver takes features in blocks."""
-
-    @property
-    def accepts_operator(self) -> bool:
-        """Whether the solver takes a KernelOperator."""
-
-    @property
-    def accepts_sparse(self) -> bool:
-        """Whether the solver takes sparse features."""
-
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether the solver takes a GramRows."""
+    def traits(self) -> Traits:
+        """What the solver takes."""
 
     def accepts_unread(self, K: Any) -> bool:
         """Return whether the solver accepts `K` before its values are read."""
@@ -209,19 +193,19 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     """Return `K` as a finite float64 matrix of the fitted width, without a copy if it is one already."""
     if isinstance(K, KernelOperator):
         return _checked_operator(solver, K, reset)
-    if isinstance(K, FeatureBlocks) and not solver.accepts_blocks:
+    if isinstance(K, FeatureBlocks) and not solver.traits.blocks:
         raise GramError(
             f"solver {solver.name!r} does not take features in blocks",
             remedy="give K.block(0, len(K)), or choose a solver that takes them: primal_svc",
         )
-    if isinstance(K, GramRows) and not solver.accepts_rows:
+    if isinstance(K, GramRows) and not solver.traits.rows:
         raise GramError(
             f"solver {solver.name!r} does not take a Gram matrix that is read by rows",
             remedy="give the matrix, or choose csvc, svr, psvc, psvr or one_class_svm, with a finite C",
         )
     if isinstance(K, FeatureBlocks) or solver.accepts_unread(K):
         return _checked_unread(solver, K, reset)
-    if is_sparse(K) and not solver.accepts_sparse:
+    if is_sparse(K) and not solver.traits.sparse:
         raise GramError(
             f"solver {solver.name!r} does not take a sparse matrix",
             remedy="give K.toarray(), or choose a solver that takes sparse matrices: linear_svc",
@@ -232,7 +216,7 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         if reset:
             solver.n_features_in_ = matrix.shape[1]
         return matrix
-    matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
+    matrix = convert_matrix(solver, K, reset, solver.traits.sparse)
     _check_values(solver, matrix, reset)
     check_width(solver, K, reset)
     return matrix
@@ -251,7 +235,7 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
 def _check_values(solver: TakesMatrices, matrix: Any, training: bool) -> None:
     """Raise GramError for NaN or inf in a matrix; for training also for extreme values or asymmetry."""
     square = matrix.shape[0] == matrix.shape[1] and not is_sparse(matrix)
-    must_be_symmetric = training and square and solver.input == "gram" and not solver.accepts_asymmetric
+    must_be_symmetric = training and square and solver.input == "gram" and not solver.traits.asymmetric
     largest = largest_if_symmetric(matrix) if must_be_symmetric else None
     symmetric = largest is not None
     if largest is None:
@@ -269,7 +253,7 @@ def _check_values(solver: TakesMatrices, matrix: Any, training: bool) -> None:
 
 def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> KernelOperator:
     """Return the KernelOperator `K`; raise GramError if the solver does not take it, or it is too small."""
-    if not solver.accepts_operator and not (solver.input == "implicit" and isinstance(K, Implicit)):
+    if not solver.traits.operator and not (solver.input == "implicit" and isinstance(K, Implicit)):
         raise GramError(
             f"solver {solver.name!r} takes {solver.input}, not products with a kernel matrix that is never stored",
             remedy="give it a matrix, or choose linear_svc or primal_svc",
@@ -295,7 +279,7 @@ def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
             raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
-        if isinstance(K, GramRows) and K.square and not solver.accepts_asymmetric:
+        if isinstance(K, GramRows) and K.square and not solver.traits.asymmetric:
             K.check_symmetric()
         if isinstance(K, FeatureBlocks):
             _check_first(K)
@@ -305,14 +289,12 @@ def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     return K
 
 
-def checked_labels(
-    solver: TakesMatrices, y: npt.ArrayLike | None, n: int, *, unlabelled: bool = False
-) -> npt.NDArray[Any]:
+def checked_labels(solver: TakesMatrices, y: npt.ArrayLike | None, n: int, *, unlabelled: bool = False) -> Array:
     """Return `y` as an array of n labels; missing labels, if permitted, are NaN."""
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
-        labels: npt.NDArray[Any] = y
+        labels: Array = y
     else:
         labels = convert_labels(y)
     if len(labels) != n:
@@ -324,7 +306,7 @@ def checked_labels(
     return labels
 
 
-def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def labelled(labels: Array) -> Bools:
     """Return a mask of the rows that have a label: not NaN, None or empty text.
 
     >>> import numpy as np
@@ -340,7 +322,7 @@ def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return np.ones(len(labels), dtype=bool)
 
 
-def known_labels(labels: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def known_labels(labels: Array, known: Bools) -> Array:
     """Return the labels of some rows; floats that were integers, before NaN joined them, become integers again.
 
     >>> import numpy as np
@@ -376,12 +358,6 @@ def _first_bad_row(matrix: Any) -> int | None:
     return None
 
 
-def check_cost(cost: float) -> None:
-    """Raise ParameterError unless the cost C is a positive number or infinity."""
-    if cost != np.inf:
-        check_real("C", cost, 0, open_low=True)
-
-
 # Conversion of matrices and labels from lists, tables, sparse matrices or other number types, by scikit-learn.
 
 
@@ -414,7 +390,7 @@ def check_width(solver: Any, K: Any, reset: bool) -> None:
         raise GramError(str(error)) from error
 
 
-def convert_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
+def convert_labels(y: npt.ArrayLike) -> Array:
     """Return labels as a one-dimensional array; raise LabelError if that is impossible."""
     from sklearn.utils.validation import column_or_1d  # imported here: it takes a second
 

@@ -7,8 +7,6 @@ base class. Tags and scores are built on demand, when scikit-learn is already im
 import copy
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-import numpy.typing as npt
-
 from seqkern.core.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -16,11 +14,23 @@ if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
 
-# scikit-learn's metadata routing for solvers.
+Some = TypeVar("Some", bound=Parameters)
 
 
-class MetadataRouting:
-    """Mixin of solvers for metadata routing: groups for `fit`, sample weights for `score` where it exists."""
+class Estimator(Parameters):
+    """Base of solvers; `fit` sets the attributes that end with an underscore."""
+
+    def __sklearn_tags__(self) -> "Tags":
+        """Return scikit-learn's tags for an estimator that is neither classifier nor regressor."""
+        from sklearn.utils import Tags, TargetTags  # imported here: scikit-learn slows start-up
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether `fit` was called."""
+        return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
+
+    # metadata routing: groups for `fit`, sample weights for `score` where it exists
 
     def get_metadata_routing(self) -> "MetadataRequest":
         """Return the requests made by `set_fit_request` and `set_score_request`."""
@@ -54,23 +64,6 @@ class MetadataRouting:
         self._metadata_request = request
         return self
 
-
-Some = TypeVar("Some", bound=Parameters)
-
-
-class Estimator(MetadataRouting, Parameters):
-    """Base of solvers; `fit` sets the attributes that end with an underscore."""
-
-    def __sklearn_tags__(self) -> "Tags":
-        """Return scikit-learn's tags for an estimator that is neither classifier nor regressor."""
-        from sklearn.utils import Tags, TargetTags  # imported here: scikit-learn slows start-up
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether `fit` was called."""
-        return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
-
     if TYPE_CHECKING:
 
         def set_params(self, **params: Any) -> Self:  # documented in Parameters, with a more general type
@@ -81,58 +74,6 @@ class Estimator(MetadataRouting, Parameters):
         from sklearn.utils import estimator_html_repr  # imported here: scikit-learn slows start-up
 
         return estimator_html_repr(self)
-
-
-class ClassifierProtocol(Estimator):
-    """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin."""
-
-    _estimator_type = "classifier"
-
-    def __sklearn_tags__(self) -> "Tags":
-        """Return scikit-learn's tags for a classifier."""
-        from sklearn.utils import ClassifierTags  # imported here: scikit-learn slows start-up
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "classifier"
-        tags.classifier_tags = ClassifierTags()
-        tags.target_tags.required = True
-        return tags
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row."""
-        raise NotImplementedError
-
-    def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Return the accuracy, weighted by `sample_weight` if given."""
-        from sklearn.metrics import accuracy_score  # imported here: scikit-learn slows start-up
-
-        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
-
-
-class RegressorProtocol(Estimator):
-    """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin."""
-
-    _estimator_type = "regressor"
-
-    def __sklearn_tags__(self) -> "Tags":
-        """Return scikit-learn's tags for a regressor."""
-        from sklearn.utils import RegressorTags  # imported here: scikit-learn slows start-up
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "regressor"
-        tags.regressor_tags = RegressorTags()
-        tags.target_tags.required = True
-        return tags
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the predicted value of each row."""
-        raise NotImplementedError
-
-    def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Return the coefficient of determination, R²."""
-        from sklearn.metrics import r2_score  # imported here: scikit-learn slows start-up
-
-        return r2_score(y, self.predict(X), sample_weight=sample_weight)
 
 
 def clone(estimator: Some) -> Some:

@@ -1,52 +1,54 @@
 """Decision functions as sums over training rows: of kernel values, or of the rows' features."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.types import Arrays, Header, Rows
+from seqkern.core.errors import ParameterError
+from seqkern.core.types import Floats, Ints, Rows
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.feature_blocks import FeatureBlocks, filled
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers import _linear
-from seqkern.solvers.contract import Solver
+from seqkern.solvers.contract import Solver, stored
 
 
 class KernelExpansion(Solver):
     """Base of solvers whose decision is linear in the row of the kernel matrix: `dual_coef_`, `intercept_`."""
 
-    def _keep(self, coefficients: npt.NDArray[np.float64], intercept: float) -> None:
+    learned = stored(intercept="intercept_", coef="dual_coef_")
+
+    def _keep(self, coefficients: Floats, intercept: float) -> None:
         """Set the fitted attributes, given a coefficient for every training row."""
         self.support_ = np.flatnonzero(coefficients).astype(np.int64)
-        self.dual_coef_: npt.NDArray[np.float64] = np.ascontiguousarray(coefficients[self.support_])
+        self.dual_coef_: Floats = np.ascontiguousarray(coefficients[self.support_])
         self.intercept_ = float(intercept)
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the decisions Σ c_i K(x, x_i) + b."""
+    def _decide(self, K: Any, columns: Ints) -> Floats:
+        """Return the decisions Σ c_i K(x, x_i) + b; on an operator from the features of the support."""
+        if isinstance(K, KernelOperator):
+            return operator_sums(self, K, self.dual_coef_) + self.intercept_
         return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float]:
+    def linear(self) -> tuple[Floats, float]:
         """Return (coefficients, constant) of the decision: c_i on their columns, and b."""
         return self._on_columns(self.dual_coef_), self.intercept_
 
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the intercept and the coefficients."""
-        return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the attributes from the output of `fitted_state`."""
-        self.intercept_ = header["intercept"]
-        self.dual_coef_ = arrays["coef"]
+def operator_sums(solver: Solver, K: KernelOperator, coefficients: Floats) -> Floats:
+    """Return Σ_i coefficients[i]·K(x, x_i) over the support of a solver fitted on products, for each record of `K`."""
+    vectors = getattr(solver, "_vectors", None)
+    if vectors is None or vectors.tables is not K.tables:
+        raise ParameterError(
+            "these records have other tables than the training data",
+            remedy="take both from the same operator, or give kernel rows",
+        )
+    return K.dots(vectors.weights(coefficients))
 
 
-def weighted_sums(
-    K: npt.NDArray[np.float64] | GramRows,
-    columns: npt.NDArray[np.int64],
-    weights: npt.NDArray[np.float64],
-    constant: float = 0.0,
-) -> npt.NDArray[np.float64]:
+def weighted_sums(K: Floats | GramRows, columns: Ints, weights: Floats, constant: float = 0.0) -> Floats:
     """Return Σ_j K[i, columns[j]] · weights[j] + constant of each row i; its bits depend on that row alone.
 
     >>> import numpy as np
@@ -89,23 +91,19 @@ def as_blocks(K: Features) -> FeatureBlocks:
     return K if isinstance(K, FeatureBlocks) else FeatureBlocks.of(K)
 
 
-def blocks_of_columns(
-    K: Features, columns: npt.NDArray[np.int64]
-) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
+def blocks_of_columns(K: Features, columns: Ints) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
     """Yield (slice of rows, some features of these rows) in blocks of ROWS rows."""
     every = np.array_equal(columns, np.arange(K.shape[1]))
     for part, block in as_blocks(K).blocks(ROWS):
         yield part, block if every else np.ascontiguousarray(block[:, columns])
 
 
-def fixed_product(block: npt.NDArray[np.floating[Any]], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def fixed_product(block: npt.NDArray[np.floating[Any]], weights: Floats) -> Floats:
     """Return block @ weights; the bits of a row depend on that row alone."""
     return (filled(block, ROWS) @ weights)[: len(block)]
 
 
-def weighted_features(
-    K: npt.NDArray[np.float64] | FeatureBlocks, columns: npt.NDArray[np.int64], weights: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def weighted_features(K: Floats | FeatureBlocks, columns: Ints, weights: Floats) -> Floats:
     """Return the product of some feature columns with weights, shape (n, k)."""
     if isinstance(K, FeatureBlocks):
         spread = np.zeros((K.shape[1], weights.shape[1]))
@@ -114,13 +112,13 @@ def weighted_features(
     return np.column_stack([weighted_sums(K, columns, np.ascontiguousarray(one)) for one in weights.T])
 
 
-def gathered(K: Features, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
+def gathered(K: Features, rows: Ints) -> npt.NDArray[np.floating[Any]]:
     """Return some rows, in the given order, as one matrix in the precision of the features."""
     taken = as_blocks(K).take(rows)
     return np.array(taken.block(0, len(rows)))
 
 
-def order_by_content(K: Features, y: npt.ArrayLike, seed: int) -> npt.NDArray[np.int64]:
+def order_by_content(K: Features, y: npt.ArrayLike, seed: int) -> Ints:
     """Return an order of the rows that depends only on their content, their labels and a seed.
 
     Draws and sequential passes are then independent of the input order: the first m rows are a random subset, nested

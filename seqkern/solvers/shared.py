@@ -1,13 +1,14 @@
 """Parameters shared by several solvers."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.expansion import order_by_content
 
@@ -50,37 +51,13 @@ def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
     return integer(default=1, low=0, high=largest, doc=doc)
 
 
-class SearchesCost:
-    """Mixin with the default hyperparameter search of solvers whose only choice is C."""
-
-    if TYPE_CHECKING:  # each solver declares it
-
-        @property
-        def C(self) -> Any:  # noqa: N802
-            """The cost C of an error."""
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return three values of C, a factor of ten apart; a search refines them."""
-        return {"C": [0.1, 1.0, 10.0]}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the smallest and largest C that a search tries."""
-        return {"C": (1e-4, 1e4)}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): smaller costs give simpler classifiers."""
-        return (float(self.C),)
-
-
 # Class weights: factors of C for each class.
 
 Weights = Mapping[Any, float] | str | None
 """A factor of C for each class, ``"balanced"``, or None for 1 each."""
 
 
-def class_factors(weight: Weights, classes: npt.NDArray[Any], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def class_factors(weight: Weights, classes: Array, y: Floats) -> Floats:
     """Return the factors of C for the two classes, shape (2,).
 
     Balanced factors give both classes the same total.
@@ -94,9 +71,7 @@ def class_factors(weight: Weights, classes: npt.NDArray[Any], y: npt.NDArray[np.
     return factors_of_codes(weight, classes, (y > 0).astype(int))
 
 
-def factors_of_codes(
-    weight: Weights, classes: npt.NDArray[Any], codes: npt.NDArray[np.integer[Any]]
-) -> npt.NDArray[np.float64]:
+def factors_of_codes(weight: Weights, classes: Array, codes: npt.NDArray[np.integer[Any]]) -> Floats:
     """Return the factors of C for all classes, shape (c,)."""
     if weight is None:
         return np.ones(len(classes))
@@ -112,7 +87,7 @@ def factors_of_codes(
     return np.array([given.get(name, 1.0) for name in named], dtype=np.float64)
 
 
-def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:
+def class_of(key: Any, classes: Array) -> Any:
     """Return the class for a key of `class_weight`, whose numbers arrive as text from configurations.
 
     >>> import numpy as np
@@ -134,7 +109,7 @@ def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:
 # Order of a Gram matrix's samples that depends only on their kernel values, not on the input order.
 
 
-def gram_order(K: npt.NDArray[np.float64], y: npt.NDArray[Any], seed: int = 0) -> npt.NDArray[np.int64]:
+def gram_order(K: Floats, y: Array, seed: int = 0) -> Ints:
     """Return an order of the samples that depends only on their kernel values, their labels and a seed.
 
     Passes over the samples in this order, and draws from it, are independent of the input order. The sort key of a

@@ -11,13 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.declarations import DECIMAL, Number, Parameter, parse_value
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import json_form, normal_values, parse_spec
+from seqkern.core.types import Array
 
 if TYPE_CHECKING:
     from seqkern.solvers.contract import Solver
@@ -192,7 +192,7 @@ def _limits(spec: Mapping[str, Any]) -> list[Limits]:
     """Return the limits of the parameters that a spec omits, then the limits for nested solvers."""
     solver = SOLVERS.get(spec["solver"])
     spec = normal_values(solver, {name: value for name, value in spec.items() if name != "solver"}, grid=True)
-    own = [Limits((name,), *ends) for name, ends in solver.search_limits().items() if name not in spec]
+    own = [Limits((name,), *ends) for name, ends in solver.declared.search.limits.items() if name not in spec]
     for name in solver.nested_solvers():
         part = spec.get(name)
         if isinstance(part, Mapping) and "solver" in part:
@@ -329,7 +329,7 @@ def expand_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list
     spec : dict or str
         A spec in which a list stands for values to choose from, as ``psvc:C=1,epsilon=[0.1,0.3]`` in text.
     search : bool
-        Whether omitted parameters take the solver's `default_grid`.
+        Whether omitted parameters take the grid of the solver's traits.
     ends : bool
         Whether a range of values (see ranges.py) stands for both its ends: so that what random search may draw can be
         checked. Else it is an error.
@@ -518,7 +518,7 @@ def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -
     if kind in solver.targets:
         return solver
     if kind == "multiclass" and "binary" in solver.targets:
-        if not solver.accepts_pairs:
+        if not solver.traits.pairs:
             raise ParameterError(
                 f"solver {solver.name!r} learns two classes only",
                 remedy="name the positive class, or choose another solver, such as csvc",
@@ -569,7 +569,7 @@ def common_input(specs: Iterable["Spec | Solver"]) -> str:
     return solvers[0].input
 
 
-def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> "Solver":
+def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> "Solver":
     """Return the fitted solver whose `state` this is.
 
     Parameters
@@ -638,7 +638,7 @@ def _searched(spec: Spec, search: bool) -> tuple[str, dict[str, Any]]:
     name, params = _split_spec(spec)
     cls = SOLVERS.get(name)
     if search:
-        params = {**cls.default_grid(), **params}
+        params = {**cls.declared.search.grid, **params}
     known = cls.parameter_names()
     for key in params:
         if key not in known:
@@ -674,7 +674,7 @@ def _choices(name: str, key: str, value: Any, search: bool, ends: bool) -> list[
 
 def _is_one_value(name: str, key: str) -> bool:
     """Return whether a parameter takes lists as values, so that a list is not a grid."""
-    return key in SOLVERS.get(name).list_parameters()
+    return key in SOLVERS.get(name).parameters_with("list_parameter")
 
 
 def _is_grid_of_solvers(name: str, key: str, value: Any) -> bool:
@@ -706,7 +706,7 @@ def check_solver(solver: "Solver") -> None:
     if "binary" in solver.nested_solvers():
         check_solver(solver.get_params(deep=False)["binary"])
         return
-    if solver.input == "features" or not solver.has_linear():
+    if solver.input == "features" or type(solver).linear is SOLVERS.base_class.linear:
         by = "by features, not by" if solver.input == "features" else "not by weighted sums of"
         raise ParameterError(
             f"solver {solver.name!r} decides {by} kernel values with training sequences, so it cannot be "

@@ -183,7 +183,7 @@ class SolverEntry:
     @property
     def accepts_operator(self) -> bool:
         """Whether the solvers also accept products with the kernel matrix."""
-        return self.known and all(solver.accepts_operator for solver in self.grid)
+        return self.known and all(solver.traits.operator for solver in self.grid)
 
     @property
     def refuses_labels(self) -> bool:

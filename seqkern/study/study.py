@@ -207,7 +207,7 @@ def _check_model(
         for solver in solvers[method[1]].grid:
             if place[-1] != "variants":
                 check_solver(solver)
-            if not gives(entry.kernel, solver.input, solver.accepts_operator):
+            if not gives(entry.kernel, solver.input, solver.traits.operator):
                 entry.kernel.check_implicit()
 
 
@@ -637,7 +637,7 @@ def _check_bounds(
         with places.within("kernels", name):
             check_bound_kernels(inner.metric, {one.name: one.kernel for one in entry.candidates})
     for solver in solvers.values():
-        if not all(one.gives_bounds for one in solver.grid):
+        if not all(one.traits.bounds for one in solver.grid):
             problem = f"solver {solver.name!r} has no bound for the metric {inner.metric!r}"
             raise places.error(
                 ("inner", "metric"), problem, remedy="choose csvc or nusvc, or another metric, such as auc"

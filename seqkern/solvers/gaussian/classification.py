@@ -1,14 +1,14 @@
 """Binary Gaussian process classification by Laplace's approximation."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.kernels.vectors.marginal_likelihood import (
     Chosen,
     Mode,
@@ -21,16 +21,14 @@ from seqkern.kernels.vectors.marginal_likelihood import (
     next_jitter,
     stable_sigmoid,
 )
-from seqkern.solvers.capabilities import Variances
-from seqkern.solvers.contract import BinarySolver
-from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
-from seqkern.solvers.estimator import clone
+from seqkern.solvers.capabilities import Traits, Variances
+from seqkern.solvers.contract import BinarySolver, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork, dense_algebra
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.gaussian.posterior import LowRankPosterior, Posterior, posterior_of_arrays
 
 # Mean of the logistic function of a normally distributed variable.
 
-Floats = npt.NDArray[np.float64]
 
 REACH = 8.0
 """Standard deviations summed on each side of the mean."""
@@ -127,12 +125,9 @@ class GPC(KernelExpansion, BinarySolver):
     """
 
     name = "gp_classification"
-    needs_semidefinite = True
-    gives_variances: ClassVar[bool] = True
-    sets_threshold: ClassVar[bool] = True
-    fit_cubes = 1 / 3
-    gram_copies = 1.5
     summary = "Gaussian process classification: probabilities that reflect uncertainty."
+    learned = stored(**KernelExpansion.learned, scale="scale_")
+    declared = Traits(semidefinite=True, variances=True, own_threshold=True, effort=Effort(cubes=1 / 3, copies=1.5))
 
     scale: float | str = real(
         default="auto",
@@ -152,7 +147,7 @@ class GPC(KernelExpansion, BinarySolver):
         """Return the predicted cost of a fit: a Cholesky decomposition for each Newton step."""
         # the gradient takes an inverse, of two decompositions
         fits = 1 if self.scale != "auto" else 1 + EVALUATIONS * (1 + 2 / STEPS)
-        return FitCost(dense_algebra(work.width, self.fit_cubes * STEPS * fits))
+        return FitCost(dense_algebra(work.width, self.declared.effort.cubes * STEPS * fits))
 
     def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Choose the scale, find the mode of the posterior, and return the report."""
@@ -208,7 +203,7 @@ class GPC(KernelExpansion, BinarySolver):
         # from 0, so that the fit is that of the scale if it were given
         return find_mode(K, y, self.scale_, jitter=self.scale_ * jitter), chosen
 
-    def _variances(self, K: Any, diagonal: Floats, columns: npt.NDArray[np.int64]) -> Variances:
+    def _variances(self, K: Any, diagonal: Floats, columns: Ints) -> Variances:
         """Return the variance of the latent function."""
         return Variances.of(self.posterior_.variances(K[:, columns], diagonal))
 
@@ -216,10 +211,6 @@ class GPC(KernelExpansion, BinarySolver):
     def best_params_(self) -> dict[str, Any]:
         """Return the scale by name if it was chosen by `fit`, else an empty dict."""
         return {"scale": self.scale_} if self.scale == "auto" else {}
-
-    def with_chosen_parameters(self) -> Self:
-        """Return a new solver with the scale that `fit` chose."""
-        return clone(self).set_params(**self.best_params_)
 
     def probabilities(self, decisions: Floats, variances: Variances | None = None) -> Floats | None:
         """Return the probabilities of both classes, (m, 2); None without variances."""
@@ -231,10 +222,9 @@ class GPC(KernelExpansion, BinarySolver):
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the scale, the coefficients and the Cholesky factor."""
         header, arrays = super().fitted_state()
-        return {**header, "scale": self.scale_}, {**arrays, **self.posterior_.arrays()}
+        return header, {**arrays, **self.posterior_.arrays()}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
-        self.scale_ = header["scale"]
         self.posterior_ = posterior_of_arrays(arrays, self.scale_, len(self.dual_coef_))

@@ -5,16 +5,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dtpttr
 
 from seqkern.core.errors import ModelError
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays
-
-Floats = npt.NDArray[np.float64]
+from seqkern.core.types import Array, Arrays, Floats
 
 BLOCK = 64
 """Samples whose variances are computed at the same time. Blocks are filled up, so that the bits of a variance do not
@@ -112,7 +109,7 @@ def _side(packed: Floats) -> int:
     return round((np.sqrt(8 * len(packed) + 1) - 1) / 2)
 
 
-def posterior_of_arrays(arrays: Mapping[str, npt.NDArray[Any]], scale: float, n: int) -> Posterior | LowRankPosterior:
+def posterior_of_arrays(arrays: Mapping[str, Array], scale: float, n: int) -> Posterior | LowRankPosterior:
     """Return the posterior stored in a model file by `arrays`."""
     factor = arrays["factor"]
     if factor.ndim == 2:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from seqkern.core.linear_algebra import Definite
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.vectors.marginal_likelihood import (
     LOG_2PI,
@@ -29,21 +29,17 @@ from seqkern.kernels.vectors.marginal_likelihood import (
     joined_remarks,
     next_jitter,
 )
-from seqkern.solvers.capabilities import Variances
-from seqkern.solvers.contract import RealSolver
-from seqkern.solvers.costs import FLOP_NS, FitCost, FitWork, dense_algebra
-from seqkern.solvers.estimator import clone
-from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.capabilities import Traits, Variances
+from seqkern.solvers.contract import RealSolver, stored
+from seqkern.solvers.costs import FLOP_NS, Effort, FitCost, FitWork, dense_algebra
+from seqkern.solvers.expansion import KernelExpansion, operator_sums
 from seqkern.solvers.gaussian.posterior import LowRankPosterior, Posterior, posterior_of_arrays
-from seqkern.solvers.products.on_products import OnProducts
 from seqkern.solvers.shared import random_seed
 
 # Shared base of Gaussian process regression: parameters, the choice of noise and scale, variances.
 
-Floats = npt.NDArray[np.float64]
 
-
-class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
+class GaussianRegression(KernelExpansion, RealSolver):
     """Base of Gaussian process regression; a solver sets `scale_`, `noise_` and `posterior_`.
 
     >>> from seqkern.solvers import GPR
@@ -51,8 +47,8 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
     (True, 'constant')
     """
 
-    needs_semidefinite = True
-    gives_variances: ClassVar[bool] = True
+    declared = Traits(semidefinite=True, operator=True, variances=True)
+    learned = stored(**KernelExpansion.learned, scale="scale_", noise="noise_")
 
     noise: float | str = real(
         default="auto",
@@ -76,7 +72,7 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
         """Advice on what to train instead if a Gram matrix does not fit into memory."""
         return "choose --solver gp_inducing with --gram FILE.npy, which copies no matrix"
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise LabelError for constant labels, which give no estimate of a variance."""
         if np.ptp(y) == 0:
             raise LabelError(
@@ -88,10 +84,6 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
     def best_params_(self) -> dict[str, Any]:
         """Chosen scale and noise, by name."""
         return {name: getattr(self, f"{name}_") for name in ("noise", "scale") if getattr(self, name) == "auto"}
-
-    def with_chosen_parameters(self) -> Self:
-        """Return a new solver with the scale and noise chosen by `fit`."""
-        return clone(self).set_params(**self.best_params_)
 
     def _given(self) -> tuple[float | None, float | None]:
         """Return scale and noise as given, None for those to be chosen; set both if both are given."""
@@ -117,7 +109,7 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
             "mean": self.intercept_,
         }
 
-    def _variances(self, K: Any, diagonal: Floats, columns: npt.NDArray[np.int64]) -> Variances:
+    def _variances(self, K: Any, diagonal: Floats, columns: Ints) -> Variances:
         """Return the variances of the function and of observations."""
         rows = self._rows(K) if isinstance(K, KernelOperator) else K[:, columns]
         return Variances.of(self.posterior_.variances(rows, diagonal), self.noise_)
@@ -128,19 +120,18 @@ class GaussianRegression(OnProducts, KernelExpansion, RealSolver):
         out = np.empty((len(K), len(unit)))
         for j in range(len(unit)):
             unit[j] = 1.0
-            out[:, j] = self._sums(K, unit)
+            out[:, j] = operator_sums(self, K, unit)
             unit[j] = 0.0
         return out
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the parameters, the coefficients and the posterior."""
         header, arrays = super().fitted_state()
-        return {**header, "scale": self.scale_, "noise": self.noise_}, {**arrays, **self.posterior_.arrays()}
+        return header, {**arrays, **self.posterior_.arrays()}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the attributes from the output of `fitted_state`."""
         super().restore_fitted(header, arrays)
-        self.scale_, self.noise_ = header["scale"], header["noise"]
         self.posterior_ = posterior_of_arrays(arrays, self.scale_, len(self.dual_coef_))
 
 
@@ -364,7 +355,7 @@ LONG = 10**7
 """Number of values in the columns of K above which progress is shown."""
 
 
-def pivoted_columns(K: Any, most: int) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+def pivoted_columns(K: Any, most: int) -> tuple[Ints, Floats, Floats]:
     """Return inducing samples (pivots), A = L⁻¹ K(Z, X) of shape (m, n), and the diagonal of K − AᵀA.
 
     >>> pivots, columns, left = pivoted_columns(np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 0.5]]), 2)
@@ -553,9 +544,8 @@ class GPR(GaussianRegression):
     """
 
     name = "gp_regression"
-    fit_cubes = 1 / 3
-    gram_copies = 1.5
     summary = "Gaussian process regression: numbers predicted with their uncertainty."
+    declared = GaussianRegression.declared.but(effort=Effort(cubes=1 / 3, copies=1.5))
 
     seed: int = random_seed("Seed of the random signs that estimate the log determinant on products.")
 
@@ -569,7 +559,7 @@ class GPR(GaussianRegression):
         if work.gives == "operator":
             products = STEPS * (PROBES + 2) + 2 * RANK + SYSTEM_PRODUCTS
             return FitCost(products * work.product, 8 * work.n * (3 * RANK + STEPS))
-        cubes = self.fit_cubes + REDUCTION_CUBES * ("auto" in (self.noise, self.scale))
+        cubes = self.declared.effort.cubes + REDUCTION_CUBES * ("auto" in (self.noise, self.scale))
         return FitCost(dense_algebra(work.width, cubes))
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
@@ -703,8 +693,8 @@ class InducingGPR(GaussianRegression):
     """
 
     name = "gp_inducing"
-    gram_copies = 0.0
     summary = "Gaussian process regression on few inducing samples, for very many records."
+    declared = GaussianRegression.declared.but(effort=Effort(copies=0.0))
 
     n_inducing: int = integer(default=500, low=1, doc="Inducing samples, at most.")
 

@@ -12,6 +12,7 @@ from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import build_spec
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.residues import Residues
 from seqkern.solvers.layers.layer import Layer
 
@@ -99,7 +100,7 @@ def build_layers(specs: Any) -> list[Layer]:
     return [build_layer(spec) for spec in specs]
 
 
-def layer_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Layer:
+def layer_from_state(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Layer:
     """Return the fitted layer with a given state.
 
     Parameters
@@ -167,9 +168,9 @@ class Decided(NamedTuple):
     array([0, 1])
     """
 
-    scores: npt.NDArray[np.float64]
-    predicted: npt.NDArray[np.int64]
-    probabilities: npt.NDArray[np.float64] | None
+    scores: Floats
+    predicted: Ints
+    probabilities: Floats | None
 
 
 class Layers:
@@ -230,7 +231,7 @@ class Layers:
         scores: npt.ArrayLike,
         chains: Residues | None,
         y: npt.ArrayLike,
-        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+        parts: Sequence[tuple[Ints, Ints]],
         classes: Sequence[str] | None = None,
     ) -> Self:
         """Learn from scores of held-out residues.
@@ -252,14 +253,8 @@ class Layers:
         return self
 
     def _cross_fitted(
-        self,
-        layer: Layer,
-        scores: npt.NDArray[np.float64],
-        chains: Any,
-        y: npt.NDArray[np.int64],
-        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
-        names: list[str],
-    ) -> npt.NDArray[np.float64]:
+        self, layer: Layer, scores: Floats, chains: Any, y: Ints, parts: Sequence[tuple[Ints, Ints]], names: list[str]
+    ) -> Floats:
         """Return the output of copies of a layer for the residues of each fold, fitted on the other folds."""
         out = np.full_like(scores, np.nan)
         for train, held_out in parts:
@@ -304,10 +299,10 @@ class Layers:
         """Return the number of unconverged fits of the layers."""
         return sum(layer.not_converged_ for layer in self.layers_)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays); `from_state` restores the fitted layers from it."""
         headers: list[dict[str, Any]] = []
-        arrays: dict[str, npt.NDArray[Any]] = {}
+        arrays: dict[str, Array] = {}
         for place, layer in enumerate(self.layers_):
             header, own = layer.state()
             headers.append(header)
@@ -315,7 +310,7 @@ class Layers:
         return {"layers": headers}, arrays
 
     @classmethod
-    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
         """Return the fitted layers with a given state.
 
         Parameters
@@ -340,7 +335,7 @@ class Layers:
         return made
 
 
-def as_columns(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def as_columns(scores: npt.ArrayLike) -> Floats:
     """Return scores with a column for each class.
 
     Parameters
@@ -363,7 +358,7 @@ def as_columns(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
 
 
-def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
+def as_decisions(scores: Floats, kind: str) -> Floats:
     """Return scores (n, classes) as decisions of a solver.
 
     For two classes they are the second column minus the first, shape (n,).
@@ -376,14 +371,12 @@ def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.f
     return scores[:, 1] - scores[:, 0] if kind == "binary" else scores
 
 
-def _rows_of(scores: npt.NDArray[np.float64], chains: Residues | None) -> Any:
+def _rows_of(scores: Floats, chains: Residues | None) -> Any:
     """Return the chains of the rows; row numbers if there are no chains."""
     return np.arange(len(scores)) if chains is None else chains
 
 
-def _fit_known(
-    layer: Layer, scores: npt.NDArray[np.float64], chains: Any, y: npt.NDArray[np.int64], names: list[str]
-) -> Layer:
+def _fit_known(layer: Layer, scores: Floats, chains: Any, y: Ints, names: list[str]) -> Layer:
     """Return a copy of a layer, fitted on the rows with scores."""
     known = np.flatnonzero(~np.isnan(scores).any(axis=1))
     if not len(known):

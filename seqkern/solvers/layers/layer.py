@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, ModelError
 from seqkern.core.parameters import Parameters
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
 
@@ -24,19 +25,19 @@ class Layer(Parameters):
     def check_classes(self, classes: Sequence[str]) -> None:
         """Raise ParameterError if the parameters name classes not in `classes`."""
 
-    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
+    def _fit(self, scores: Floats, chains: Residues, y: Ints) -> None:
         """Learn from the rows with a class, in the context of all rows, and set the attributes ending in ``_``."""
         raise NotImplementedError
 
-    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> Floats:
         """Return new scores (n, classes); neighbours that are not among the rows count as missing."""
         raise NotImplementedError
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays) of the values learned by `_fit`."""
         raise NotImplementedError
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         raise NotImplementedError
 
@@ -76,7 +77,7 @@ class Layer(Parameters):
         """Return the learned values worth reporting, a dict of name to number."""
         return {}
 
-    def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:
+    def predict(self, scores: npt.ArrayLike, chains: Residues) -> Ints:
         """Return the class of each residue, int64 (n,); by default the class with the largest new score."""
         return self.transform(scores, chains).argmax(axis=1)
 
@@ -84,7 +85,7 @@ class Layer(Parameters):
         """Return the layer in configuration form: ``{"layer": name, parameter: value, …}``."""
         return {"layer": self.name, **self.get_params(deep=False)}
 
-    def _stored(self, arrays: Mapping[str, npt.NDArray[Any]], name: str, *shape: int | None) -> npt.NDArray[Any]:
+    def _stored(self, arrays: Mapping[str, Array], name: str, *shape: int | None) -> Array:
         """Return an array of a state; raise ModelError for another shape (None: any size) or non-finite numbers."""
         array = arrays[name]
         right = array.ndim == len(shape) and array.dtype.kind in "if"
@@ -96,12 +97,12 @@ class Layer(Parameters):
             )
         return array
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays); `layer_from_state` restores this layer from it."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "classes": list(self.classes_), "learned": header}, arrays
 
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `state`."""
         self.classes_ = tuple(header["classes"])
         self.not_converged_ = 0

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from seqkern.core.memory import available_memory
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.residues import Residues
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.sequences.labels import UNLABELLED
@@ -25,8 +26,8 @@ class Runs(NamedTuple):
     `order` has the row numbers, and `starts` the place in `order` of each run's first row, and n.
     """
 
-    order: npt.NDArray[np.int64]  # shape (n,): Row numbers
-    starts: npt.NDArray[np.int64]  # shape (runs + 1,): First place in `order` of each run, and n
+    order: Ints  # shape (n,): Row numbers
+    starts: Ints  # shape (runs + 1,): First place in `order` of each run, and n
 
     @classmethod
     def of(cls, chains: Residues) -> "Runs":
@@ -45,9 +46,9 @@ class PathWeights(NamedTuple):
     memory, k).
     """
 
-    labels: npt.NDArray[np.float64]  # shape (d, k): u, a column for each label
-    biases: npt.NDArray[np.float64]  # shape (k,): b
-    steps: npt.NDArray[np.float64]  # shape (k · memory, k): t, from a state to a label
+    labels: Floats  # shape (d, k): u, a column for each label
+    biases: Floats  # shape (k,): b
+    steps: Floats  # shape (k · memory, k): t, from a state to a label
 
     @classmethod
     def zeros(cls, d: int, k: int, memory: int) -> "PathWeights":
@@ -63,38 +64,38 @@ class Paths(NamedTuple):
     """Labelled runs to learn from: the features and labels of n residues, run after run."""
 
     blocks: FeatureBlocks  # Features of the n residues, run after run
-    y: npt.NDArray[np.int64]  # shape (n,): Their labels
-    starts: npt.NDArray[np.int64]  # shape (runs + 1,): First row of each run, and n
+    y: Ints  # shape (n,): Their labels
+    starts: Ints  # shape (runs + 1,): First row of each run, and n
     k: int  # Number of labels
     memory: int  # Residues of a segment that are distinguished
 
-    def indicators(self) -> npt.NDArray[np.float64]:
+    def indicators(self) -> Floats:
         """Return label indicators, float64 (n, k): 1 for the label of each residue, else 0."""
         out = np.zeros((len(self.y), self.k))
         out[np.arange(len(self.y)), self.y] = 1.0
         return out
 
-    def count_steps(self, y: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def count_steps(self, y: Ints) -> Floats:
         """Return the number of steps from each state to each label in the paths `y`, shape (k · memory, k)."""
         counts = np.zeros((self.k * self.memory, self.k))
         _paths.add_steps(y, self.starts, counts)
         return counts
 
-    def parts(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    def parts(self) -> Iterator[tuple[slice, Floats]]:
         """Yield the features of slices of residues that fit in the processor's cache, as (slice, features)."""
         for span, block in self.blocks.blocks():
             for start in range(0, len(block), PART_ROWS):
                 part = block[start : start + PART_ROWS].astype(np.float64, copy=False)
                 yield slice(span.start + start, span.start + start + len(part)), part
 
-    def scores(self, weights: PathWeights) -> npt.NDArray[np.float64]:
+    def scores(self, weights: PathWeights) -> Floats:
         """Return the score of each label at each residue, shape (n, k)."""
         out = np.empty((len(self.y), self.k))
         for span, block in self.parts():
             out[span] = block @ weights.labels
         return out + weights.biases
 
-    def sums(self, factors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def sums(self, factors: Floats) -> Floats:
         """Return Σ_i f_i · `factors`_i, shape (d, k), for factors (n, k)."""
         out = np.zeros((self.k, self.blocks.shape[1]))
         columns = np.ascontiguousarray(factors.T)
@@ -142,7 +143,7 @@ class PathLayer(WindowLayer):
         """Return the weights that minimise the objective."""
         raise NotImplementedError
 
-    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
+    def _fit(self, scores: Floats, chains: Residues, y: Ints) -> None:
         """Learn from the runs of residues with a class; their windows see the others too."""
         order = Runs.of(chains).order
         known = order[y[order] != UNLABELLED]
@@ -152,7 +153,7 @@ class PathLayer(WindowLayer):
         self.weights_, self.objective_, self.gap_, self.iterations_, converged = found
         self.not_converged_ = int(not converged)
 
-    def _over_runs(self, scores: npt.ArrayLike, chains: Residues, find: Any, out: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _over_runs(self, scores: npt.ArrayLike, chains: Residues, find: Any, out: Array) -> Array:
         """Return the output of a function of `_paths` applied to all runs, in the order of the rows."""
         scores = np.asarray(scores, dtype=np.float64)
         if not len(scores):
@@ -164,7 +165,7 @@ class PathLayer(WindowLayer):
         out[order] = found
         return out
 
-    def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:
+    def predict(self, scores: npt.ArrayLike, chains: Residues) -> Ints:
         """Return the labels on the best path of each chain, int64 (n,)."""
         return self._over_runs(scores, chains, _paths.best_paths, np.empty(len(chains), dtype=np.int64))
 
@@ -172,13 +173,13 @@ class PathLayer(WindowLayer):
         """Return the number of passes of the fit, its objective, and the bound of its error."""
         return {"passes": self.iterations_, "objective": self.objective_, "gap": self.gap_}
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays) of the values learned by `fit`."""
         header, arrays = self._windows_state()
         numbers = {"objective": self.objective_, "gap": self.gap_, "iterations": self.iterations_}
         return header | numbers, arrays | self.weights_._asdict()
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         d, k = self._restore_windows(header, arrays), len(self.classes_)
         shapes = {"labels": (d, k), "biases": (k,), "steps": (k * self.memory, k)}
@@ -211,12 +212,12 @@ class PathLikelihood:
         self.indicators = paths.indicators()
         self.steps = paths.count_steps(paths.y)
 
-    def weights(self, w: npt.NDArray[np.float64]) -> PathWeights:
+    def weights(self, w: Floats) -> PathWeights:
         """Return the vector of all weights, features first, as PathWeights, which are views of it."""
         d, k = self.paths.blocks.shape[1], self.paths.k
         return PathWeights(w[: d * k].reshape(d, k), w[d * k : (d + 1) * k], w[(d + 1) * k :].reshape(-1, k))
 
-    def value(self, w: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+    def value(self, w: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient, shape (m,), at the weights `w`."""
         weights, paths = self.weights(w), self.paths
         E = paths.scores(weights)
@@ -237,10 +238,10 @@ class PathLikelihood:
 
         with one_thread():
             scaled = ScaledWeights(self)
-            best: list[tuple[float, float, npt.NDArray[np.float64]]] = []
+            best: list[tuple[float, float, Floats]] = []
             passes = 0
 
-            def value(v: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+            def value(v: Floats) -> tuple[float, Floats]:
                 nonlocal passes
                 passes += 1
                 w = scaled.weights(v)
@@ -249,7 +250,7 @@ class PathLikelihood:
                     best[:] = [(found, 0.5 * float(gradient @ gradient), w)]
                 return found, scaled.slopes(gradient)
 
-            def stop(xk: npt.NDArray[np.float64]) -> None:
+            def stop(xk: Floats) -> None:
                 if best[0][1] <= tol * best[0][0]:
                     raise StopIteration
 
@@ -280,15 +281,15 @@ class ScaledWeights:
         self.k = problem.paths.k
         self.scale = np.sqrt(1.0 + CURVATURE * problem.C * problem.steps.sum(axis=1, keepdims=True))
 
-    def weights(self, v: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def weights(self, v: Floats) -> Floats:
         """Return the weights w for coordinates v, shape (m,)."""
         return self._solved(v, transposed=True)
 
-    def slopes(self, gradient: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def slopes(self, gradient: Floats) -> Floats:
         """Return the gradient with respect to the coordinates, from the gradient with respect to the weights."""
         return self._solved(gradient, transposed=False)
 
-    def _solved(self, values: npt.NDArray[np.float64], *, transposed: bool) -> npt.NDArray[np.float64]:
+    def _solved(self, values: Floats, *, transposed: bool) -> Floats:
         """Return the product of S or Sᵀ with a vector."""
         from scipy.linalg import solve_triangular  # imported here for fast start-up
 
@@ -326,7 +327,7 @@ class PathMargin:
         """Return the slice of a run's rows."""
         return slice(self.paths.starts[run], self.paths.starts[run + 1])
 
-    def _whole(self, run: int) -> npt.NDArray[np.int64]:
+    def _whole(self, run: int) -> Ints:
         """Return the starts array for a run on its own."""
         return np.array([0, self.paths.starts[run + 1] - self.paths.starts[run]])
 
@@ -464,11 +465,11 @@ class CrfLayer(PathLayer):
         """Return the weights that minimise ½‖w‖² − C log likelihood."""
         return PathLikelihood(paths, self.C).minimise(self.tol, self.max_iter)
 
-    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> Floats:
         """Return natural logarithms of probabilities; see `Layer.transform`."""
         return self._over_runs(scores, chains, _paths.log_shares, np.empty((len(chains), len(self.classes_))))
 
-    def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:
+    def predict(self, scores: npt.ArrayLike, chains: Residues) -> Ints:
         """Return the labels by `decode`, int64 (n,)."""
         if self.decode == "path":
             return super().predict(scores, chains)
@@ -533,7 +534,7 @@ class ChainSVMLayer(PathLayer):
         """Return the weights that minimise ½‖w‖² + C Σ loss."""
         return PathMargin(paths, self.C, self.seed).minimise(self.tol, self.max_iter)
 
-    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> Floats:
         """Return the score of the best path with each label; see `Layer.transform`."""
         out = self._over_runs(scores, chains, _paths.best_scores, np.empty((len(chains), len(self.classes_))))
         return out - out.mean(axis=1, keepdims=True)

@@ -13,6 +13,7 @@ from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory
 from seqkern.core.parameters import choice, integer, numbers, real
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.residues import Residues, check_window
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.vectors.approximation import PackedMap, in_chunks, inverse_root, squares
@@ -35,12 +36,7 @@ class ScoreWindows:
     """
 
     def __init__(
-        self,
-        scores: npt.NDArray[np.float64],
-        means: npt.NDArray[np.float64],
-        chains: Residues,
-        window: int,
-        weights: str | Sequence[float],
+        self, scores: Floats, means: Floats, chains: Residues, window: int, weights: str | Sequence[float]
     ) -> None:
         self.known = np.zeros((len(scores) + 1, scores.shape[1] + 1), dtype=np.float32)
         self.known[:-1, :-1] = scores
@@ -54,13 +50,13 @@ class ScoreWindows:
     def __len__(self) -> int:
         return len(self.around)
 
-    def of(self, rows: npt.NDArray[np.int64]) -> "ScoreWindows":
+    def of(self, rows: Ints) -> "ScoreWindows":
         """Return the windows of some residues, with access to the scores of the others."""
         some = copy.copy(self)
         some.means, some.around = self.means[rows], self.around[rows]
         return some
 
-    def take(self, rows: slice | npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    def take(self, rows: slice | Ints) -> npt.NDArray[np.float32]:
         """Return the vectors of the given residues, float32 (rows, width)."""
         around = self.around[rows]
         out = np.empty((len(around), self.width), dtype=np.float32)
@@ -103,14 +99,14 @@ class Landmarks:
         """Return the features φ of vectors, float32 (n, features); the bits of a row depend on that row alone."""
         return self._mapped(windows, self._packed)
 
-    def times(self, windows: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def times(self, windows: npt.NDArray[np.float32], weights: Floats) -> Floats:
         """Return φ @ `weights`, float64 (n, k), without computing φ."""
         return self._mapped(windows, PackedMap(self.map @ weights)).astype(np.float64)
 
     def _mapped(self, windows: npt.NDArray[np.float32], map: PackedMap) -> npt.NDArray[np.float32]:
         """Return the kernel with the landmarks times `map`, float32 (n, columns of `map`)."""
 
-        def values(rows: npt.NDArray[np.int64] | slice) -> npt.NDArray[np.float32]:
+        def values(rows: Ints | slice) -> npt.NDArray[np.float32]:
             chunk = windows[rows]
             near = chunk @ self._columns
             near *= 2.0
@@ -166,9 +162,7 @@ class WindowLayer(Layer):
         check_position_weights(self.position_weights)
         position_weights(self.position_weights, self.window)
 
-    def _learn_windows(
-        self, scores: npt.NDArray[np.float64], chains: Residues, known: npt.NDArray[np.int64]
-    ) -> FeatureBlocks:
+    def _learn_windows(self, scores: Floats, chains: Residues, known: Ints) -> FeatureBlocks:
         """Learn means and standard deviations, draw the landmarks, and return the features of the known rows."""
         self.mean_, self.scale_ = scores.mean(axis=0), _spread(scores)
         self.chain_scale_ = _spread(_chain_means((scores - self.mean_) / self.scale_, chains))
@@ -179,26 +173,24 @@ class WindowLayer(Layer):
             self.landmarks_ = Landmarks.draw(windows, self.n_components, gamma, self.seed)
         return feature_blocks(windows, self.landmarks_)
 
-    def _windows(self, scores: npt.NDArray[np.float64], chains: Residues) -> ScoreWindows:
+    def _windows(self, scores: Floats, chains: Residues) -> ScoreWindows:
         """Return the vectors of residues, a ScoreWindows."""
         scores = (scores - self.mean_) / self.scale_
         means = _chain_means(scores, chains) / self.chain_scale_
         return ScoreWindows(scores, means, chains, self.window, self.position_weights)
 
-    def _features(self, scores: npt.NDArray[np.float64], chains: Residues) -> FeatureBlocks:
+    def _features(self, scores: Floats, chains: Residues) -> FeatureBlocks:
         """Return the features of residues, FeatureBlocks."""
         return feature_blocks(self._windows(scores, chains), self.landmarks_)
 
-    def _windows_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def _windows_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays) of the values learned by `_learn_windows`."""
-        arrays: dict[str, npt.NDArray[Any]] = {
-            name: getattr(self, f"{name}_") for name in ("mean", "scale", "chain_scale")
-        }
+        arrays: dict[str, Array] = {name: getattr(self, f"{name}_") for name in ("mean", "scale", "chain_scale")}
         if self.landmarks_ is not None:
             arrays |= {"landmarks": self.landmarks_.vectors, "map": self.landmarks_.map}
         return {"gamma": None if self.landmarks_ is None else self.landmarks_.gamma}, arrays
 
-    def _restore_windows(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> int:
+    def _restore_windows(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> int:
         """Restore the state returned by `_windows_state`, and return the number of features."""
         k = len(self.classes_)
         for name in ("mean", "scale", "chain_scale"):
@@ -211,13 +203,13 @@ class WindowLayer(Layer):
         return width
 
 
-def _spread(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _spread(values: Floats) -> Floats:
     """Return the standard deviation of each column, 1 where it is 0."""
     spread = values.std(axis=0)
     return np.where(spread > 0, spread, 1.0)
 
 
-def _chain_means(scores: npt.NDArray[np.float64], chains: Residues) -> npt.NDArray[np.float64]:
+def _chain_means(scores: Floats, chains: Residues) -> Floats:
     """Return the mean score of each row's chain, float64 (n, classes)."""
     _, chain = np.unique(chains.record, return_inverse=True)
     sizes = np.bincount(chain)
@@ -282,14 +274,14 @@ class StructureLayer(WindowLayer):
         """Return a new solver."""
         return build_solver({"solver": "primal_svc", "C": self.C, "loss": self.loss})
 
-    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
+    def _fit(self, scores: Floats, chains: Residues, y: Ints) -> None:
         """Learn means and standard deviations, draw the landmarks, and train the solver."""
         known = np.flatnonzero(y != UNLABELLED)
         blocks = self._learn_windows(scores, chains, known).keep(available_memory() // 4)
         self.solver_ = self._new_solver().fit(blocks, y[known])
         self.not_converged_ = self.solver_.count_not_converged()
 
-    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> Floats:
         """Return the decisions of the second classifier; see `Layer.transform`."""
         scores = np.asarray(scores, dtype=np.float64)
         if not len(scores):
@@ -297,13 +289,13 @@ class StructureLayer(WindowLayer):
         decisions = self.solver_.decision_function(self._features(scores, chains))
         return np.column_stack([-decisions / 2, decisions / 2]) if decisions.ndim == 1 else decisions
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays) of the values learned by `fit`."""
         solver, arrays = self.solver_.state()
         header, own = self._windows_state()
         return header | {"solver": solver}, nest("solver", arrays) | own
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         width = self._restore_windows(header, arrays)
         solver: Any = solver_from_state(header["solver"], unnest("solver", arrays))

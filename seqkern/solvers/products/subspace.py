@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.progress import progress_counter
+from seqkern.core.types import Floats
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.products.losses import Loss
 
@@ -29,7 +29,6 @@ from seqkern.solvers.products.losses import Loss
 # are orthonormal in the kernel's metric, d_iᵀ·K·d_j = δ_ij; so ‖f‖² = ‖c‖², and a whole problem can be solved within
 # the space without another product. Products computed for one class, or one C, are reused for the others.
 
-Floats = npt.NDArray[np.float64]
 
 MEMORY = 2**30
 """Maximum bytes of directions and products."""

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import flag, integer
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
 from seqkern.solvers.capabilities import as_array, from_array, typical
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import order_by_content, weighted_features
 from seqkern.solvers.prototypes.prototypes import (
     Descent,
@@ -25,8 +25,6 @@ from seqkern.solvers.prototypes.prototypes import (
 )
 from seqkern.solvers.shared import limit, tolerance
 
-Array = npt.NDArray[np.float64]
-
 
 class FeaturePrototypes(SeveralPrototypes):
     """Base of GLVQ and GMLVQ: starts, standardisation and decisions.
@@ -36,8 +34,9 @@ class FeaturePrototypes(SeveralPrototypes):
     (2, 2)
     """
 
+    declared = SeveralPrototypes.declared.but(selects=False)
+
     input = "features"
-    selects = False
 
     slope: float = slope()
     standardise: bool = flag(
@@ -47,24 +46,24 @@ class FeaturePrototypes(SeveralPrototypes):
     tol: float = tolerance(1e-6, "The fit has converged when a run of L-BFGS lowers the objective by at most this.")
     max_iter: int = limit(1000, "Maximum number of iterations of a start.")
 
-    def _descended(self, X: Array, same: npt.NDArray[np.bool_], start: Array) -> Descent:
+    def _descended(self, X: Floats, same: Bools, start: Floats) -> Descent:
         """Return the end of the descent from initial prototypes; its variables begin with the prototypes."""
         raise NotImplementedError
 
-    def _set_metric(self, x: Array, d: int) -> None:
+    def _set_metric(self, x: Floats, d: int) -> None:
         """Set the parameters learned besides the prototypes, from the remaining variables."""
 
-    def _squared(self, X: Array, columns: npt.NDArray[np.int64]) -> Array:
+    def _squared(self, X: Floats, columns: Ints) -> Floats:
         """Return the squared distances of rows from prototypes, (p, n)."""
         raise NotImplementedError
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Descend from each start, and keep the prototypes of lowest cost."""
         order = order_by_content(K, y, 0)
         with one_thread():
             return self._learned(np.asarray(K)[order], y[order].astype(np.int64), order)
 
-    def _learned(self, X: Array, y: npt.NDArray[np.int64], order: npt.NDArray[np.int64]) -> dict[str, Any]:
+    def _learned(self, X: Floats, y: Ints, order: Ints) -> dict[str, Any]:
         """Set the fitted attributes from ordered samples, and return the report."""
         d = X.shape[1]
         self.mean_, self.scale_ = np.zeros(d), np.ones(d)
@@ -79,7 +78,7 @@ class FeaturePrototypes(SeveralPrototypes):
         best = min(found, key=lambda one: one.cost)
         size = len(self.codes_) * d
         self.support_ = np.arange(d)
-        self.prototypes_: Array = best.x[:size].reshape(-1, d) * self.scale_ + self.mean_
+        self.prototypes_: Floats = best.x[:size].reshape(-1, d) * self.scale_ + self.mean_
         self._set_metric(best.x[size:], d)
         places = typical(self._squared(X, self.support_), self.codes_, y)
         self._set_exemplars([one._replace(row=int(order[one.row])) for one in places])
@@ -94,7 +93,7 @@ class FeaturePrototypes(SeveralPrototypes):
             report["remark"] = "raise max_iter or tol"
         return report
 
-    def _starts(self, X: Array, y: npt.NDArray[np.int64]) -> list[Array]:
+    def _starts(self, X: Floats, y: Ints) -> list[Floats]:
         """Return the prototypes of each start."""
         members = [X[y == code] for code in range(len(self.classes_))]
         m = self.n_prototypes
@@ -107,7 +106,7 @@ class FeaturePrototypes(SeveralPrototypes):
             found.append(np.concatenate(means))
         return found
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> Array:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return decision values: how much farther the nearest prototype of the other classes is.
 
         For two classes, this is the value of the second class.
@@ -120,7 +119,7 @@ class FeaturePrototypes(SeveralPrototypes):
         arrays = {"prototypes": self.prototypes_, "codes": self.codes_, "mean": self.mean_, "scale": self.scale_}
         return {}, arrays | {"exemplars": as_array(self.exemplars_)}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.prototypes_, self.codes_ = arrays["prototypes"], arrays["codes"]
         self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
@@ -169,18 +168,18 @@ class GLVQ(FeaturePrototypes):
 
     name = "glvq"
     summary = "GLVQ: typical feature vectors of each class, placed to separate the classes."
-    fit_products = 100.0
+    declared = FeaturePrototypes.declared.but(effort=Effort(products=100.0))
 
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(), cls(n_prototypes=2, slope=0.0, standardise=False)]
 
-    def _descended(self, X: Array, same: npt.NDArray[np.bool_], start: Array) -> Descent:
+    def _descended(self, X: Floats, same: Bools, start: Floats) -> Descent:
         """Return the end of the descent from a start."""
         norms = np.square(X).sum(axis=1)
 
-        def evaluate(values: Array) -> tuple[float, Array]:
+        def evaluate(values: Floats) -> tuple[float, Floats]:
             w = values.reshape(start.shape)
             distances = norms - 2.0 * (w @ X.T) + np.square(w).sum(axis=1)[:, None]
             cost, by_distance = glvq_cost(distances, same, self.slope)
@@ -188,7 +187,7 @@ class GLVQ(FeaturePrototypes):
 
         return descend(evaluate, start.ravel(), self.tol, self.max_iter)
 
-    def _squared(self, X: Array, columns: npt.NDArray[np.int64]) -> Array:
+    def _squared(self, X: Floats, columns: Ints) -> Floats:
         """Return the squared distances ‖(x − w) / scale‖²."""
         rows = np.ascontiguousarray(X[:, columns])
         return np.stack([np.square((rows - w) / self.scale_).sum(axis=1) for w in self.prototypes_])
@@ -244,7 +243,7 @@ class GMLVQ(FeaturePrototypes):
 
     name = "gmlvq"
     summary = "GMLVQ: typical feature vectors of each class, and a metric that shows which features matter."
-    fit_products = 1000.0
+    declared = FeaturePrototypes.declared.but(effort=Effort(products=1000.0))
 
     rank: int | str = integer(
         default=10, low=1, words=("all",), doc="Rows of Ω; all: as many as features, as for fewer features than `rank`."
@@ -255,27 +254,27 @@ class GMLVQ(FeaturePrototypes):
         """Return solvers for the contract suite."""
         return [cls(), cls(n_prototypes=2, rank=2, standardise=False)]
 
-    def relevances(self) -> Array:
+    def relevances(self) -> Floats:
         """Return Λ of the scaled features, float64 (d, d), of trace 1."""
         return np.asarray(self.omega_.T @ self.omega_)
 
-    def selected_columns(self) -> npt.NDArray[np.int64]:
+    def selected_columns(self) -> Ints:
         """Return all columns, the most relevant first, int64 (d,)."""
         return np.asarray(self.support_[self._ranking()], dtype=np.int64)
 
-    def selected_weights(self) -> Array:
+    def selected_weights(self) -> Floats:
         """Return the relevance Λ_jj of the features in the order of `selected_columns`, float64 (d,)."""
         return np.asarray(np.square(self.omega_).sum(axis=0)[self._ranking()])
 
-    def _ranking(self) -> npt.NDArray[np.int64]:
+    def _ranking(self) -> Ints:
         """Return the feature indices, most relevant first."""
         return np.argsort(-np.square(self.omega_).sum(axis=0), kind="stable")
 
-    def _descended(self, X: Array, same: npt.NDArray[np.bool_], start: Array) -> Descent:
+    def _descended(self, X: Floats, same: Bools, start: Floats) -> Descent:
         """Return the end of the descent from initial prototypes and the initial Ω."""
         size, d = start.size, X.shape[1]
 
-        def evaluate(values: Array) -> tuple[float, Array]:
+        def evaluate(values: Floats) -> tuple[float, Floats]:
             w, omega = values[:size].reshape(start.shape), values[size:].reshape(-1, d)
             a, b = X @ omega.T, w @ omega.T
             distances = np.square(a).sum(axis=1) - 2.0 * (b @ a.T) + np.square(b).sum(axis=1)[:, None]
@@ -289,7 +288,7 @@ class GMLVQ(FeaturePrototypes):
         first = np.concatenate((start.ravel(), self._first_omega(X).ravel()))
         return descend(evaluate, first, self.tol, self.max_iter)
 
-    def _first_omega(self, X: Array) -> Array:
+    def _first_omega(self, X: Floats) -> Floats:
         """Return the initial Ω of trace 1: the identity or principal components."""
         d = X.shape[1]
         rank = d if self.rank == "all" else min(int(self.rank), d)
@@ -298,12 +297,12 @@ class GMLVQ(FeaturePrototypes):
             omega = _components(X - X.mean(axis=0), rank)
         return omega / np.sqrt(rank)
 
-    def _set_metric(self, x: Array, d: int) -> None:
+    def _set_metric(self, x: Floats, d: int) -> None:
         """Set Ω, with its scale fixed by the trace, as the cost does not depend on it."""
         omega = x.reshape(-1, d)
         self.omega_ = omega / (np.sqrt(np.square(omega).sum()) or 1.0)
 
-    def _squared(self, X: Array, columns: npt.NDArray[np.int64]) -> Array:
+    def _squared(self, X: Floats, columns: Ints) -> Floats:
         """Return the squared distances ‖Ω (x − w)‖² in scaled units."""
         metric = np.ascontiguousarray((self.omega_ / self.scale_).T)
         # the middle of the prototypes as origin: differences of large numbers would lose digits
@@ -317,13 +316,13 @@ class GMLVQ(FeaturePrototypes):
         header, arrays = super().fitted_state()
         return header, {**arrays, "omega": self.omega_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         super().restore_fitted(header, arrays)
         self.omega_ = arrays["omega"]
 
 
-def _components(X: Array, rank: int) -> Array:
+def _components(X: Floats, rank: int) -> Floats:
     """Return the directions of greatest variance of centred rows, shape (rank, d), with deterministic signs."""
     n, d = X.shape
     if d <= n:

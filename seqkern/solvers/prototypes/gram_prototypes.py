@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
-from seqkern.solvers.capabilities import as_array, from_array, typical
+from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
+from seqkern.solvers.capabilities import Search, as_array, from_array, typical
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.prototypes.prototypes import (
     Descent,
@@ -26,8 +26,6 @@ from seqkern.solvers.prototypes.prototypes import (
 )
 from seqkern.solvers.shared import gram_order, limit, tolerance
 
-Array = npt.NDArray[np.float64]
-
 
 class GramPrototypes(Prototypes):
     """Base of solvers with prototypes w_p = Σ_j γ_pj φ(x_j), Σ_j γ_pj = 1.
@@ -35,18 +33,18 @@ class GramPrototypes(Prototypes):
     `coef_` is γ over the samples in `support_`, shape (p, s), and `squares_` is ‖w_p‖².
     """
 
-    def _keep(self, weights: Array, codes: npt.NDArray[np.int64], K: Array, y: npt.NDArray[np.int64]) -> Array:
+    def _keep(self, weights: Floats, codes: Ints, K: Floats, y: Ints) -> Floats:
         """Set the fitted attributes from γ of all samples, and return the distances, (p, n)."""
         products = weights @ K
         self.codes_ = codes
-        self.squares_: Array = np.sum(products * weights, axis=1)
+        self.squares_: Floats = np.sum(products * weights, axis=1)
         self.support_ = np.flatnonzero(weights.any(axis=0)).astype(np.int64)
-        self.coef_: Array = np.ascontiguousarray(weights[:, self.support_])
+        self.coef_: Floats = np.ascontiguousarray(weights[:, self.support_])
         distances = np.diagonal(K) - 2.0 * products + self.squares_[:, None]
         self._set_exemplars(typical(distances, codes, y))
         return distances
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> Array:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return decision values: how much farther the nearest prototype of the other classes is; K(x, x) cancels."""
         least = by_class(
             np.stack([s - 2.0 * weighted_sums(K, columns, c) for s, c in zip(self.squares_, self.coef_, strict=True)]),
@@ -54,7 +52,7 @@ class GramPrototypes(Prototypes):
         )
         return least[0] - least[1] if len(least) == 2 else np.ascontiguousarray((nearest_other(least) - least).T)
 
-    def linear(self) -> tuple[Array, float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return (coefficients, constant) for two classes of one prototype each, else None."""
         if self.codes_.tolist() != [0, 1]:
             return None
@@ -65,7 +63,7 @@ class GramPrototypes(Prototypes):
         arrays = {"coef": self.coef_, "squares": self.squares_, "codes": self.codes_}
         return {}, arrays | {"exemplars": as_array(self.exemplars_)}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.coef_, self.squares_, self.codes_ = arrays["coef"], arrays["squares"], arrays["codes"]
         self._set_exemplars(from_array(arrays["exemplars"]))
@@ -74,7 +72,7 @@ class GramPrototypes(Prototypes):
 class LearnedGramPrototypes(SeveralPrototypes, GramPrototypes):
     """Base of solvers that move prototypes in feature space, starting from the means of clusters within the classes."""
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Train on the samples in an order derived from their values, so that the input order does not matter."""
         order = gram_order(K, y)
         with one_thread():
@@ -85,11 +83,11 @@ class LearnedGramPrototypes(SeveralPrototypes, GramPrototypes):
             self._keep(everywhere, self._first_codes(self.n_prototypes), np.asarray(K), y.astype(np.int64))
         return report
 
-    def _learned(self, K: Array, y: npt.NDArray[np.int64]) -> tuple[Array, dict[str, Any]]:
+    def _learned(self, K: Floats, y: Ints) -> tuple[Floats, dict[str, Any]]:
         """Return γ and the report, for ordered samples."""
         raise NotImplementedError
 
-    def _starts(self, K: Array, y: npt.NDArray[np.int64], most: int) -> list[Array]:
+    def _starts(self, K: Floats, y: Ints, most: int) -> list[Floats]:
         """Return the initial γ of each start, at most `most`."""
         members = [np.flatnonzero(y == code) for code in range(len(self.classes_))]
         points = [GramPoints(np.ascontiguousarray(K[np.ix_(rows, rows)])) for rows in members]
@@ -103,7 +101,7 @@ class LearnedGramPrototypes(SeveralPrototypes, GramPrototypes):
         return found
 
 
-def _filled(weights: Array) -> Array:
+def _filled(weights: Floats) -> Floats:
     """Return the means of groups; an empty group, which duplicate samples cause, gets the mean of all samples."""
     return np.where(weights.any(axis=1, keepdims=True), weights, 1.0 / weights.shape[1])
 
@@ -156,7 +154,7 @@ class LVQ1(LearnedGramPrototypes):
 
     name = "lvq1"
     summary = "LVQ1: prototypes that move towards samples of their class and away from others, by kernel distance."
-    fit_products = 45.0
+    declared = LearnedGramPrototypes.declared.but(effort=Effort(products=45.0))
 
     eta: float = real(default=0.3, low=0, high=1, open_low=True, doc="η of the first pass.")
     tol: float = tolerance(
@@ -171,7 +169,7 @@ class LVQ1(LearnedGramPrototypes):
         """Return solvers for the contract suite."""
         return [cls(), cls(n_prototypes=3, eta=0.1)]
 
-    def _learned(self, K: Array, y: npt.NDArray[np.int64]) -> tuple[Array, dict[str, Any]]:
+    def _learned(self, K: Floats, y: Ints) -> tuple[Floats, dict[str, Any]]:
         """Move the prototypes until they no longer change; return (γ, report)."""
         weights = self._starts(K, y, 1)[0]
         codes, diagonal = self._first_codes(self.n_prototypes), np.diagonal(K)
@@ -248,10 +246,9 @@ class NearestPrototype(GramPrototypes):
 
     name = "nearest_prototype"
     summary = "Nearest prototype: the class whose mean is nearest, by kernel distance."
-    fit_products = 4.0
-    gram_copies = 0.1
+    declared = GramPrototypes.declared.but(effort=Effort(products=4.0, copies=0.1))
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute the class means."""
         codes = y.astype(np.int64)
         with one_thread():
@@ -323,7 +320,10 @@ class RelationalGLVQ(LearnedGramPrototypes):
 
     name = "relational_glvq"
     summary = "Relational GLVQ: typical representatives of each class, placed to separate the classes."
-    fit_products = 40.0
+    declared = LearnedGramPrototypes.declared.but(
+        search=Search({"n_prototypes": [1, 2, 3], "shrinkage": [0.0, 0.5, 0.9]}, order=("n_prototypes", "-shrinkage")),
+        effort=Effort(products=40.0),
+    )
 
     shrinkage: float = real(
         default=0.0,
@@ -338,20 +338,11 @@ class RelationalGLVQ(LearnedGramPrototypes):
     max_iter: int = limit(1000, "Maximum number of iterations of a start.")
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the numbers of prototypes, and the shrinkage, that a search tries."""
-        return {"n_prototypes": [1, 2, 3], "shrinkage": [0.0, 0.5, 0.9]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (n_prototypes, −shrinkage): fewer prototypes near their start give simpler classifiers."""
-        return (float(self.n_prototypes), -float(self.shrinkage))
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(), cls(n_prototypes=2, slope=0.0, shrinkage=0.2)]
 
-    def _learned(self, K: Array, y: npt.NDArray[np.int64]) -> tuple[Array, dict[str, Any]]:
+    def _learned(self, K: Floats, y: Ints) -> tuple[Floats, dict[str, Any]]:
         """Descend from each start, and return γ of the prototypes of lowest cost, and the report."""
         same = self._first_codes(self.n_prototypes)[:, None] == y
         found = [self._descended(K, same, start) for start in self._starts(K, y, self.restarts)]
@@ -369,11 +360,11 @@ class RelationalGLVQ(LearnedGramPrototypes):
             report["remark"] = "raise max_iter or tol"
         return _normalised(weights), report
 
-    def _descended(self, K: Array, same: npt.NDArray[np.bool_], start: Array) -> Descent:
+    def _descended(self, K: Floats, same: Bools, start: Floats) -> Descent:
         """Return the end of the descent from a start."""
         diagonal, stay = np.diagonal(K), float(self.shrinkage)
 
-        def evaluate(values: Array) -> tuple[float, Array]:
+        def evaluate(values: Floats) -> tuple[float, Floats]:
             v = values.reshape(same.shape)
             totals = v.sum(axis=1, keepdims=True)
             if not (totals > 0).all():
@@ -392,6 +383,6 @@ class RelationalGLVQ(LearnedGramPrototypes):
         return found._replace(x=(stay * start + (1.0 - stay) * _normalised(found.x.reshape(same.shape))).ravel())
 
 
-def _normalised(v: Array) -> Array:
+def _normalised(v: Floats) -> Floats:
     """Return the rows scaled to sum 1."""
     return np.asarray(v / v.sum(axis=1, keepdims=True))

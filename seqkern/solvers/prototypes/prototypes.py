@@ -10,12 +10,11 @@ from scipy.special import expit
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, real
-from seqkern.solvers.capabilities import Exemplar
+from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers.capabilities import Exemplar, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.shared import random_seed
-
-Array = npt.NDArray[np.float64]
 
 
 def slope() -> Any:
@@ -42,7 +41,7 @@ class Prototypes(AnyClassSolver):
         """Set `exemplars_`."""
         self.exemplars_ = found
 
-    def _first_codes(self, m: int) -> npt.NDArray[np.int64]:
+    def _first_codes(self, m: int) -> Ints:
         """Return the class index of each prototype, with m prototypes for each class."""
         return np.repeat(np.arange(len(self.classes_)), m)
 
@@ -51,14 +50,16 @@ class SeveralPrototypes(Prototypes):
     """Base of solvers with a configurable number of prototypes for each class.
 
     >>> from seqkern.solvers import GLVQ
-    >>> GLVQ.default_grid()
+    >>> GLVQ.declared.search.grid
     {'n_prototypes': [1, 2, 3]}
     """
+
+    declared = Traits(search=Search({"n_prototypes": [1, 2, 3]}, order=("n_prototypes",)))
 
     n_prototypes: int = integer(default=1, low=1, doc="Prototypes of each class, at most its training samples.")
     seed: int = random_seed("Of k-means++, which finds where prototypes start; one prototype starts at the class mean.")
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if a class has fewer samples than prototypes."""
         least = int(np.unique(y, return_counts=True)[1].min())
         if least < self.n_prototypes:
@@ -67,22 +68,13 @@ class SeveralPrototypes(Prototypes):
                 remedy=f"give an integer from 1 to {least}",
             )
 
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the numbers of prototypes that a search tries."""
-        return {"n_prototypes": [1, 2, 3]}
-
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit, which grows with the numbers of prototypes and starts."""
         starts = getattr(self, "restarts", 1) if self.n_prototypes > 1 else 1
         return super().fit_cost(work).times(work.classes / 2 * self.n_prototypes * starts)
 
-    def complexity(self) -> tuple[float, ...]:
-        """Return (n_prototypes,): fewer prototypes give simpler classifiers."""
-        return (float(self.n_prototypes),)
 
-
-def by_class(distances: Array, codes: npt.NDArray[np.int64]) -> Array:
+def by_class(distances: Floats, codes: Ints) -> Floats:
     """Return the smallest distance to a prototype of each class, shape (classes, n), from distances (p, n).
 
     >>> import numpy as np
@@ -92,7 +84,7 @@ def by_class(distances: Array, codes: npt.NDArray[np.int64]) -> Array:
     return np.minimum.reduceat(distances, np.searchsorted(codes, np.unique(codes)), axis=0)
 
 
-def nearest_other(least: Array) -> Array:
+def nearest_other(least: Floats) -> Floats:
     """Return for each class the smallest distance to any other class, both of shape (classes, n).
 
     >>> import numpy as np
@@ -111,7 +103,7 @@ RUNS = 20
 PASSES = 100
 
 
-Groups = npt.NDArray[np.int64]
+Groups = Ints
 
 
 class Points(Protocol):
@@ -120,10 +112,10 @@ class Points(Protocol):
     def __len__(self) -> int:
         """Return the number of samples."""
 
-    def from_row(self, row: int) -> Array:
+    def from_row(self, row: int) -> Floats:
         """Return the squared distance of each sample from the sample `row`."""
 
-    def from_means(self, groups: Groups, m: int) -> Array:
+    def from_means(self, groups: Groups, m: int) -> Floats:
         """Return the squared distance of each sample from each group mean, shape (m, n), inf for empty groups."""
 
 
@@ -135,17 +127,17 @@ class GramPoints:
     array([0., 1.])
     """
 
-    def __init__(self, K: Array) -> None:
+    def __init__(self, K: Floats) -> None:
         self.K, self.diagonal = K, np.diagonal(K)
 
     def __len__(self) -> int:
         return len(self.K)
 
-    def from_row(self, row: int) -> Array:
+    def from_row(self, row: int) -> Floats:
         """Return the squared distances K_ii − 2 K_ij + K_jj from row j."""
         return self.diagonal - 2.0 * self.K[row] + self.diagonal[row]
 
-    def from_means(self, groups: Groups, m: int) -> Array:
+    def from_means(self, groups: Groups, m: int) -> Floats:
         """Return the squared distances from the means."""
         weights = means_of(groups, m)
         products = weights @ self.K
@@ -162,17 +154,17 @@ class FeaturePoints:
     array([0., 1.])
     """
 
-    def __init__(self, X: Array) -> None:
+    def __init__(self, X: Floats) -> None:
         self.X = X
 
     def __len__(self) -> int:
         return len(self.X)
 
-    def from_row(self, row: int) -> Array:
+    def from_row(self, row: int) -> Floats:
         """Return the squared distances from a row."""
         return np.square(self.X - self.X[row]).sum(axis=1)
 
-    def from_means(self, groups: Groups, m: int) -> Array:
+    def from_means(self, groups: Groups, m: int) -> Floats:
         """Return the squared distances from the means."""
         weights = means_of(groups, m)
         distances = np.stack([np.square(self.X - mean).sum(axis=1) for mean in weights @ self.X])
@@ -180,7 +172,7 @@ class FeaturePoints:
         return distances
 
 
-def means_of(groups: Groups, m: int) -> Array:
+def means_of(groups: Groups, m: int) -> Floats:
     """Return the weights of the samples in the mean of each group, shape (m, n); rows of empty groups are 0.
 
     >>> import numpy as np
@@ -254,7 +246,7 @@ TINY = 1e-12
 """Share of their mean that is added to sums of distances, as quotients of smaller ones have no digits."""
 
 
-def glvq_cost(distances: Array, same: npt.NDArray[np.bool_], slope: float) -> tuple[float, Array]:
+def glvq_cost(distances: Floats, same: Bools, slope: float) -> tuple[float, Floats]:
     """Return the mean of φ(μ) and its gradient with respect to the distances, (p, n).
 
     `distances` are squared, of p prototypes from n samples (negative values count as 0); `same` marks pairs of one
@@ -273,7 +265,7 @@ def glvq_cost(distances: Array, same: npt.NDArray[np.bool_], slope: float) -> tu
     return float(phi.mean()), np.asarray(gradient * positive)
 
 
-def _least(distances: Array, some: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+def _least(distances: Floats, some: Bools) -> tuple[Floats, Floats]:
     """Return the smallest of the selected distances of each sample, and its derivatives."""
     hidden = np.where(some, distances, np.inf)
     first = np.zeros_like(distances)
@@ -289,14 +281,14 @@ class Descent(NamedTuple):
     0.25
     """
 
-    x: Array  # The variables
+    x: Floats  # The variables
     cost: float  # Its value there
     iterations: int  # Of all runs of L-BFGS
     residual: float  # By how much the last run lowered the cost
 
 
 def descend(
-    evaluate: Callable[[Array], tuple[float, Array]], x: Array, tol: float, max_iter: int, *, bounded: bool = False
+    evaluate: Callable[[Floats], tuple[float, Floats]], x: Floats, tol: float, max_iter: int, *, bounded: bool = False
 ) -> Descent:
     """Minimise a cost by L-BFGS until a complete run lowers it by at most `tol` (absolute).
 
@@ -306,7 +298,7 @@ def descend(
     cost, residual, iterations, runs = evaluate(x)[0], np.inf, 0, 0
     bounds = [(0.0, None)] * len(x) if bounded else None
 
-    def remember(values: Array) -> tuple[float, Array]:
+    def remember(values: Floats) -> tuple[float, Floats]:
         # not left to the result of a run: after a failed line search, its cost is not that of its variables
         nonlocal x, cost
         found = evaluate(values)

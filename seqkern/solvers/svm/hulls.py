@@ -9,11 +9,11 @@ y_i + ε) from the points (φ(x_i), y_i − ε) (Bi & Bennett 2003, Neurocomputi
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.svm.libsvm import libsvm_estimator, on_rows
 
@@ -22,7 +22,7 @@ ITERATIONS = (10_000, 200)
 RIDGE = 1e-9
 
 
-def hull_distance(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[bool, float]:
+def hull_distance(K: Floats, y: Floats) -> tuple[bool, float]:
     """Return whether a plane separates two classes, and an upper bound on the distance of their hulls.
 
     True is certain. The distance is in units of the root of the mean diagonal of K, which is positive semi-definite.
@@ -50,7 +50,7 @@ def hull_distance(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tup
     return False, float(distance)
 
 
-def tube_found(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsilon: float) -> bool:
+def tube_found(K: Floats, y: Floats, epsilon: float) -> bool:
     """Return whether a function was found that comes within ε of all values; only True is certain."""
     unit = float(np.mean(np.diagonal(K))) or 1.0
     if _fitted_within(K, y, epsilon, unit):
@@ -64,7 +64,7 @@ def tube_found(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsilon: 
     return hull_distance(joined, np.repeat([1.0, -1.0], len(y)))[0]
 
 
-def _fitted_within(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsilon: float, unit: float) -> bool:
+def _fitted_within(K: Floats, y: Floats, epsilon: float, unit: float) -> bool:
     """Return whether least squares with a tiny ridge come within ε.
 
     Very close hulls would otherwise look like overlapping ones.
@@ -80,7 +80,7 @@ def _fitted_within(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], epsil
     return bool(np.abs(rest).max() <= epsilon)
 
 
-def not_separable(K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
+def not_separable(K: Floats, y: Floats) -> str | None:
     """Return the cause of a missing hard margin and its remedy; None if a plane separates the classes."""
     separable, distance = hull_distance(K, y)
     if separable:

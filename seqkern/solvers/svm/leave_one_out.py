@@ -9,11 +9,11 @@ samples, because the rest of a group remains.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats
 from seqkern.solvers.capabilities import LeaveOneOut
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
 from seqkern.solvers.expansion import weighted_sums
@@ -40,7 +40,7 @@ class Sphere:
     # Its squared radius R²: the largest squared distance of a sample from the centre. The sphere encloses all
     square: float
     lower: float  # No sphere with a smaller squared radius encloses all
-    weights: npt.NDArray[np.float64]  # shape (n,): The centre is Σ β_i φ(x_i)
+    weights: Floats  # shape (n,): The centre is Σ β_i φ(x_i)
     iterations: int  # Steps taken
 
     @property
@@ -49,7 +49,7 @@ class Sphere:
         return max(0.0, self.square - self.lower) / self.square if self.square > 0 else 0.0
 
 
-def smallest_sphere(K: npt.NDArray[np.float64], tol: float = 1e-3) -> Sphere:
+def smallest_sphere(K: Floats, tol: float = 1e-3) -> Sphere:
     """Return the smallest sphere around the training samples in feature space.
 
     It maximises R² = Σ_i β_i K_ii − βᵀKβ over β ≥ 0, Σ_i β_i = 1 (Schölkopf, Burges, Vapnik 1995) by sequential minimal
@@ -85,8 +85,6 @@ def sphere_bytes(n: int) -> int:
     """Return the memory in bytes that `smallest_sphere` needs besides the matrix of n samples."""
     return min(4 * n * n, CACHE_MEGABYTES * 2**20) + CACHE_BYTES * n
 
-
-Floats = npt.NDArray[np.float64]
 
 RIDGE = 1e-10
 """Share of the mean K(x, x) added to the diagonal, so that similar support vectors leave the matrix invertible."""

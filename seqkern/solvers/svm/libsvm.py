@@ -11,17 +11,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.core.progress import progress_counter
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
+from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.checking import check_size, largest_value
-from seqkern.solvers.costs import FitCost, FitWork
+from seqkern.solvers.costs import Effort, FitCost, FitWork, dense_algebra
 from seqkern.solvers.expansion import KernelExpansion, weighted_sums
+from seqkern.solvers.products.losses import Loss
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, fit_loss
 from seqkern.solvers.shared import limit, tolerance
 from seqkern.solvers.svm._smo import Minimiser, RowCache
+from seqkern.solvers.svm.squares import fit_squares
 
 CACHE_MEGABYTES = 200
 
@@ -30,6 +35,9 @@ CACHE_BYTES = 200
 
 AT_BOUND = 1e-9
 """Largest distance of an α at a bound from 0 or from its cost, as a share of the cost."""
+
+STEPS, CUBES = 12.0, 1.5
+"""Measured Newton steps of a fit to squared errors, and its multiplications as a multiple of n³, for C=1 to 100."""
 
 SOON = (10_000, 100)
 """Numbers a and b: a problem that may have no solution is checked after a + b·n iterations."""
@@ -52,30 +60,44 @@ UNBOUNDED = (
 class LibsvmSolver(KernelExpansion):
     """Base of SVMs with decisions Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`."""
 
-    needs_semidefinite = True
-    gram_copies = 0.0
+    declared = Traits(semidefinite=True, effort=Effort(copies=0.0))
+
     last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
     tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
     max_iter: int = limit(10_000_000, "Maximum number of iterations.")
 
+    @property
+    def squares(self) -> bool:
+        """Whether the loss has a slope that is linear between kinks: Newton's method then minimises it."""
+        return False
+
+    @property
+    def traits(self) -> Traits:
+        """Traits of the class; rows of a Gram matrix in a file only with a finite C, unless errors are squared."""
+        rows = self.declared.rows and bool(np.isfinite(getattr(self, "C", 1.0))) and not self.squares
+        return self.declared.but(rows=rows)
+
     def gram_bytes(self, n: int) -> int:
-        """Return the size in bytes of LIBSVM's cache, and of the copies made by a subclass."""
-        return min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
+        """Return the bytes of LIBSVM's cache and a subclass's copies, or of linear systems, at most the matrix's."""
+        return 8 * n * n if self.squares else min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the predicted cost of a fit with LIBSVM's cache."""
-        return FitCost(
-            super().fit_cost(work).seconds, min(CACHE_MEGABYTES * 2**20, 4 * work.n**2) + CACHE_BYTES * work.n
-        )
+        """Return the predicted cost of a fit with LIBSVM's cache, or of linear systems over parts of the samples."""
+        cost = super().fit_cost(work)
+        if self.traits.operator and work.gives == "operator":
+            return cost
+        if self.squares:
+            return FitCost(STEPS * work.product + dense_algebra(work.n, CUBES), 8 * work.n**2)
+        return FitCost(cost.seconds, min(CACHE_MEGABYTES * 2**20, 4 * work.n**2) + CACHE_BYTES * work.n)
 
-    def _run(
-        self,
-        estimator: Any,
-        K: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64],
-        **limits: float,
-    ) -> dict[str, Any]:
+    def _fit_smooth(self, K: Any, loss: Loss, start: float = 0.0) -> dict[str, Any]:
+        """Minimise a smooth loss on a matrix or on products, and return the report."""
+        if isinstance(K, KernelOperator):
+            return fit_loss(self, K, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
+        return fit_squares(self, K, loss, self.tol, self.max_iter, start)
+
+    def _run(self, estimator: Any, K: Floats, y: Floats, **limits: float) -> dict[str, Any]:
         """Run LIBSVM and keep its support vectors; return ``converged`` and ``iterations``.
 
         `limits` are ``tol`` and ``max_iter`` other than the solver's own. If the coefficients are not finite, the fit
@@ -181,13 +203,13 @@ def scaled_cost(cost: float, scale: float) -> float:
     return found
 
 
-def unit_of(K: npt.NDArray[np.float64] | GramRows) -> float:
+def unit_of(K: Floats | GramRows) -> float:
     """Return the mean diagonal of a matrix, the unit of LIBSVM's tolerance; 1 if it is not positive."""
     unit = float(np.mean(K.diagonal()))
     return unit if unit > 0 else 1.0
 
 
-def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]:
+def on_rows(support: Ints, values: Floats, n: int) -> Floats:
     """Return the support values scattered to all n rows, zero elsewhere.
 
     >>> import numpy as np
@@ -200,7 +222,7 @@ def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: 
     return out
 
 
-def violation(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
+def violation(up: Floats, low: Floats) -> float:
     """Return max(up) − min(low), at least zero, and zero if either is empty.
 
     The values are of −y·gradient: `up` for variables that may still increase along y, `low` for those that may
@@ -251,9 +273,9 @@ class RowFit:
     run may still exceed the tolerance by rounding; see `to_tolerance`.
     """
 
-    alpha: npt.NDArray[np.float64]  # One for each variable
+    alpha: Floats  # One for each variable
     bias: float  # The multiplier of the constraint yᵀα = constant
-    product: npt.NDArray[np.float64]  # shape (n,): Σ_t y_t α_t K(x, x_t), in double precision
+    product: Floats  # shape (n,): Σ_t y_t α_t K(x, x_t), in double precision
     # Whether the run ended before `max_iter`; rounding may leave more than the tolerance, see `to_tolerance`
     converged: bool
     iterations: int
@@ -271,16 +293,16 @@ def cache_rows(n: int, room: int) -> int:
 
 
 def minimise_by_rows(
-    K: npt.NDArray[np.float64] | GramRows,
-    y: npt.NDArray[np.float64],
-    linear: npt.NDArray[np.float64],
-    cost: npt.NDArray[np.float64],
-    order: npt.NDArray[np.int64],
+    K: Floats | GramRows,
+    y: Floats,
+    linear: Floats,
+    cost: Floats,
+    order: Ints,
     *,
     tol: float,
     max_iter: int,
     name: str,
-    start: npt.NDArray[np.float64] | None = None,
+    start: Floats | None = None,
 ) -> RowFit:
     """Minimise ½ αᵀQα + pᵀα over 0 ≤ α ≤ cost and constant yᵀα, where Q[t, u] = y[t] y[u] K[t, u].
 
@@ -294,7 +316,7 @@ def minimise_by_rows(
     bounds = cost if scale == 1 else np.array([scaled_cost(bound, scale) for bound in cost])
     every = order[:n] % n
 
-    def exact(alpha: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Any, float]:
+    def exact(alpha: Floats) -> tuple[Floats, Ints, Any, float]:
         """Return the product, the support vectors, their coefficients, and the violation of the conditions."""
         weights = (y * alpha * scale).reshape(-1, n).sum(axis=0)
         support = every[weights[every] != 0]
@@ -323,11 +345,9 @@ def minimise_by_rows(
     return RowFit(alpha * scale, bias, product, converged, iterations, rows.reads, finite)
 
 
-def _rows_of(
-    K: npt.NDArray[np.float64] | GramRows, diagonal: npt.NDArray[np.float64]
-) -> tuple[Callable[[int], npt.NDArray[Any]], int, float]:
+def _rows_of(K: Floats | GramRows, diagonal: Floats) -> tuple[Callable[[int], Array], int, float]:
     """Return a function that gives a row, the bytes for single-precision rows, and the scale of the rows."""
-    read: Callable[[int], npt.NDArray[Any]]
+    read: Callable[[int], Array]
     if isinstance(K, GramRows):
         read, room, largest = K.row, K.room, float(np.abs(diagonal).max())
         check_size(largest)

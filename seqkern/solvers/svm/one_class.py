@@ -7,12 +7,15 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, real
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import Search
 from seqkern.solvers.contract import BinarySolver, count_rows
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import Hinge, best_bias
-from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
+from seqkern.solvers.products.losses import Hinge
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, fit_loss
 from seqkern.solvers.svm.libsvm import (
     SOON,
     LibsvmSolver,
@@ -91,9 +94,12 @@ class NuSVC(LibsvmSolver, BinarySolver):
     """
 
     name = "nusvc"
-    gives_bounds = True
-    fit_products = 40.0
     summary = "Support vector machine in which nu bounds the share of training errors."
+    declared = LibsvmSolver.declared.but(
+        bounds=True,
+        search=Search({"nu": [0.03, 0.1, 0.2, 0.3]}, order=("-nu",)),
+        effort=Effort(copies=0.0, products=40.0),
+    )
 
     nu: float = real(
         default=0.3,
@@ -109,7 +115,7 @@ class NuSVC(LibsvmSolver, BinarySolver):
         "mean diagonal of K, is below this; it works in single precision, so below about 1e-6 a fit may not converge.",
     )
 
-    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
+    def leave_one_out(self, K: Any, y: Array, *, limited: bool = True) -> "LeaveOneOut | None":
         """Return the bounds of the C-SVM with the same solution; None if no margin was found."""
         if not isinstance(K, np.ndarray) or self.report_["C"] is None:
             return None
@@ -121,7 +127,7 @@ class NuSVC(LibsvmSolver, BinarySolver):
         cost = np.full(len(signs), float(self.report_["C"]))
         return leave_one_out(K, alpha, signs, cost, self._decide(K, self.support_), limited=limited)
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if ν is larger than 2·min(l₊, l₋)/l."""
         counts = np.unique(y, return_counts=True)[1]
         total, least = int(counts.sum()), int(counts.min())
@@ -133,20 +139,11 @@ class NuSVC(LibsvmSolver, BinarySolver):
             )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of nu that a search tries."""
-        return {"nu": [0.03, 0.1, 0.2, 0.3]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−ν,): more margin errors give smoother decisions."""
-        return (-float(self.nu),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(nu=0.1, tol=1e-6), cls(tol=1e-6)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Run LIBSVM, with a smaller tolerance if the margin is small."""
         unit = unit_of(K)
         soon = ITERATIONS[0] + ITERATIONS[1] * len(y)
@@ -171,7 +168,7 @@ class NuSVC(LibsvmSolver, BinarySolver):
         return to_tolerance(report, self.tol)
 
     def _attempt(
-        self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], unit: float, tol: float, limit: int
+        self, K: Floats, y: Floats, unit: float, tol: float, limit: int
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Run LIBSVM with an iteration limit; return (its report, `_optimality`'s report)."""
         run = self._run(libsvm_estimator("NuSVC", nu=self.nu), K, y, tol=tol * unit, max_iter=min(limit, self.max_iter))
@@ -180,7 +177,7 @@ class NuSVC(LibsvmSolver, BinarySolver):
             return run, {"residual": 0.0, "objective": 0.0, "gap": 1.0, "C": None, "distance": 0.0}
         return run, self._optimality(K, y, unit)
 
-    def _optimality(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], unit: float) -> dict[str, Any]:
+    def _optimality(self, K: Floats, y: Floats, unit: float) -> dict[str, Any]:
         """Return the residual, dual objective and gap, the equivalent C, and the distance of the hulls.
 
         The equivalent C gives a C-SVM with the same solution.
@@ -208,7 +205,7 @@ class NuSVC(LibsvmSolver, BinarySolver):
         )
 
 
-def smallest_sum(values: npt.NDArray[np.float64], amount: float) -> float:
+def smallest_sum(values: Floats, amount: float) -> float:
     """Return the smallest Σ a_i values_i over 0 ≤ a_i ≤ 1, Σ a_i = amount.
 
     >>> import numpy as np
@@ -233,7 +230,7 @@ AT_ORIGIN = (
 )
 
 
-class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
+class OneClassSVM(LibsvmSolver, BinarySolver):
     r"""One-class SVM: the region of one class; a decision below zero is outside.
 
     Without labels it learns all rows. With two classes it learns the members of ``classes_[1]``, the positives, and
@@ -281,10 +278,14 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
     """
 
     name = "one_class_svm"
-    gram_copies = 1.0
-    fit_products = 6.0
-    sets_threshold = True
     summary = "One-class support vector machine: learns the region of the positives alone."
+    declared = LibsvmSolver.declared.but(
+        rows=True,
+        operator=True,
+        own_threshold=True,
+        search=Search({"nu": [0.01, 0.03, 0.1, 0.3, 0.5]}, order=("-nu",)),
+        effort=Effort(copies=1.0, products=6.0),
+    )
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")
 
     nu: float = real(
@@ -301,20 +302,11 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
     )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of nu that a search tries."""
-        return {"nu": [0.01, 0.03, 0.1, 0.3, 0.5]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−ν,): more outliers give smoother boundaries."""
-        return (-float(self.nu),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats | None) -> dict[str, Any]:
         """Run LIBSVM's algorithm on the positives and measure its solution, or minimise on an operator's products."""
         if y is None:
             self.classes_ = OUT_AND_IN
@@ -350,14 +342,7 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
         }
         return to_tolerance(report, self.tol)
 
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether rows of a matrix in a file are accepted: always."""
-        return True
-
-    def _solve(
-        self, own: npt.NDArray[np.float64] | GramRows, rows: npt.NDArray[np.int64], unit: float, limit: int
-    ) -> dict[str, Any]:
+    def _solve(self, own: Floats | GramRows, rows: Ints, unit: float, limit: int) -> dict[str, Any]:
         """Run LIBSVM's algorithm on the Gram matrix of some records."""
         # imported here: prediction does not need it
         from seqkern.solvers.svm.libsvm import minimise_by_rows
@@ -382,19 +367,17 @@ class OneClassSVM(OnProducts, LibsvmSolver, BinarySolver):
         self.support_ = rows[self.support_]
         return {"converged": found.converged, "iterations": found.iterations, "product": found.product}
 
-    def _fit_products(self, K: KernelOperator, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
+    def _fit_products(self, K: KernelOperator, rows: Ints) -> dict[str, Any]:
         """Train on products with the kernel matrix of some records."""
         own = K if len(rows) == len(K) else K.take(rows)
         ones, total = np.ones(len(rows)), self.nu * len(rows)
         width = total * float(np.mean(own.squares))
         loss = Hinge(ones, ones, margin=0.0, total=total, width=width if width > 0 else 1.0)
-        found, self.dual_coef_, report = self._learn(own, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
+        report = fit_loss(self, own, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
         self.support_ = rows[self.support_].astype(np.int64)
-        # the smoothed loss hardly bounds ρ where ν is near 1
-        self.intercept_ = best_bias(found.decisions - found.bias, ones, ones, margin=0.0, total=total)
-        return {**report, "objective": -found.dual, "n_learned": len(rows)}
+        return {**report, "n_learned": len(rows)}
 
-    def _length(self, own: npt.NDArray[np.float64] | GramRows, rows: npt.NDArray[np.int64], unit: float) -> float:
+    def _length(self, own: Floats | GramRows, rows: Ints, unit: float) -> float:
         """Return the length of the mean of the support vectors, in units of the typical length of a vector."""
         alpha = on_rows(self.support_, self.dual_coef_, int(rows[-1]) + 1)[rows]
         product = weighted_sums(own, np.searchsorted(rows, self.support_), self.dual_coef_)

@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
-from seqkern.solvers.contract import Solver
-from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
+from seqkern.core.types import Floats
+from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.subspace import root
-
-Floats = npt.NDArray[np.float64]
 
 MOST_STEPS = 500
 """Maximum number of Newton steps; a fit takes about ten."""
@@ -33,9 +30,6 @@ ROUNDING = 1e-13
 
 MANY, PART = 400, 4
 """Samples above which a fit starts from the solution for a part, and the inverse share of the part."""
-
-STEPS, CUBES = 12.0, 1.5
-"""Measured Newton steps of a fit, and its multiplications as a multiple of n³, for C=1 to 100."""
 
 NOT_POSITIVE = (
     "the matrix is not positive semi-definite, or C is too large for it; lower C, or repair the matrix (clip, flip, "
@@ -68,42 +62,22 @@ class SquaresFit:
         return max(0.0, self.gap) / max(abs(self.primal), np.finfo(np.float64).tiny)
 
 
-class FitsSquares(Solver):
-    """Mixin of SVMs whose losses, with some parameters, have a slope that is linear between kinks."""
-
-    @property
-    def squares(self) -> bool:
-        """Whether the loss has a slope that is linear between kinks."""
-        raise NotImplementedError
-
-    def gram_bytes(self, n: int) -> int:
-        """Return the bytes of the linear systems, at most the matrix's; else LIBSVM's."""
-        return 8 * n * n if self.squares else super().gram_bytes(n)
-
-    def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the predicted cost of a fit: linear systems, most of them over a part of the samples."""
-        if not self.squares or work.gives == "operator":
-            return super().fit_cost(work)
-        return FitCost(STEPS * work.product + dense_algebra(work.n, CUBES), 8 * work.n**2)
-
-    def _fit_squares(self, K: Floats, loss: Loss, tol: float, most: int, start: float = 0.0) -> dict[str, Any]:
-        """Minimise a loss; set `support_`, `dual_coef_` and `intercept_`, and return the report."""
-        found = minimise_squares(K, loss, most, start)
-        # errors that come from rounding the bias, as with a target that is the same for all samples
-        digits = 4 * EPSILON * abs(found.bias) * loss.curvature(np.full(len(K), found.bias)).max()
-        coefficients = np.where(np.abs(found.coefficients).max() > digits, found.coefficients, 0.0)
-        self.support_ = np.flatnonzero(coefficients).astype(np.int64)
-        fitted: Any = self
-        fitted.dual_coef_ = np.ascontiguousarray(coefficients[self.support_])
-        fitted.intercept_ = found.bias
-        report: dict[str, Any] = {} if found.solved else {"remark": NOT_POSITIVE}
-        return report | {
-            "converged": found.solved and found.share <= tol,
-            "iterations": found.steps,
-            "residual": found.residual,
-            "objective": found.gap - found.primal,
-            "gap": found.share,
-        }
+def fit_squares(
+    solver: KernelExpansion, K: Floats, loss: Loss, tol: float, most: int, start: float = 0.0
+) -> dict[str, Any]:
+    """Minimise a loss whose slope is linear between kinks; set a solver's fitted attributes, and return the report."""
+    found = minimise_squares(K, loss, most, start)
+    # errors that come from rounding the bias, as with a target that is the same for all samples
+    digits = 4 * EPSILON * abs(found.bias) * loss.curvature(np.full(len(K), found.bias)).max()
+    solver._keep(np.where(np.abs(found.coefficients).max() > digits, found.coefficients, 0.0), found.bias)
+    report: dict[str, Any] = {} if found.solved else {"remark": NOT_POSITIVE}
+    return report | {
+        "converged": found.solved and found.share <= tol,
+        "iterations": found.steps,
+        "residual": found.residual,
+        "objective": found.gap - found.primal,
+        "gap": found.share,
+    }
 
 
 def minimise_squares(K: Floats, loss: Loss, max_iter: int = MOST_STEPS, start: float = 0.0) -> SquaresFit:

@@ -1,26 +1,27 @@
 """The C-SVM, with soft or hard margin: LIBSVM's quadratic program, and its algorithm."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice
+from seqkern.core.types import Array, Floats
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import SEARCH_COST
 from seqkern.solvers.contract import BinarySolver
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import SquaredHinge
-from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost
+from seqkern.solvers.products.losses import Hinge, SquaredHinge
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, fit_loss
+from seqkern.solvers.shared import class_factors, class_weights, cost
 from seqkern.solvers.svm.libsvm import AT_BOUND, LibsvmSolver, on_rows, share_of, to_tolerance, violation
-from seqkern.solvers.svm.squares import FitsSquares
 
 if TYPE_CHECKING:
     from seqkern.solvers.capabilities import LeaveOneOut
 
 
-class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
+class CSVC(LibsvmSolver, BinarySolver):
     r"""Support vector machine (C-SVM) on a Gram matrix; infinite C gives a hard margin.
 
     Attributes
@@ -81,11 +82,15 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
     """
 
     name = "csvc"
-    gives_bounds = True
-    margin: ClassVar[float | None] = 1.0
-    fit_products = 20.0
-    fit_growth = 0.2
     summary = "Support vector machine: the widest margin between two classes, with a cost C for errors."
+    declared = LibsvmSolver.declared.but(
+        rows=True,
+        operator=True,
+        bounds=True,
+        margin=1.0,
+        search=SEARCH_COST,
+        effort=Effort(copies=0.0, products=20.0, growth=0.2),
+    )
 
     C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
     class_weight: dict | str | None = class_weights()
@@ -93,11 +98,6 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
         default="linear", doc="Whether C is the cost of the sum of the margin errors, or of their squares."
     )
     max_iter: int = changed(default=10_000_000, doc="Maximum number of iterations; by default LIBSVM's own limit.")
-
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether rows of a matrix in a file are accepted: only with a finite C."""
-        return bool(np.isfinite(self.C)) and not self.squares
 
     @property
     def squares(self) -> bool:
@@ -114,14 +114,13 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
             cls(slack="squared", class_weight="balanced", tol=1e-9),
         ]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run LIBSVM's algorithm and measure its solution; on an operator, minimise on products."""
         cost = self._costs(y)
         if self.squares:
-            return self._fit_squared(K, SquaredHinge(y, cost))
+            return self._fit_smooth(K, SquaredHinge(y, cost))
         if isinstance(K, KernelOperator):
-            self.dual_coef_, report = self._learn_hinge(K, y, cost, self.tol, min(self.max_iter, MOST_PRODUCTS))
-            return report
+            return fit_loss(self, K, Hinge(y, cost), self.tol, min(self.max_iter, MOST_PRODUCTS))
         if np.isinf(self.C):
             # imported here: it slows start-up, and prediction does not need it
             from seqkern.solvers.svm.hulls import not_separable
@@ -134,14 +133,14 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
         product = report.pop("product", None)
         return to_tolerance(report | self._optimality(K, y, cost, product), self.tol)
 
-    def _costs(self, y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _costs(self, y: Floats) -> Floats:
         """Return the cost C of each training row."""
         weights = class_factors(self.class_weight, self.classes_, y)
         return self.C * np.where(y > 0, weights[1], weights[0])
 
-    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> "LeaveOneOut | None":
+    def leave_one_out(self, K: Any, y: Array, *, limited: bool = True) -> "LeaveOneOut | None":
         """Return span, ξα estimate, and the bound by radius and margin."""
-        if not self.gives_bounds or not isinstance(K, np.ndarray):
+        if not self.traits.bounds or not isinstance(K, np.ndarray):
             return None
         # imported here: prediction does not need it
         from seqkern.solvers.svm.leave_one_out import leave_one_out
@@ -154,20 +153,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
             K, cost, decisions = K + np.diag(ridge), np.full(len(K), np.inf), decisions + signs * ridge * alpha
         return leave_one_out(K, alpha, signs, cost, decisions, limited=limited)
 
-    def _fit_squared(self, K: Any, loss: SquaredHinge) -> dict[str, Any]:
-        """Minimise the squared hinge loss on a matrix or on products."""
-        if isinstance(K, KernelOperator):
-            found, self.dual_coef_, report = self._learn(K, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
-            return {**report, "objective": -found.dual}
-        return self._fit_squares(K, loss, self.tol, self.max_iter)
-
-    def _by_pairs(
-        self,
-        K: npt.NDArray[np.float64] | GramRows,
-        y: npt.NDArray[np.float64],
-        cost: npt.NDArray[np.float64],
-        most: int,
-    ) -> dict[str, Any]:
+    def _by_pairs(self, K: Floats | GramRows, y: Floats, cost: Floats, most: int) -> dict[str, Any]:
         """Run LIBSVM's algorithm for at most `most` iterations; the first class comes first, as in LIBSVM."""
         # imported here: prediction does not need it
         from seqkern.solvers.svm.libsvm import minimise_by_rows
@@ -182,13 +168,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
         self.intercept_ = found.bias
         return {"converged": found.converged, "iterations": found.iterations, "product": -found.product}
 
-    def _centre(
-        self,
-        gradient: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64],
-        alpha: npt.NDArray[np.float64],
-        cost: npt.NDArray[np.float64],
-    ) -> None:
+    def _centre(self, gradient: Floats, y: Floats, alpha: Floats, cost: Floats) -> None:
         """Set b to the middle of its interval if every α is at a bound up to rounding.
 
         A single α kept from its bound by rounding would put b at an end of the interval: all samples in one class.
@@ -199,11 +179,7 @@ class CSVC(SearchesCost, FitsSquares, OnProducts, LibsvmSolver, BinarySolver):
             self.intercept_ = float(gradient[up].max() + gradient[low].min()) / 2
 
     def _optimality(
-        self,
-        K: npt.NDArray[np.float64] | GramRows,
-        y: npt.NDArray[np.float64],
-        cost: npt.NDArray[np.float64],
-        product: npt.NDArray[np.float64] | None = None,
+        self, K: Floats | GramRows, y: Floats, cost: Floats, product: Floats | None = None
     ) -> dict[str, Any]:
         """Return residual, dual objective and gap; set b where no support vector determines it."""
         coef = on_rows(self.support_, self.dual_coef_, len(y))

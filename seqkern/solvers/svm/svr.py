@@ -3,20 +3,21 @@
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, real
+from seqkern.core.types import Floats
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import Search
 from seqkern.solvers.contract import RealSolver
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import Huber, Insensitive, Loss, SquaredInsensitive
-from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
+from seqkern.solvers.products.losses import Huber, Insensitive, SquaredInsensitive
+from seqkern.solvers.products.on_products import MOST_PRODUCTS, fit_loss
 from seqkern.solvers.shared import cost
 from seqkern.solvers.svm.hulls import tube_found
 from seqkern.solvers.svm.libsvm import LibsvmSolver, libsvm_estimator, on_rows, share_of, to_tolerance, violation
-from seqkern.solvers.svm.squares import FitsSquares
 
 SMOOTH: dict[str, type[SquaredInsensitive | Huber]] = {"squared_insensitive": SquaredInsensitive, "huber": Huber}
 """Losses whose slope is linear between kinks."""
@@ -24,7 +25,7 @@ SMOOTH: dict[str, type[SquaredInsensitive | Huber]] = {"squared_insensitive": Sq
 SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
 
 
-class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
+class SVR(LibsvmSolver, RealSolver):
     r"""ε-SVR: support vector regression; errors up to ε cost nothing.
 
     Attributes
@@ -83,9 +84,15 @@ class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
     """
 
     name = "svr"
-    fit_products = 100.0
-    fit_growth = 0.3
     summary = "Support vector regression: a smooth function; errors up to epsilon cost nothing."
+    declared = LibsvmSolver.declared.but(
+        rows=True,
+        operator=True,
+        search=Search(
+            {"C": [0.1, 1.0, 10.0, 100.0], "epsilon": [0.01, 0.1, 0.3]}, {"C": (1e-4, 1e4)}, ("C", "-epsilon")
+        ),
+        effort=Effort(copies=0.0, products=100.0, growth=0.3),
+    )
 
     C: float = cost("C, the cost of an error beyond ε; infinite allows none.", infinite=True)
     epsilon: float = real(
@@ -101,20 +108,6 @@ class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
         default=1e-3,
         doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below this.",
     )
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C and epsilon that a search tries."""
-        return {"C": [0.1, 1.0, 10.0, 100.0], "epsilon": [0.01, 0.1, 0.3]}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest C that a search tries."""
-        return {"C": (1e-4, 1e4)}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C, −ε): smaller costs give smoother functions."""
-        return float(self.C), -float(self.epsilon)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -140,23 +133,14 @@ class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
         """Whether some errors are squared; with infinite C there are none."""
         return self.loss in SMOOTH and bool(np.isfinite(self.C))
 
-    def _fit_smooth(self, K: Any, loss: Loss, start: float) -> dict[str, Any]:
-        """Minimise a smooth loss on a matrix or on products."""
-        if isinstance(K, KernelOperator):
-            found, self.dual_coef_, report = self._learn(K, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
-            return {**report, "objective": -found.dual}
-        return self._fit_squares(K, loss, self.tol, self.max_iter, start)
-
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run LIBSVM's algorithm and measure its solution; on an operator, minimise on products."""
         if self.squares:
             smooth = SMOOTH[self.loss](y, float(self.C), float(self.epsilon))
             return self._fit_smooth(K, smooth, float(np.mean(y)))
         if isinstance(K, KernelOperator):
-            self._check_finite_cost(self.C)
-            tube, most = Insensitive(y, float(self.C), float(self.epsilon)), min(self.max_iter, MOST_PRODUCTS)
-            found, self.dual_coef_, told = self._learn(K, tube, self.tol, most)
-            return {**told, "objective": -found.dual}
+            tube = Insensitive(y, float(self.C), float(self.epsilon))
+            return fit_loss(self, K, tube, self.tol, min(self.max_iter, MOST_PRODUCTS))
         if np.isinf(self.C):
             report = self._if_solvable(lambda limit: self._by_pairs(K, y, limit), len(y), lambda: self._no_tube(K, y))
         else:
@@ -176,12 +160,7 @@ class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
         report = to_tolerance(report, self.tol)
         return report if report["converged"] else {"remark": SLOW, **report}
 
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether rows of a matrix in a file are accepted: with a finite C, unless errors are squared."""
-        return bool(np.isfinite(self.C)) and not self.squares
-
-    def _by_pairs(self, K: npt.NDArray[np.float64] | GramRows, y: npt.NDArray[np.float64], most: int) -> dict[str, Any]:
+    def _by_pairs(self, K: Floats | GramRows, y: Floats, most: int) -> dict[str, Any]:
         """Run LIBSVM's algorithm for at most `most` iterations; the variables are α, then α*."""
         # imported here: prediction does not need it
         from seqkern.solvers.svm.libsvm import minimise_by_rows
@@ -202,7 +181,7 @@ class SVR(FitsSquares, OnProducts, LibsvmSolver, RealSolver):
         self._keep(found.alpha[:n] - found.alpha[n:], -found.bias)
         return {"converged": found.converged, "iterations": found.iterations, "product": found.product}
 
-    def _no_tube(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str | None:
+    def _no_tube(self, K: Floats, y: Floats) -> str | None:
         """Return cause and remedy if no function stays within ε; None if one does."""
         if tube_found(K, y, max(self.epsilon, self.tol)):
             return None
@@ -246,9 +225,11 @@ class NuSVR(LibsvmSolver, RealSolver):
     """
 
     name = "nusvr"
-    fit_products = 150.0
-    fit_growth = 0.3
     summary = "Support vector regression in which nu bounds the share of errors that count."
+    declared = LibsvmSolver.declared.but(
+        search=Search({"C": [0.1, 1.0, 10.0, 100.0], "nu": [0.2, 0.5, 0.8]}, {"C": (1e-4, 1e4)}, ("C", "nu")),
+        effort=Effort(copies=0.0, products=150.0, growth=0.3),
+    )
 
     C: float = cost("C, the cost of an error beyond ε.")
     nu: float = real(
@@ -266,25 +247,11 @@ class NuSVR(LibsvmSolver, RealSolver):
     )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C and nu that a search tries."""
-        return {"C": [0.1, 1.0, 10.0, 100.0], "nu": [0.2, 0.5, 0.8]}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest C that a search tries."""
-        return {"C": (1e-4, 1e4)}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C, ν): smaller costs give smoother functions; fewer support vectors first."""
-        return float(self.C), float(self.nu)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=10.0, nu=0.2, tol=1e-5)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Run LIBSVM and measure its solution."""
         run = self._run(libsvm_estimator("NuSVR", C=self.C, nu=self.nu), K, y)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
@@ -312,7 +279,7 @@ class NuSVR(LibsvmSolver, RealSolver):
         return to_tolerance(report, self.tol)
 
 
-def tube_violation(rest: npt.NDArray[np.float64], beta: npt.NDArray[np.float64], cost: float, epsilon: float) -> float:
+def tube_violation(rest: Floats, beta: Floats, cost: float, epsilon: float) -> float:
     """Return the violation of the optimality conditions of a regression with a tube of half width ε.
 
     `rest` is y − Kβ; the result is in units of y.
@@ -327,7 +294,7 @@ def tube_violation(rest: npt.NDArray[np.float64], beta: npt.NDArray[np.float64],
     return violation(up, low)
 
 
-def middle(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
+def middle(up: Floats, low: Floats) -> float:
     """Return the middle of max(up) and min(low), or the only one of them; 0 if both are empty."""
     ends = [part for part in (up.max(initial=-np.inf), low.min(initial=np.inf)) if np.isfinite(part)]
     return float(np.mean(ends)) if ends else 0.0

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.parameters import choice, integer, real
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors.filters import constant_columns, largest_against_rest, second_classes
 from seqkern.solvers.selection.selectors.selector import Selector
@@ -23,7 +23,7 @@ MOST_STEPS = 200_000
 """Maximum LIBSVM iterations: with fewer features than samples and a large C it may be very slow."""
 
 
-def standardised(X: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def standardised(X: Floats) -> tuple[Floats, Bools]:
     """Return features with mean 0 and variance 1 (divisor n), and a mask of the columns that are not constant.
 
     Constant columns are 0.
@@ -33,9 +33,7 @@ def standardised(X: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], n
     return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0), usable
 
 
-def dual_weights(
-    K: npt.NDArray[np.float64], second: npt.NDArray[np.bool_], C: float = NO_BOUND, tol: float = 1e-4
-) -> npt.NDArray[np.float64]:
+def dual_weights(K: Floats, second: Bools, C: float = NO_BOUND, tol: float = 1e-4) -> Floats:
     """Return the dual weights α_i y_i of the C-SVM on a Gram matrix; `second` marks the class with y = 1."""
     from sklearn.svm import SVC  # imported here: it slows start-up, and most selectors need no SVM
 
@@ -46,16 +44,12 @@ def dual_weights(
     return alpha
 
 
-def linear_weights(
-    X: npt.NDArray[np.float64], second: npt.NDArray[np.bool_], C: float, tol: float = 1e-4
-) -> npt.NDArray[np.float64]:
+def linear_weights(X: Floats, second: Bools, C: float, tol: float = 1e-4) -> Floats:
     """Return the weight vector w of the linear C-SVM; `second` marks the class with y = 1."""
     return dual_weights(X @ X.T, second, C, tol) @ X
 
 
-def enclosing_ball(
-    K: npt.NDArray[np.float64], tol: float = 1e-6, max_iter: int = 100_000
-) -> tuple[npt.NDArray[np.float64], float]:
+def enclosing_ball(K: Floats, tol: float = 1e-6, max_iter: int = 100_000) -> tuple[Floats, float]:
     """Return the smallest ball around points in feature space: (β of the centre, squared radius).
 
     The centre is Σ_i β_i φ(x_i). Its dual, max_β Σ_i β_i K_ii − βᵀKβ over β ≥ 0, Σβ = 1, is solved by moving pairs of
@@ -120,11 +114,11 @@ class OneNormSelector(Selector):
         """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, C=0.1)]
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scores |w| or, for unselected features, how close they are to being selected."""
         X, usable = standardised(X)
 
-        def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        def score(second: Bools) -> Floats:
             found = solve_one_norm(X, np.where(second, 1.0, -1.0), self.C)
             return np.where(found.weights != 0, np.abs(found.weights), np.minimum(found.nearness - 1.0, 0.0))
 
@@ -186,7 +180,7 @@ class ZeroNormSelector(Selector):
         """Return the predicted CPU seconds of a fit: linear programs on all rows."""
         return super().fit_seconds(n, d) + 2e-8 * n**3
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scores ln z."""
         X, usable = standardised(X)
         logs, seconds = np.zeros(X.shape[1]), second_classes(y, self.classes_)
@@ -217,7 +211,7 @@ LEAST = -30.0
 # Every weight has a Gaussian prior with its own precision λ_j. The precisions maximise the evidence; those of
 # irrelevant features grow without limit, and these features are removed.
 
-Vector: TypeAlias = npt.NDArray[np.float64]
+Vector: TypeAlias = Floats
 
 FLAT = 1e-6
 """Shape and rate of the nearly flat prior of all precisions; also the precision of the bias of logistic regression."""
@@ -285,7 +279,7 @@ class ARDSelector(Selector):
         rounds = (100 if d > n else 10) * (5 if self.likelihood == "logistic" else 1)
         return 2e-9 * rounds * n * d * min(n, d)
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scores |w|."""
         X, usable = standardised(X)
         columns = np.flatnonzero(usable)
@@ -295,7 +289,7 @@ class ARDSelector(Selector):
             scores[columns[kept]] = np.maximum(scores[columns[kept]], np.abs(weights))
         return scores
 
-    def _problems(self, y: npt.NDArray[Any]) -> Iterator[tuple[Vector, "type[_Gaussian] | type[_Logistic]"]]:
+    def _problems(self, y: Array) -> Iterator[tuple[Vector, "type[_Gaussian] | type[_Logistic]"]]:
         """Yield (targets, model) of each problem."""
         if self.kind_ == "real":
             deviation = y.std()
@@ -308,9 +302,7 @@ class ARDSelector(Selector):
             else:
                 yield np.where(y == c, 1.0, 0.0), _Logistic
 
-    def _relevant(
-        self, X: npt.NDArray[np.float64], targets: Vector, model: "type[_Gaussian] | type[_Logistic]"
-    ) -> tuple[npt.NDArray[np.int64], Vector]:
+    def _relevant(self, X: Floats, targets: Vector, model: "type[_Gaussian] | type[_Logistic]") -> tuple[Ints, Vector]:
         """Return the remaining columns and their weights."""
         kept = np.arange(X.shape[1])
         precisions, weights = np.ones(len(kept)), np.zeros(len(kept))
@@ -340,7 +332,7 @@ class _Gaussian:
         self.targets = targets
         self.beta = 1.0 / float(np.var(targets) + np.finfo(np.float64).eps)
 
-    def weights(self, X: npt.NDArray[np.float64], precisions: Vector, start: Vector) -> tuple[Vector, Vector]:
+    def weights(self, X: Floats, precisions: Vector, start: Vector) -> tuple[Vector, Vector]:
         """Return the posterior mean of the weights, and γ."""
         solve, gamma = _inverse(X, np.full(len(X), self.beta), precisions)
         return solve(self.beta * (self.targets @ X)), gamma
@@ -357,7 +349,7 @@ class _Logistic:
     def __init__(self, targets: Vector) -> None:
         self.targets, self.bias = targets, 0.0
 
-    def weights(self, X: npt.NDArray[np.float64], precisions: Vector, start: Vector) -> tuple[Vector, Vector]:
+    def weights(self, X: Floats, precisions: Vector, start: Vector) -> tuple[Vector, Vector]:
         """Return the maximum of the posterior, and γ by Laplace's approximation."""
         X = np.column_stack([X, np.ones(len(X))])
         precisions, w = np.append(precisions, FLAT), np.append(start, self.bias)
@@ -380,7 +372,7 @@ class _Logistic:
     def learn(self, fitted: Vector, gamma: Vector) -> None:
         """Do nothing, as there is no noise to learn."""
 
-    def _value(self, X: npt.NDArray[np.float64], precisions: Vector, w: Vector) -> float:
+    def _value(self, X: Floats, precisions: Vector, w: Vector) -> float:
         """Return the log posterior, up to a constant."""
         f = X @ w
         return float(self.targets @ f - np.logaddexp(0, f).sum() - precisions @ (w * w) / 2)
@@ -392,7 +384,7 @@ def _sigmoid(f: Vector) -> Vector:
 
 
 def _inverse(
-    X: npt.NDArray[np.float64], noise: Vector, precisions: Vector, *, determined: bool = True
+    X: Floats, noise: Vector, precisions: Vector, *, determined: bool = True
 ) -> tuple[Callable[[Vector], Vector], Vector]:
     """Return the map v ↦ H⁻¹v and γ_j = 1 − λ_j (H⁻¹)_jj, where H = XᵀWX + Λ.
 
@@ -471,13 +463,13 @@ class R2W2Selector(Selector):
         """Return the predicted CPU seconds of a fit: many SVMs on all rows."""
         return super().fit_seconds(n, d) + 1.5e-8 * n**3
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scales σ as scores."""
         X, usable = standardised(X)
         seconds = second_classes(y, self.classes_)
         return np.where(usable, self._descend(X, seconds), -np.inf)
 
-    def _descend(self, X: npt.NDArray[np.float64], seconds: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.float64]:
+    def _descend(self, X: Floats, seconds: Sequence[Bools]) -> Floats:
         """Return the final scales σ of the features, ‖σ‖² = d."""
         sigma, step = np.ones(X.shape[1]), 1.0
         bound, gradient = radius_margin(X, seconds, sigma, self.C)
@@ -504,9 +496,7 @@ class R2W2Selector(Selector):
         return sigma
 
 
-def radius_margin(
-    X: npt.NDArray[np.float64], seconds: Sequence[npt.NDArray[np.bool_]], sigma: npt.NDArray[np.float64], C: float
-) -> tuple[float, npt.NDArray[np.float64]]:
+def radius_margin(X: Floats, seconds: Sequence[Bools], sigma: Floats, C: float) -> tuple[float, Floats]:
     """Return Σ ln R²W² over the classifiers, and its gradient with respect to `sigma`.
 
     `X` is standardised, each mask of `seconds` marks the class with y = 1, and d/C is added to the diagonal.

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, integer, real
+from seqkern.core.types import Array, Bools, Floats
 from seqkern.solvers.selection.selectors.filters import second_classes
 from seqkern.solvers.selection.selectors.selector import Selector
 from seqkern.solvers.selection.selectors.sparse_models import linear_weights, standardised
@@ -30,7 +31,7 @@ class LeastSquaresSearch(Selector):
 
     ridge: float = real(default=1.0, low=0, open_low=True, doc="λ, the penalty on squared weights.")
 
-    def _targets(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _targets(self, y: Array) -> Floats:
         """Return the labels as numeric columns, float64 (n, c)."""
         if self.kind_ == "real":
             scale = y.std()
@@ -83,7 +84,7 @@ class ForwardSelector(LeastSquaresSearch):
         """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, ridge=0.1)]
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scores d, d − 1, … of the features in the order found, and scores below 1 for the others.
 
         The scores of the others decrease with their error.
@@ -159,7 +160,7 @@ class BackwardSelector(LeastSquaresSearch):
         """Return the predicted CPU seconds of a fit: products of all pairs of features."""
         return super().fit_seconds(n, d) + 4e-8 * n * d**2
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the number of features removed before each feature, as its score."""
         X, usable = standardised(X)
         targets, n = self._targets(y), len(X)
@@ -183,19 +184,14 @@ def going(left: int, step: float) -> int:
     return max(1, int(step * left))
 
 
-def start_inverse(n: int, ridge: float) -> npt.NDArray[np.float64]:
+def start_inverse(n: int, ridge: float) -> Floats:
     """Return the inverse (1 1ᵀ + λI)⁻¹ for the constant feature alone."""
     return (np.eye(n) - 1.0 / (ridge + n)) / ridge
 
 
 def candidate_errors(
-    G: npt.NDArray[np.floating[Any]],
-    targets: npt.NDArray[np.float64],
-    X: npt.NDArray[np.float64],
-    U: npt.NDArray[np.float64],
-    curvature: npt.NDArray[np.float64],
-    sign: float,
-) -> npt.NDArray[np.float64]:
+    G: npt.NDArray[np.floating[Any]], targets: Floats, X: Floats, U: Floats, curvature: Floats, sign: float
+) -> Floats:
     """Return the error Σ_i ‖A_i / G_ii‖² after adding (`sign` 1) or removing (−1) each candidate.
 
     `G` belongs to the current features, `X` (n, d) are the candidates, `U` is G X, and `curvature` is 1 + sign · xᵀ G
@@ -214,7 +210,6 @@ def candidate_errors(
 #
 # The error is that of `ForwardSelector` (wrappers.py): regularised least squares with a constant feature for the bias.
 
-Floats = npt.NDArray[np.float64]
 Subset = tuple[int, ...]
 
 
@@ -283,7 +278,7 @@ class BeamSelector(LeastSquaresSearch):
         """Return the predicted CPU seconds of a fit: forward search for each subset of the beam."""
         return self.width * super().fit_seconds(n, d)
 
-    def _fit(self, X: Floats, y: npt.NDArray[Any]) -> Floats:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scores d, d − 1, … of the best subset, and scores below 1 for the other features.
 
         The scores of the other features decrease with their error.
@@ -304,7 +299,7 @@ class BeamSelector(LeastSquaresSearch):
         return scores
 
     @staticmethod
-    def _next(branch: _Branch, X: Floats, targets: Floats, usable: npt.NDArray[np.bool_]) -> Floats:
+    def _next(branch: _Branch, X: Floats, targets: Floats, usable: Bools) -> Floats:
         """Return the error of the subset with each feature added, inf for its own and for unusable features."""
         curvature = 1.0 + np.einsum("ij,ij->j", X, branch.U)
         free = usable.copy()
@@ -383,7 +378,7 @@ class GeneticSelector(LeastSquaresSearch):
         size = min(n - 1, 20) if self.n_features is None else int(self.n_features)
         return self.population * self.generations * (1e-4 + 4e-9 * n * size**2) + 20e-9 * n * d
 
-    def _fit(self, X: Floats, y: npt.NDArray[Any]) -> Floats:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return 1 plus the error without each of the best subset's features, −inf for all others."""
         X, usable = standardised(X)
         targets, scores = self._targets(y), np.full(X.shape[1], -np.inf)
@@ -508,7 +503,7 @@ class RecursiveEliminationSelector(Selector):
         """Return the predicted CPU seconds of a fit: many SVMs on all rows."""
         return super().fit_seconds(n, d) + 5e-6 * n**2
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the number of features removed before each feature, as its score."""
         X, usable = standardised(X)
         scores, seconds = np.full(X.shape[1], -np.inf), second_classes(y, self.classes_)
