@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.cli.common import log_counts, naming_file
+from seqkern.cli.requests_studies import AuditRequest
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.tsv import check_columns, read_cells
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from seqkern.report.audit_run import Audit
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: AuditRequest) -> None:
     """Run ``seqkern audit``."""
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write, check_writable
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     print(found.verdict)
 
 
-def _audit(args: argparse.Namespace, parts: Parts, scores: bool) -> Audit:
+def _audit(args: AuditRequest, parts: Parts, scores: bool) -> Audit:
     """Return the audit of two parts with the options given."""
     # imported here to keep --help fast
     from seqkern.report.audit_run import audit
@@ -65,7 +65,7 @@ def _audit(args: argparse.Namespace, parts: Parts, scores: bool) -> Audit:
     )
 
 
-def _read(args: argparse.Namespace) -> tuple[Parts, str]:
+def _read(args: AuditRequest) -> tuple[Parts, str]:
     """Return the parts and the title of the page."""
     given = read_parts(
         args.files,
@@ -79,7 +79,7 @@ def _read(args: argparse.Namespace) -> tuple[Parts, str]:
     return given.parts, given.title
 
 
-def _check_folds(args: argparse.Namespace) -> None:
+def _check_folds(args: AuditRequest) -> None:
     """Raise an error for options that do not work with the folds of a data set."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
@@ -88,7 +88,7 @@ def _check_folds(args: argparse.Namespace) -> None:
         raise ParameterError(f"{len(args.files)} files with --folds", remedy="give the folder of one data set")
 
 
-def _audit_folds(args: argparse.Namespace, output: Path) -> None:
+def _audit_folds(args: AuditRequest, output: Path) -> None:
     """Audit the splits of a data set, and write their tables."""
     # imported here to keep --help fast
     from seqkern.core.exclusive_files import exclusive_folder

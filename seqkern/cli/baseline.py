@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
+from seqkern.cli.requests_studies import BaselineRequest
 
-def run(args: argparse.Namespace) -> None:
+
+def run(args: BaselineRequest) -> None:
     """Run ``seqkern baseline``."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable

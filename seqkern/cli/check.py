@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqkern.cli.requests_studies import METHODS_VARIABLE
+from seqkern.cli.requests_studies import METHODS_VARIABLE, CheckRequest
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from seqkern.study.solver_entries import CheckedSolver
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: CheckRequest) -> None:
     """Check the labels of every training set against every solver."""
     if args.methods is None:
         methods = _study_methods(os.environ.get(METHODS_VARIABLE, "{}"), Path(args.dataset).name)
@@ -58,7 +57,7 @@ def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
     return {name: CheckedSolver.parse(method, name) for name, method in methods.items()}
 
 
-def _remarks(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> list[str]:
+def _remarks(args: CheckRequest, methods: dict[str, CheckedSolver]) -> list[str]:
     """Return remarks on an inner metric that ignores the groups of a data set."""
     # imported here to keep --help fast
     from seqkern.evaluation.folds import read_folds
@@ -78,7 +77,7 @@ def _remarks(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> lis
     return [f"inner metric {name!r} {WITH_GROUPS}" for name in bounds if grouped]
 
 
-def _check(args: argparse.Namespace, methods: dict[str, CheckedSolver]) -> int:
+def _check(args: CheckRequest, methods: dict[str, CheckedSolver]) -> int:
     """Check the training sets, and return their number."""
     # imported here to keep --help fast
     from seqkern.evaluation.folds import read_folds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from seqkern.cli.requests_data import CompareRequest
 from seqkern.core.errors import FileError, LabelError, ParameterError, unknown_name
@@ -87,7 +88,7 @@ def _found(dataset: DatasetResults, request: CompareRequest) -> tuple[Found, str
     if len(ranking.order) < 2:
         return {}, _too_few(ranking, dataset)
     control = _control(ranking.order, request.control)
-    keys = None if request.metric is None else [request.metric]
+    keys: list[Any] | None = None if request.metric is None else [request.metric]
     if request.task is not None:
         _check_known("task", request.task, list(dict.fromkeys(dataset.metrics["task"])))
     if dataset.several and request.task is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any, cast
+
+from seqkern.cli.requests_studies import DatasetModel
 
 if TYPE_CHECKING:
     from seqkern.methods.model import Model
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def train_on_dataset(
-    X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argparse.Namespace, *, explained: bool = True
+    X: SequenceSet, labels: Labels, notes: dict[str, Any], args: DatasetModel, *, explained: bool = True
 ) -> Model:
     """Return the model of the method named on the command line, trained on labelled sequences."""
     # imported here to keep --help fast

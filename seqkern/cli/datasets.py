@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from seqkern.study.dataset import Dataset
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: DatasetsRequest) -> int:
     """Write one data set, or print the list."""
     if args.list:
         return _list()
@@ -59,7 +58,7 @@ def _noun(dataset: Dataset) -> str:
     return "sequences" if dataset.kind == "sequences" else "samples"
 
 
-def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
+def _chosen(args: DatasetsRequest) -> tuple[str, DataEntry, str | None, int]:
     """Return the name, entry, folder of local copies, and seed from the arguments and the study."""
     # imported here to keep --help fast
     from seqkern.core.errors import ConfigError, unknown_name

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import naming_file
+from seqkern.cli.requests_studies import DiscoverRequest
 
 if TYPE_CHECKING:
     from seqkern.sequences.labels import Labels
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from seqkern.study.dataset import Dataset
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: DiscoverRequest) -> None:
     """Run ``seqkern discover``."""
     # imported here to keep --help fast
     from seqkern.cli.dataset_model import train_on_dataset, training_summary

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file
+from seqkern.cli.requests_studies import EffectsRequest
 
 if TYPE_CHECKING:
     from seqkern.evaluation.folds import Split
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from seqkern.study.dataset import Dataset
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: EffectsRequest) -> None:
     """Run ``seqkern effects``."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable, save_json
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     _tell(effects, scores)
 
 
-def _samples(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, Labels, list[Split]]:
+def _samples(dataset: Dataset, args: EffectsRequest) -> tuple[SequenceSet, Labels, list[Split]]:
     """Return the sequences, their labels, and the splits."""
     # imported here to keep --help fast
     from dataclasses import replace
@@ -82,7 +82,7 @@ def _samples(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, L
     return X, labels, list(folds.splits)
 
 
-def _check_some(effects: HeldOutEffects, args: argparse.Namespace) -> None:
+def _check_some(effects: HeldOutEffects, args: EffectsRequest) -> None:
     """Raise SequenceError if no variant lies on a held-out chromosome."""
     # imported here to keep --help fast
     from seqkern.core.errors import SequenceError
@@ -99,7 +99,7 @@ class _Training:
     """The models of the splits, as scorers of variants."""
 
     def __init__(
-        self, dataset: Dataset, X: SequenceSet, labels: Labels, splits: list[Split], args: argparse.Namespace
+        self, dataset: Dataset, X: SequenceSet, labels: Labels, splits: list[Split], args: EffectsRequest
     ) -> None:
         self.dataset, self.X, self.labels, self.splits, self.args = dataset, X, labels, splits, args
         self.records: dict[int, dict[str, Any]] = {}

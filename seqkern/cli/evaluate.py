@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import heapq
 import json
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.cv import fold_remarks, headline
-from seqkern.cli.requests_studies import INNER
+from seqkern.cli.requests_studies import INNER, EvaluateRequest
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import FileError, ParameterError
@@ -83,7 +82,7 @@ def assigned(seconds: Sequence[float], share: int, shares: int) -> list[int]:
 # A pooled choice takes two calls: the first writes the inner loops of each data set, the second chooses.
 
 
-def check_pooled(args: argparse.Namespace, search: Search, candidates: Sequence[Candidate]) -> None:
+def check_pooled(args: EvaluateRequest, search: Search, candidates: Sequence[Candidate]) -> None:
     """Raise ParameterError for a pooled choice if there is nothing to choose, or the kernel is auto."""
     if search.budget is not None and (args.inner_only or args.pooled or args.inner_clusters is not None):
         raise ParameterError(
@@ -150,7 +149,7 @@ class InnerLoops:
         return choices
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: EvaluateRequest) -> None:
     """Run ``seqkern evaluate``."""
     # imported here to keep --help fast
     from seqkern.cli.cv import OuterSplits
@@ -180,7 +179,7 @@ def run(args: argparse.Namespace) -> None:
         _print_scores(finished, splits)
 
 
-def _check_division(args: argparse.Namespace) -> None:
+def _check_division(args: EvaluateRequest) -> None:
     """Raise ParameterError for conflicting options of the division into shares."""
     if (args.solver is None) == (args.methods is None):
         raise ParameterError("give one solver", remedy="give --solver, or with --share several as --methods")
@@ -193,7 +192,7 @@ def _check_division(args: argparse.Namespace) -> None:
         )
 
 
-def _check_postprocessing(args: argparse.Namespace) -> None:
+def _check_postprocessing(args: EvaluateRequest) -> None:
     """Raise ParameterError if calibration or a threshold is combined with layers."""
     # imported here to keep --help fast
     from seqkern.evaluation.held_out import check_postprocessing
@@ -201,7 +200,7 @@ def _check_postprocessing(args: argparse.Namespace) -> None:
     check_postprocessing(args.calibration, args.threshold, args.layers)
 
 
-def _evaluations(args: argparse.Namespace, splits: OuterSplits) -> dict[str, Evaluation]:
+def _evaluations(args: EvaluateRequest, splits: OuterSplits) -> dict[str, Evaluation]:
     """Return the evaluation of each solver by name; the name of ``--solver`` is empty."""
     # imported here to keep --help fast
     from seqkern.kernels.kernel_specs import check_kind
@@ -227,7 +226,7 @@ def _evaluations(args: argparse.Namespace, splits: OuterSplits) -> dict[str, Eva
     return found
 
 
-def _share(args: argparse.Namespace, evaluations: dict[str, Evaluation], splits: OuterSplits) -> list[tuple[str, int]]:
+def _share(args: EvaluateRequest, evaluations: dict[str, Evaluation], splits: OuterSplits) -> list[tuple[str, int]]:
     """Return the solver and the index of the split for each fold of this share, split by split."""
     folds = [(name, place) for place in range(len(splits.work)) for name in evaluations]
     if args.plan is None:
@@ -267,7 +266,7 @@ class Evaluation:
 
     def __init__(
         self,
-        args: argparse.Namespace,
+        args: EvaluateRequest,
         splits: OuterSplits,
         kernel: AnyKernel,
         solver: SolverEntry,

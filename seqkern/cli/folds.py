@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import log_folds, naming_file
+from seqkern.cli.requests_studies import FoldsRequest
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
 
@@ -27,7 +27,7 @@ LEAKAGE: dict[str, Any] = {
 RESERVED = ("leakage", "composition", "similar")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: FoldsRequest) -> None:
     """Make and check the folds of every task, then write all files."""
     # imported here to keep --help fast
     from seqkern.core.exclusive_files import exclusive_folder
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"seqkern: {text}", file=sys.stderr)
 
 
-def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _settings(args: FoldsRequest, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return fold options and leakage settings: from the study, then the JSON, then single arguments."""
     options: dict[str, Any] = {}
     leakage, seed = dict(LEAKAGE), 1

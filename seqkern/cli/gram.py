@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import as_sources, log_counts, naming_file, read_tracks
+from seqkern.cli.requests_studies import GramRequest
 from seqkern.cli.several_sequences import given_files, read_given, read_views
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from seqkern.study.kernel_entries import KernelEntry
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: GramRequest) -> None:
     """Run the verb."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
@@ -100,7 +100,7 @@ def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
     return found
 
 
-def _kernel(args: argparse.Namespace) -> Kernel:
+def _kernel(args: GramRequest) -> Kernel:
     """Return the kernel named by the arguments, with a note if its transforms and repair are left out."""
     # imported here to keep --help fast
     from seqkern.study.kernel_entries import KernelEntry
@@ -115,7 +115,7 @@ def _kernel(args: argparse.Namespace) -> Kernel:
     return entry.kernel
 
 
-def _configured(args: argparse.Namespace) -> KernelEntry:
+def _configured(args: GramRequest) -> KernelEntry:
     """Return the KernelEntry in the study's configuration."""
     # imported here to keep --help fast
     from seqkern.core.errors import ConfigError, unknown_name
@@ -139,7 +139,7 @@ def _configured(args: argparse.Namespace) -> KernelEntry:
     return entry
 
 
-def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet | None, str]:
+def _data(args: GramRequest, kernel: Kernel) -> tuple[Data, SequenceSet | None, str]:
     """Return rows, columns (or None) and the name of the source for messages."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
@@ -208,7 +208,7 @@ def _data(args: argparse.Namespace, kernel: Kernel) -> tuple[Data, SequenceSet |
     return rows, None if columns is None else with_views(with_letters(columns)), source
 
 
-def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> SequenceSet:
+def _windows(args: GramRequest, alphabet: str | Alphabet | None) -> SequenceSet:
     """Return the windows around sites of the FASTA files."""
     # imported here to keep --help fast
     from seqkern.sequences.fasta import read_records

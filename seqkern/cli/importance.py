@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import naming_file
+from seqkern.cli.requests_studies import ImportanceRequest
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from seqkern.study.dataset import Dataset
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: ImportanceRequest) -> None:
     """Run ``seqkern importance``."""
     # imported here to keep --help fast
     from seqkern.cli.dataset_model import train_on_dataset, training_summary
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     print(out_dir / "importance.svg")
 
 
-def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, Labels, str | None]:
+def _training_part(dataset: Dataset, args: ImportanceRequest) -> tuple[SequenceSet, Labels, str | None]:
     """Return the training windows, their labels, and the split of that training set or None."""
     # imported here to keep --help fast
     from seqkern.evaluation.folds import read_folds

@@ -14,7 +14,7 @@ import numpy as np
 from seqkern.cli.common import OF_TABLE, as_sources, naming_file, read_tracks
 from seqkern.cli.output_parts import refuse_part
 from seqkern.cli.requests import POLICIES, ModelReading
-from seqkern.cli.requests_models import NewSamples
+from seqkern.cli.requests_models import MotifsRequest, NewSamples
 from seqkern.cli.several_sequences import read_several, read_views, sequence_files
 from seqkern.cli.wrong_files import LONG, TIMES
 from seqkern.core.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
@@ -98,7 +98,7 @@ class RepeatedIds:
             self._seen = None
 
 
-def load_given(request: NewSamples) -> Model | ResidueModel:
+def load_given(request: NewSamples | MotifsRequest) -> Model | ResidueModel:
     """Return the given model; report swapped model and sequences, or missing sequences."""
     try:
         return load_model(request.model)

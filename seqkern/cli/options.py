@@ -29,6 +29,10 @@ NUMBERS: dict[type[Parameter], Callable[[str], Any]] = {Integer: check_int, Real
 """Functions that read numbers."""
 
 
+IfGiven = Any
+"""The type of the value of an option that is None unless given, and is read only where it is."""
+
+
 class Place(NamedTuple):
     """The place of a declared parameter on the command line."""
 

@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from seqkern.cli.options import Request
 from seqkern.cli.output import is_packed, output_writer
-from seqkern.cli.requests_models import Parts
+from seqkern.cli.requests_models import Parts, PredictRequest
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
 from seqkern.core.errors import ParameterError
 from seqkern.core.exclusive_files import exclusive_folder
@@ -30,7 +31,7 @@ OTHER_FILES = ("track", "view", "profiles", "search_profiles", "sites", "states"
 """Options that name files in their own syntax; with one of them a prediction cannot be resumed."""
 
 
-def identity_of_prediction(request: Parts) -> Callable[[], str] | None:
+def identity_of_prediction(request: PredictRequest) -> Callable[[], str] | None:
     """Return a function that identifies a prediction by its options and file contents; None if it cannot be resumed.
 
     >>> from seqkern.cli.requests_models import PredictRequest
@@ -61,7 +62,7 @@ def identity_of_prediction(request: Parts) -> Callable[[], str] | None:
 
 
 @contextlib.contextmanager
-def prediction_writer(request: Parts) -> Iterator[PartFile]:
+def prediction_writer(request: PredictRequest) -> Iterator[PartFile]:
     """Open the output of a prediction; a killed run is resumed, except for compressed files and parts.
 
     The caller skips the first `complete` blocks of the PartFile, and ends each other block.
@@ -140,7 +141,7 @@ def _content(value: Any) -> Any:
     return value
 
 
-def refuse_part(request: Parts, what: str, remedy: str) -> None:
+def refuse_part(request: Request, what: str, remedy: str) -> None:
     """Raise ParameterError if a part is wanted of `what`, which cannot be divided."""
     if getattr(request, "part", None) is not None:
         raise ParameterError(f"--part does not divide {what}", remedy=remedy)

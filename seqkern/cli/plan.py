@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from seqkern.cli.requests_studies import PlanRequest
 
 if TYPE_CHECKING:
     from seqkern.study.plan import DatasetPlan
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 LONGEST_PATH = 1024
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: PlanRequest) -> None:
     """Run ``seqkern plan``."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
+from seqkern.cli.requests_studies import ReportRequest
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: ReportRequest) -> None:
     """Run ``seqkern report``."""
     # imported here to keep --help fast
     import json

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from seqkern.cli.options import Request, excludes, only_with, option
+from seqkern.cli.options import IfGiven, Request, excludes, only_with, option
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import anything, choice, flag, integer, real, text
 
@@ -128,7 +128,7 @@ class Windows(Request, group=WINDOWS):
 class GivenSites(Request, group="windows around known sites"):
     """A verb that applies a model of windows."""
 
-    sites: str | None = option(
+    sites: IfGiven = option(
         "apply the model to windows around these sites: TSV with the columns record, position "
         "and strand; or header, as for seqkern train",
         metavar="WHERE",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.options import Request, argument, excludes, only_with, option
+from seqkern.cli.options import IfGiven, Request, argument, excludes, only_with, option
 from seqkern.cli.requests import (
     GivenSites,
     ModelReading,
@@ -65,7 +65,7 @@ class NewSamples(GivenSites, ModelRegions, ModelReading, Tracks, SpreadsheetSafe
     """A verb that applies a model to new samples."""
 
     model: str
-    fasta: Any
+    fasta: IfGiven
 
 
 def _part(given: str) -> Part:
@@ -77,6 +77,8 @@ def _part(given: str) -> Part:
 
 class Parts(Request, group=PARTS):
     """A verb whose output several jobs can make."""
+
+    output: IfGiven
 
     part: Part | None = option("compute part I of N, such as 3/7", anything(default=None), metavar="I/N", read=_part)
     gather: bool = option("join the parts, and remove them", flag(default=False))
@@ -93,7 +95,7 @@ def _threshold(given: str) -> float:
 class Scan(Request, group=SCAN):
     """A verb that classifies every candidate site."""
 
-    scan: str | None = option("bases of the candidates, such as AG", metavar="LETTERS")
+    scan: IfGiven = option("bases of the candidates, such as AG", metavar="LETTERS")
     format: str | None = option(
         "default: by the ending of the output file, .bed, .bw or .bedgraph; else tsv",
         choice(default=None, choices=("bed", "bedgraph", "bigwig", "tsv")),
@@ -102,7 +104,7 @@ class Scan(Request, group=SCAN):
         "positions before and after a candidate's first letter (default: as in training)", metavar="-L:+R"
     )
     strand: str | None = option("default: both", choice(default=None, choices=("both", "+", "-")))
-    threshold: float | str | None = option(
+    threshold: IfGiven = option(
         "write only decisions above X; model: above the model's own threshold (default: write all)",
         real(default=None, infinite=True, words=("model",)),
         metavar="X",
@@ -127,7 +129,7 @@ class TrueStates(Request, group=STATES):
     """A verb that predicts the states of residues."""
 
     chain: str | None = option("draw only this chain, as with --track", metavar="ID")
-    states: str | None = option(
+    states: IfGiven = option(
         "true states, in a format of seqkern train --states: shown beside the predicted ones, and scored on "
         "standard "
         "error; eight states are reduced as in training, H, E and C are kept. If the file of sequences also holds the "
@@ -143,7 +145,7 @@ class PredictRequest(NewSamples, Scan, TrueStates, Parts):
         "model file of seqkern train or LS-GKM; FILE:NAME: one of a file of several; such a file or a folder: "
         "all of them, with the model's name after that of each column"
     )
-    fasta: str | None = argument(
+    fasta: IfGiven = argument(
         "FASTA of new sequences, - for standard input; BED with --genome; or a feature table, as in training", nargs="?"
     )
     output: str | None = option("output file; -: standard output (the default)", short="-o", metavar="FILE")
@@ -175,7 +177,7 @@ class Contributions(
 ):
     """A verb that writes contributions along the genome."""
 
-    contributions: str | None = option(
+    contributions: IfGiven = option(
         "also write the contribution of each base along the genome: .bw or .bedgraph; the mean where windows overlap",
         metavar="FILE",
     )
@@ -185,7 +187,7 @@ class ExplainRequest(NewSamples, Contributions, Overwrite):
     """Contributions of residues and k-mers to decisions."""
 
     model: str = argument("model file of seqkern train or LS-GKM")
-    fasta: str | None = argument("FASTA of new sequences, - for standard input; or BED with --genome", nargs="?")
+    fasta: IfGiven = argument("FASTA of new sequences, - for standard input; or BED with --genome", nargs="?")
     output: str = option(
         "output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures",
         text(),
@@ -206,7 +208,7 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
     """The motifs that a model has learned."""
 
     model: str = argument("model file of seqkern train or LS-GKM")
-    fasta: str | None = argument(
+    fasta: IfGiven = argument(
         "FASTA of sequences in which to find motifs, such as the peaks; - for standard input (default: the "
         f"model's support sequences, up to {MOST_SUPPORT}; else its k-mers)",
         nargs="?",
@@ -251,9 +253,7 @@ class SuggestRequest(NewSamples, Acquisition):
         "model file of seqkern train or LS-GKM, of two or more classes; with --acquisition, of gp_regression or "
         "gp_inducing"
     )
-    fasta: str | None = argument(
-        "FASTA of sequences without a label, - for standard input; or a feature table", nargs="?"
-    )
+    fasta: IfGiven = argument("FASTA of sequences without a label, - for standard input; or a feature table", nargs="?")
     n: int = option("number of records to choose (default: 20)", integer(default=20), short="-n", metavar="N")
     output: str | None = option("output file; -: standard output (the default)", short="-o", metavar="FILE")
     diversity: float | None = option(
@@ -325,9 +325,9 @@ class Null(
 class WithoutVcf(Request, group="instead of a VCF file"):
     """A verb that scores variants of sequences."""
 
-    ref: str | None = option("sequences with the reference allele", metavar="FASTA")
-    alt: str | None = option("the same with the alternative allele, in the same order", metavar="FASTA")
-    region: str | None = option("all single-base variants of a region; positions from 1", metavar="CHR:FROM-TO")
+    ref: IfGiven = option("sequences with the reference allele", metavar="FASTA")
+    alt: IfGiven = option("the same with the alternative allele, in the same order", metavar="FASTA")
+    region: IfGiven = option("all single-base variants of a region; positions from 1", metavar="CHR:FROM-TO")
     sequences: str | None = option("all single-base variants of sequences", metavar="FASTA")
     plot: str | None = option("with --region or --sequences: heat map of delta, with a logo", metavar="SVG")
     rules = (
@@ -349,7 +349,7 @@ class VariantsRequest(VariantScores, Null, WithoutVcf, SpreadsheetSafe, Threads,
         metavar="FILE",
         nargs="+",
     )
-    genome: str | None = option("genome of the variants, plain or compressed by bgzip", metavar="FASTA")
+    genome: IfGiven = option("genome of the variants, plain or compressed by bgzip", metavar="FASTA")
     output: str = option(
         ".tsv, or - for standard output: a row for each alternative allele; .vcf or .vcf.gz: the VCF file with "
         "fields in INFO (.gz is compressed by bgzip and indexed)",

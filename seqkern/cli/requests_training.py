@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqkern.cli.options import Request, argument, excludes, only_with, option
+from seqkern.cli.options import IfGiven, Request, argument, excludes, only_with, option
 from seqkern.cli.requests import (
     Layers,
     Memory,
@@ -47,7 +47,7 @@ class Labels(Request, group="labels"):
 class States(Layers, group="states of residues, such as helix, strand and coil"):
     """A verb that learns the states of residues."""
 
-    states: str | None = option(
+    states: IfGiven = option(
         "state of each residue: FASTA with states in place of residues, matched by id; or residues and states "
         "together "
         "(a line >id, residues, states), possibly the file of sequences itself. Each residue is classified by the "
@@ -108,7 +108,7 @@ def _inner_folds(long: str) -> Any:
 class OuterFolds(Request, group="outer folds, for an unbiased estimate of the accuracy"):
     """A verb that cross-validates the whole procedure."""
 
-    fold_method: str | None = option(
+    fold_method: IfGiven = option(
         "how outer folds are made (default: grouped where samples belong together: groups, overlapping windows "
         "or residues of a chain; else stratified)",
         choice(default=None, choices=FOLD_METHODS),
@@ -129,6 +129,8 @@ class MethodRequest(
 ):
     """The samples, the kernel and the solver of a training."""
 
+    inner_folds: int | None
+
     fasta: list[str] = argument(
         "two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for "
         "a solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome; or one table with "
@@ -140,7 +142,7 @@ class MethodRequest(
         "chooses from a portfolio that suits the sequences (default); seqkern kernels lists the kernels",
         text(default="auto"),
     )
-    solver: str | None = option(
+    solver: IfGiven = option(
         "solver, such as csvc:C=1; with --search also csvc:C=0.1|1|10; seqkern solvers lists the solvers "
         "(default: a C-SVM, or support vector regression, with its parameters searched)"
     )
@@ -178,7 +180,7 @@ class Estimate(Request, group="outer folds, for an unbiased estimate of the accu
 class HardNegatives(Request, group="hard negatives"):
     """A training that adds hard negatives."""
 
-    hard_negatives: str | None = option(
+    hard_negatives: IfGiven = option(
         "negative or unlabelled sequences, such as a genome: the windows that the model decides highest, except "
         "the positives' own, are added as negatives, and the model is trained again",
         metavar="FASTA",

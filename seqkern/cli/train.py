@@ -27,7 +27,7 @@ from seqkern.cli.cv import (
     record,
     score_table,
 )
-from seqkern.cli.requests_training import TrainRequest
+from seqkern.cli.requests_training import MethodRequest, TrainRequest
 from seqkern.cli.training_input import (
     Input,
     Training,
@@ -196,7 +196,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
         yield "windows", f"{window} around {window.site or 'sites'}, length {window.length}"
 
 
-def _method_lines(model: Model, request: TrainRequest, searched: bool) -> Iterator[tuple[str, str]]:
+def _method_lines(model: Model, request: MethodRequest, searched: bool) -> Iterator[tuple[str, str]]:
     """Yield lines on kernel, transforms and solver, and on their choices and learned values."""
     record = model.record
     chosen = record["search"] is not None and len(set(record["search"]["kernels"])) > 1

@@ -219,7 +219,7 @@ class Training:
 
     def _transformed(self, entries: Sequence[KernelEntry]) -> Sequence[KernelEntry]:
         """Return kernels with the transforms and the repair of the request."""
-        more = {"transforms": self.request.transform, "repair": self.request.repair}
+        more: dict[str, Any] = {"transforms": self.request.transform, "repair": self.request.repair}
         return [KernelEntry.parse(one.given, one.name, **more) for one in entries] if any(more.values()) else entries
 
     def _candidates(self, kernels: Sequence[str], given: str) -> list[Candidate]:
