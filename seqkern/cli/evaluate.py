@@ -320,7 +320,11 @@ class Evaluation:
         # imported here to keep --help fast
         from seqkern.gram.stored_matrix import stored_dtype
 
-        how = {"calibration": self.calibration, "threshold": self.threshold, "layers": self.solver.layers.specs()}
+        how: dict[str, Any] = {
+            "calibration": self.calibration,
+            "threshold": self.threshold,
+            "layers": self.solver.layers.specs(),
+        }
         how |= {"dtypes": [stored_dtype(path) for path in self.args.gram]}
         how |= {"selection_bias": self.args.selection_bias, "inner_only": self.args.inner_only}
         if self.significance is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import as_sources, log_counts, naming_file, read_tracks
 from seqkern.cli.requests_studies import GramRequest
@@ -54,7 +54,7 @@ def run(args: GramRequest) -> None:
             _explain(kernel, X, Y, args.dtype)
             if not args.output and not args.spectrum:
                 return
-        options = {
+        options: dict[str, Any] = {
             "path": args.output,
             "memory_limit": args.memory,
             "dtype": args.dtype,

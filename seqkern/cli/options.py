@@ -6,7 +6,7 @@ Parser, help, checks, exclusions and completion follow from the declarations, wh
     class HardNegatives(Request, group="hard negatives"):
         hard_negatives: str | None = option("negative sequences, …", metavar="FASTA")
         hard_rounds: int | None = option("rounds of search …", integer(default=None, low=1), metavar="N")
-        rules = (only_with("hard_negatives", "hard_rounds"), excludes("hard_negatives", "states", "gram"))
+        rules = all_of(only_with("hard_negatives", "hard_rounds"), excludes("hard_negatives", "states", "gram"))
 
 A verb's request inherits the groups that it shares with other verbs. This module and those of the requests import
 nothing heavy, for a fast ``--help``.
@@ -144,6 +144,11 @@ class Request(Parameters):
         for name in filter(self.has, names):
             remedy = remedy or f"remove {self.flag(name)}"
             raise ParameterError(f"{self.flag(name)} {why}", remedy=remedy)
+
+
+def all_of(*rules: Rule) -> tuple[Rule, ...]:
+    """Return some rules as the `rules` of a request."""
+    return rules
 
 
 def only_with(owner: str, *names: str, add: str = "") -> Rule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from seqkern.cli.options import IfGiven, Request, excludes, only_with, option
+from seqkern.cli.options import IfGiven, Request, all_of, excludes, only_with, option
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import anything, choice, flag, integer, real, text
 
@@ -35,7 +35,7 @@ class SpreadsheetSafe(Request):
 class Overwrite(Request):
     """A verb that writes a folder, which it may replace."""
 
-    output: str
+    output: IfGiven
 
     overwrite: bool = option(
         "write into a folder that holds other files, which stay, or the result of another command, which is "
@@ -155,10 +155,10 @@ REGIONS = (
 class Regions(Request, group=REGIONS):
     """A verb that reads regions of a genome."""
 
-    genome: str | None = option("genome of the BED files: FASTA, plain or compressed by bgzip", metavar="FASTA")
+    genome: IfGiven = option("genome of the BED files: FASTA, plain or compressed by bgzip", metavar="FASTA")
     width: int | None = _width("as in the file")
     blacklist: str | None = option("leave out regions that overlap one of these", metavar="BED")
-    rules = (only_with("genome", "width", "blacklist", add="--genome FASTA"),)
+    rules = all_of(only_with("genome", "width", "blacklist", add="--genome FASTA"))
 
     @property
     def region_keys(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class TrainingRegions(Regions, group=REGIONS):
         const=1.0,
         metavar="FACTOR",
     )
-    rules = (only_with("genome", "background", add="--genome FASTA"),)
+    rules = all_of(only_with("genome", "background", add="--genome FASTA"))
 
 
 # Tracks, profiles and views.
@@ -227,7 +227,9 @@ def track_option(more: str = "", **settings: Any) -> Any:
 
 
 class Tracks(Threads):
-    """A verb whose kernel may read tracks, profiles and views of the sequences."""
+    """A verb whose kernel may read tracks, profiles and views of the sequences in its input `fasta`."""
+
+    fasta: Any
 
     profiles: str | None = option(
         "profiles, for kernels that need them: a file, folder or tar archive of ASCII PSSMs from PSI-BLAST, or of "
@@ -261,7 +263,7 @@ class Tracks(Threads):
         choice(default=None, choices=("error", "skip", "keep")),
     )
     track: list[tuple[str, str]] = track_option()
-    rules = (
+    rules = all_of(
         excludes("profiles", "search_profiles", remedy="remove --profiles or --search-profiles"),
         only_with("search_profiles", "profile_iterations", add="--search-profiles FASTA"),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seqkern.cli.options import Request, argument, excludes, option
+from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, option
 from seqkern.cli.requests import Regions
 from seqkern.core.parameters import choice, flag, integer, real, text
 
@@ -90,12 +90,12 @@ class Drawing(
 class Shuffling(Request, group="shuffled sequences"):
     """A verb that shuffles sequences."""
 
-    shuffle: int | None = option(
+    shuffle: IfGiven = option(
         "shuffle the sequence of each peak instead, with the same counts of K-mers (2: dinucleotides)",
         integer(default=None, low=1),
         metavar="K",
     )
-    rules = (excludes("shuffle", "table", "plot", "exclude"),)
+    rules = all_of(excludes("shuffle", "table", "plot", "exclude"))
 
 
 class BackgroundRequest(Regions, Drawing, Shuffling):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from seqkern.cli.options import IfGiven, Request, argument, excludes, only_with, option
+from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option
 from seqkern.cli.requests import (
     GivenSites,
     ModelReading,
@@ -65,7 +65,6 @@ class NewSamples(GivenSites, ModelRegions, ModelReading, Tracks, SpreadsheetSafe
     """A verb that applies a model to new samples."""
 
     model: str
-    fasta: IfGiven
 
 
 def _part(given: str) -> Part:
@@ -118,7 +117,7 @@ class Scan(Request, group=SCAN):
         "lower-case letters: treat like any others, or skip candidates that contain them (default: letters)",
         choice(default=None, choices=("letters", "skip")),
     )
-    rules = (
+    rules = all_of(
         only_with("scan", "format", "window", "strand", "threshold", "masked", "lower", add="--scan LETTERS"),
         excludes("scan", "unknown", remedy="remove --unknown; use --masked for N"),
         excludes("scan", "empty", "strip_gaps", "track", "profiles", "search_profiles", "sites"),
@@ -220,7 +219,7 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
     table: str | None = option("write the table of motifs as TSV", metavar="FILE")
     pair: str | None = option("multi-class models: explain the classifier of classes A and B", metavar="A:B")
     minimum: int = option("smallest number of sites of a motif (default: 10)", integer(default=10, low=1), metavar="N")
-    rules = (excludes("kmers", "fasta"),)
+    rules = all_of(excludes("kmers", "fasta"))
     EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa -o motifs.meme --known jaspar.meme --plot motifs.html"
 
 
@@ -239,7 +238,7 @@ class Acquisition(
     kappa: float | None = option(
         "for ucb, mean + X standard deviations: larger explores more (default: 2)", real(default=None), metavar="X"
     )
-    rules = (
+    rules = all_of(
         only_with("acquisition=ucb", "kappa"),
         only_with("acquisition", "maximize", "minimize"),
         excludes("maximize", "minimize"),
@@ -266,7 +265,7 @@ class SuggestRequest(NewSamples, Acquisition):
         choice(default=None, choices=("uncertain", "random")),
     )
     seed: int = option("random seed, for ties and random choices (default: 1)", integer(default=1))
-    rules = (
+    rules = all_of(
         excludes("acquisition", "diversity", "strategy"),
         excludes("strategy=random", "diversity"),
     )
@@ -289,7 +288,7 @@ class VariantScores(Request, group=SCORES):
     motifs: str | None = option(
         "JASPAR, MEME or TRANSFAC: adds the motif whose best score changes most", metavar="FILE"
     )
-    rules = (excludes("window", "around"),)
+    rules = all_of(excludes("window", "around"))
 
 
 class Null(
@@ -312,7 +311,7 @@ class Null(
         metavar="Q",
     )
     seed: int = option("random seed (default: 1)", integer(default=1))
-    rules = (
+    rules = all_of(
         only_with("null", "fdr", "seed"),
         only_with("null", "null_regions", add="--null N"),
         excludes(
@@ -330,7 +329,7 @@ class WithoutVcf(Request, group="instead of a VCF file"):
     region: IfGiven = option("all single-base variants of a region; positions from 1", metavar="CHR:FROM-TO")
     sequences: str | None = option("all single-base variants of sequences", metavar="FASTA")
     plot: str | None = option("with --region or --sequences: heat map of delta, with a logo", metavar="SVG")
-    rules = (
+    rules = all_of(
         only_with("ref", "alt"),
         only_with("alt", "ref"),
         only_with("region|sequences", "plot"),

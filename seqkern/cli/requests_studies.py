@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from seqkern.cli.options import Request, argument, excludes, only_with, option
+from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option
 from seqkern.cli.requests import (
     InnerLoop,
     Layers,
@@ -44,10 +44,10 @@ class OfFolds(OfDataset):
 class DatasetsRequest(Threads):
     """An encoded data set, or a list of public ones."""
 
-    config: str | None = argument("YAML file of the study", nargs="?")
+    config: IfGiven = argument("YAML file of the study", nargs="?")
     name: str | None = option("name of the data set in the study")
     entry: str | None = option("data-set entry as JSON, instead of a study")
-    output: str | None = option("output folder for data.npz, units.tsv and summary.json", short="-o")
+    output: IfGiven = option("output folder for data.npz, units.tsv and summary.json", short="-o")
     data_dir: str | None = option("folder with local copies of public data sets")
     seed: int | None = option("random seed (default: the study's, or 1)", integer(default=None))
     list: bool = option("list the public data sets and exit", flag(default=False))
@@ -76,7 +76,7 @@ class FoldsRequest(OfDataset, Threads):
         flag(default=False),
     )
     allow_similar: bool = option("allow similar samples in different folds, and only report them", flag(default=False))
-    rules = (excludes("keep_together", "allow_similar"),)
+    rules = all_of(excludes("keep_together", "allow_similar"))
     EXAMPLE = (
         "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
     )
@@ -117,11 +117,13 @@ class AuditRequest(Overlap, Reading, Memory, Threads):
         "or test; other words are left out",
         metavar="NAME",
     )
-    folds: str | None = option(
+    folds: IfGiven = option(
         "that seqkern folds wrote: audit each split of a data set, without scores", metavar="FOLDER"
     )
     no_scores: bool = option("only look for overlap; train nothing", flag(default=False))
-    rules = (excludes("folds", "unknown", "ids", "empty", "strip_gaps", "alphabet", "label_field", "labels", "part"),)
+    rules = all_of(
+        excludes("folds", "unknown", "ids", "empty", "strip_gaps", "alphabet", "label_field", "labels", "part")
+    )
     EXAMPLE = "seqkern audit train.fa test.fa labels.tsv -o audit"
     MORE_EXAMPLES = (
         "seqkern audit train.positive.fa train.negative.fa test.positive.fa test.negative.fa -o audit",
@@ -166,9 +168,9 @@ class GramRequest(Reading, Windows, Regions, Tracks, Memory, Threads):
     dataset: str | None = option("folder that seqkern datasets wrote, instead of FASTA", metavar="DIR")
     against: str | None = option("sequences for the columns (default: the same as the rows)", metavar="FASTA")
     kernel: str | None = option("kernel, such as spectrum:k=3, or as JSON")
-    kernel_config: str | None = option("take the kernel from a study's configuration", metavar="YAML")
-    kernel_name: str | None = option("name of the kernel in that configuration", metavar="NAME")
-    output: str | None = option("output file; its metadata go to a .json file beside it", short="-o", metavar="NPY")
+    kernel_config: IfGiven = option("take the kernel from a study's configuration", metavar="YAML")
+    kernel_name: IfGiven = option("name of the kernel in that configuration", metavar="NAME")
+    output: IfGiven = option("output file; its metadata go to a .json file beside it", short="-o", metavar="NPY")
     extend: str | None = option(
         "finished matrix of the same kernel: entries between records that it has too are copied from it", metavar="NPY"
     )
@@ -188,7 +190,7 @@ class GramRequest(Reading, Windows, Regions, Tracks, Memory, Threads):
         flag(default=False),
     )
     cost: str | None = option("write the cost of each stage to this file", metavar="JSON")
-    rules = (
+    rules = all_of(
         excludes("kernel", "kernel_config", "kernel_name"),
         excludes("tile", "cost"),
         excludes("spectrum", "against", "tile"),
@@ -210,7 +212,7 @@ class BaselineRequest(OfFolds):
 class Shares(Request, group="division of a long evaluation"):
     """A verb whose folds several jobs can share."""
 
-    share: tuple[int, int] | None = option(
+    share: IfGiven = option(
         "compute only the I-th of N shares of the folds and write no tables; without it, compute the missing "
         "folds and write the tables",
         anything(default=None),
@@ -225,8 +227,8 @@ class Shares(Request, group="division of a long evaluation"):
     plan: str | None = option(
         "file of seqkern plan, to divide by predicted time (default: by number of folds)", metavar="JSON"
     )
-    kernel_name: str | None = option("name of the kernel in --plan", metavar="NAME")
-    rules = (only_with("share", "methods"),)
+    kernel_name: IfGiven = option("name of the kernel in --plan", metavar="NAME")
+    rules = all_of(only_with("share", "methods"))
 
 
 class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, Shares, Threads):
@@ -243,8 +245,8 @@ class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, 
         text(default=[]),
         nargs="+",
     )
-    solver: str | None = option("solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON")
-    inner_clusters: int | str | None = option(
+    solver: IfGiven = option("solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON")
+    inner_clusters: IfGiven = option(
         "for remote homologs: hold out each of N clusters of similar positive samples (auto: 10), not folds",
         integer(default=None, low=2, words=("auto",)),
         metavar="N",
@@ -271,7 +273,7 @@ class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, 
         metavar="SIZE",
     )
     output: str = option("folder for the tables", text(), short="-o")
-    rules = (excludes("inner_only", "pooled"),)
+    rules = all_of(excludes("inner_only", "pooled"))
     EXAMPLE = (
         "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
         " --kernel spectrum:k=3 --solver csvc:C=1 -o results/demo/evaluate/donors/spectrum3/csvc"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqkern.cli.options import IfGiven, Request, argument, excludes, only_with, option
+from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option
 from seqkern.cli.requests import (
     Layers,
     Memory,
@@ -41,7 +41,7 @@ class Labels(Request, group="labels"):
         metavar="FILE",
     )
     positive: str | None = option("train this class against all others", metavar="CLASS")
-    rules = (excludes("labels=first-word", "label_field"),)
+    rules = all_of(excludes("labels=first-word", "label_field"))
 
 
 class States(Layers, group="states of residues, such as helix, strand and coil"):
@@ -59,7 +59,7 @@ class States(Layers, group="states of residues, such as helix, strand and coil")
         + ", ".join(REDUCTIONS),
         metavar="NAME",
     )
-    rules = (only_with("states", "layers", "reduction"), excludes("states", "labels", "sites"))
+    rules = all_of(only_with("states", "layers", "reduction"), excludes("states", "labels", "sites"))
 
 
 class Search(Request, group="choice of hyperparameters"):
@@ -189,7 +189,7 @@ class HardNegatives(Request, group="hard negatives"):
         "windows to add in each round (default: as many as positives)", integer(default=None), metavar="N"
     )
     hard_rounds: int | None = option("rounds of search and training (default: 1)", integer(default=None), metavar="N")
-    rules = (
+    rules = all_of(
         only_with("hard_negatives", "hard_number", "hard_rounds"),
         excludes("hard_negatives", "states", "gram", "format=lsgkm"),
     )
@@ -209,7 +209,7 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
         metavar="FILE",
     )
     inner_folds: int | None = _inner_folds("--folds")
-    rules = (
+    rules = all_of(
         only_with("features", "significance", add="--features FILE"),
         excludes("states", "format=lsgkm"),
     )

@@ -99,7 +99,7 @@ def with_fasta(request: AnySamples) -> AnySamples:
     return request
 
 
-def read_several(model: Model, request: Tracks, policies: Mapping[str, str]) -> SequenceSet:
+def read_several(model: Model, request: NewSamples, policies: Mapping[str, str]) -> SequenceSet:
     """Return new samples with several sequences, read as the training samples were."""
     wanted = {name: view.alphabet for name, view in model.sequence_views.items()}
     note = model.record.get(NOTE, {})

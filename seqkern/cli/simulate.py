@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+from collections.abc import Callable
 from typing import Any, Self
 
 from seqkern.cli.listing import summary
@@ -15,6 +16,9 @@ from seqkern.simulate import KINDS, find_generator, parameters, simulate, write_
 
 START = "parameter:"
 """Start of the names of the generators' parameters in parsed arguments."""
+
+
+READERS: dict[type, Callable[[str], Any]] = {float: check_number, int: check_int, str: str}
 
 
 class _ListKinds(argparse.Action):
@@ -79,7 +83,7 @@ class SimulateRequest(Request):
                 group.add_argument(
                     f"--{name.replace('_', '-')}",
                     dest=f"{START}{name}",
-                    type={float: check_number, int: check_int, str: str}[type(default)],
+                    type=READERS[type(default)],
                     default=argparse.SUPPRESS,
                     metavar={float: "X", int: "N", str: "NAME"}[type(default)],
                     help=f"{text} Default: {default}.",

@@ -25,8 +25,8 @@ def inside(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
 
-def fails(words, capsys):
-    assert main(words) == 1
+def fails(words, capsys, code=1):
+    assert main(words) == code
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
     return said[0]
