@@ -135,8 +135,10 @@ class Request(Parameters):
         return bool(value != self._parameters[name].default)
 
     def flag(self, name: str) -> str:
-        """Return the name of an option on the command line, also for ``name=value``."""
+        """Return an option as on the command line, also for ``name=value``; an argument's value."""
         name, _, value = name.partition("=")
+        if self._parameters[name].place.positional:
+            return str(getattr(self, name))
         return f"{option_names(name, self._parameters[name])[-1]} {value}".rstrip()
 
     def refuse(self, why: str, *names: str, remedy: str = "") -> None:
