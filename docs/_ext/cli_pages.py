@@ -15,7 +15,8 @@ def pages() -> dict[str, str]:
     text = (
         rst.title("Command line")
         + "\nThe exit code is 0, 1 (an error in the input) or 2 (wrong usage). An error is one line on standard error "
-        "that names the file, the record and the remedy.\n\n"
+        "that names the file, the record and the remedy. ``seqkern --completion`` prints a script by which bash and "
+        "zsh complete verbs, options and choices: ``source <(seqkern --completion)``.\n\n"
         + rst.table(("verb", "what it does"), rows, "20 80")
         + "\n"
         + rst.toctree(f"cli-{verb}" for verb in VERBS)

@@ -33,7 +33,7 @@ class Verb(NamedTuple):
 
     summary: str
     requests: str  # The module of its request's class
-    run: str  # The function that carries out a request, as module:name
+    run: str = ""  # The function that carries out a request, as module:name, if not `run` in the verb's module
 
 
 VERBS = {
@@ -44,55 +44,37 @@ VERBS = {
         "create a study folder with the workflow and a configuration", "requests_data", "study_folder:run_init"
     ),
     "simulate": Verb(
-        "simulate splice sites, protein superfamilies, genomes, peaks, genes or secondary structure",
-        "simulate",
-        "simulate:run",
+        "simulate splice sites, protein superfamilies, genomes, peaks, genes or secondary structure", "simulate"
     ),
-    "sites": Verb("find splice sites and decoys by the annotation of a genome", "requests_data", "sites:run"),
-    "datasets": Verb(
-        "read and check a study's data set, or list the public data sets", "requests_studies", "datasets:run"
-    ),
-    "folds": Verb("split a data set, and check the splits for leakage", "requests_studies", "folds:run"),
-    "audit": Verb(
-        "find what test and training sequences share, and what it does to scores", "requests_studies", "audit:run"
-    ),
-    "check": Verb(
-        "check that every training set suits its solver (no kernel is computed)", "requests_studies", "check:run"
-    ),
-    "plan": Verb("predict CPU time and memory of the jobs of a data set", "requests_studies", "plan:run"),
-    "gram": Verb("compute a Gram matrix from FASTA or from a data set", "requests_studies", "gram:run"),
-    "baseline": Verb("evaluate trivial baselines, which any method should beat", "requests_studies", "baseline:run"),
-    "evaluate": Verb(
-        "cross-validate a method, with hyperparameters from an inner loop", "requests_studies", "evaluate:run"
-    ),
-    "cv": Verb("cross-validate one method on FASTA, without a study", "requests_training", "cv:run"),
-    "compare": Verb("test which methods differ significantly", "requests_data", "compare:run"),
-    "importance": Verb(
-        "train a method on windows, and show the importance of each position", "requests_studies", "importance:run"
-    ),
-    "discover": Verb(
-        "train a method on a data set, and find the motifs that it has learned", "requests_studies", "discover:run"
-    ),
+    "sites": Verb("find splice sites and decoys by the annotation of a genome", "requests_data"),
+    "datasets": Verb("read and check a study's data set, or list the public data sets", "requests_studies"),
+    "folds": Verb("split a data set, and check the splits for leakage", "requests_studies"),
+    "audit": Verb("find what test and training sequences share, and what it does to scores", "requests_studies"),
+    "check": Verb("check that every training set suits its solver (no kernel is computed)", "requests_studies"),
+    "plan": Verb("predict CPU time and memory of the jobs of a data set", "requests_studies"),
+    "gram": Verb("compute a Gram matrix from FASTA or from a data set", "requests_studies"),
+    "baseline": Verb("evaluate trivial baselines, which any method should beat", "requests_studies"),
+    "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop", "requests_studies"),
+    "cv": Verb("cross-validate one method on FASTA, without a study", "requests_training"),
+    "compare": Verb("test which methods differ significantly", "requests_data"),
+    "importance": Verb("train a method on windows, and show the importance of each position", "requests_studies"),
+    "discover": Verb("train a method on a data set, and find the motifs that it has learned", "requests_studies"),
     "effects": Verb(
-        "score variants by models that have not seen their chromosomes, against known effects",
-        "requests_studies",
-        "effects:run",
+        "score variants by models that have not seen their chromosomes, against known effects", "requests_studies"
     ),
-    "report": Verb("write the HTML report and the tables of a study", "requests_studies", "report:run"),
-    "train": Verb("train a model, to apply to new sequences", "requests_training", "train:run"),
-    "predict": Verb("apply a model to new sequences", "requests_models", "predict:run"),
-    "variants": Verb("score what variants change in a model's decisions", "requests_models", "variants:run"),
-    "models": Verb("pack many models into one file, or list them", "requests_models", "models:run"),
-    "suggest": Verb("choose the unlabelled records to label next", "requests_models", "suggest:run"),
-    "explain": Verb("show how residues and k-mers contribute to a model's decisions", "requests_models", "explain:run"),
-    "motifs": Verb("find the motifs that a model has learned", "requests_models", "motifs:run"),
+    "report": Verb("write the HTML report and the tables of a study", "requests_studies"),
+    "train": Verb("train a model, to apply to new sequences", "requests_training"),
+    "predict": Verb("apply a model to new sequences", "requests_models"),
+    "variants": Verb("score what variants change in a model's decisions", "requests_models"),
+    "models": Verb("pack many models into one file, or list them", "requests_models"),
+    "suggest": Verb("choose the unlabelled records to label next", "requests_models"),
+    "explain": Verb("show how residues and k-mers contribute to a model's decisions", "requests_models"),
+    "motifs": Verb("find the motifs that a model has learned", "requests_models"),
     "grammar": Verb(
         "learn the exons and introns of genes from an annotated genome", "requests_models", "genes:run_grammar"
     ),
     "genes": Verb("find genes in a genome, by a learned grammar", "requests_models", "genes:run_genes"),
-    "background": Verb(
-        "draw background regions like the peaks from a genome, or shuffle sequences", "requests_data", "background:run"
-    ),
+    "background": Verb("draw background regions like the peaks from a genome, or shuffle sequences", "requests_data"),
     "kernels": Verb("list the kernels and their parameters", "requests_data", "listing:run_kernels"),
     "solvers": Verb(
         "list the solvers, feature selectors and layers, and their parameters", "requests_data", "listing:run_solvers"
@@ -161,6 +143,7 @@ def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version and the build's digest")
+    parser.add_argument("--completion", action="store_true", help="print the completion for bash and zsh")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name, (summary, *_) in VERBS.items():
         if name == verb:
@@ -205,9 +188,8 @@ def _main(argv: list[str]) -> int:
     verb = next((word for word in argv if not word.startswith("-")), None)
     parser = build_parser(verb if verb in VERBS else None, alone=verb in VERBS and argv[0] == verb)
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(
-            AttributeError
-        ):  # a name from a file may contain characters that the terminal cannot show
+        # a name from a file may contain characters that the terminal cannot show
+        with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # suppressed
     try:
         if verb is not None and verb not in VERBS:
@@ -222,6 +204,12 @@ def _main(argv: list[str]) -> int:
         from seqkern.core.package_files import build_digest
 
         print(f"seqkern {__version__} ({build_digest()})")
+        return 0
+    if args.completion:
+        # imported here to keep --help fast
+        from seqkern.cli.options import completion_script
+
+        print(completion_script({name: request_class(name) for name in VERBS}), end="")
         return 0
     if args.verb is None:
         parser.print_help()
@@ -265,7 +253,7 @@ def _run(args: argparse.Namespace) -> int:
         request = request_class(args.verb).of(args)
         safe = getattr(request, "spreadsheet_safe", False)
         with reporting(), checked_output(request), spreadsheet_safe(safe):
-            return _named(VERBS[args.verb].run)(request) or 0
+            return _named(VERBS[args.verb].run or f"{args.verb}:run")(request) or 0
     except SeqkernError as error:
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
     except BrokenPipeError:

@@ -15,7 +15,7 @@ nothing heavy, for a fast ``--help``.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 from seqkern.core.checks import check_int, check_number
@@ -217,9 +217,30 @@ def _reader(name: str, item: Parameter, read: Callable[[str], Any]) -> Callable[
     return value_of
 
 
-def completions(request: type[Request]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each option of a verb with the words that may follow it."""
-    for name, item in request.declarations().items():
-        if item.place is not None and not item.place.positional:
-            for one in option_names(name, item):
-                yield one, tuple(getattr(item, "choices", ()))
+COMPLETION = """\
+[ -z "$ZSH_VERSION" ] || {{ autoload -U +X bashcompinit && bashcompinit; }}
+_seqkern() {{
+  local words
+  case "${{COMP_WORDS[1]}} ${{COMP_WORDS[COMP_CWORD - 1]}}" in
+{cases}
+    *) words="{verbs}" ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+}}
+complete -o default -F _seqkern seqkern
+"""
+
+
+def completion_script(requests: Mapping[str, type[Request]]) -> str:
+    """Return the script by which bash and zsh complete verbs, options and choices; other words are files."""
+    cases = []
+    for verb, request in requests.items():
+        options: list[str] = []
+        for name, item in request.declarations().items():
+            if item.place is not None and not item.place.positional:
+                options += option_names(name, item)
+                if isinstance(item, Choice):
+                    words = " ".join(filter(None, item.choices))
+                    cases.append(f'    "{verb} {options[-1]}") words="{words}" ;;')
+        cases.append(f'    "{verb} "*) words="{" ".join(options)}" ;;')
+    return COMPLETION.format(cases="\n".join(cases), verbs=" ".join(requests))
