@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,20 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqkern.cli.common import log_folds, naming_file
-from seqkern.cli.output import (
-    FINISHED,
-    check_result_folder,
-    log_formulas,
-    result_folder,
-)
+from seqkern.cli.output import FINISHED, check_result_folder, log, log_formulas, result_folder, warn
 from seqkern.cli.requests_training import CvRequest, MethodRequest
-from seqkern.cli.training_input import (
-    Input,
-    chosen_method,
-    log_fewer_folds,
-    read_input,
-    read_training,
-)
+from seqkern.cli.training_input import Input, chosen_method, log_fewer_folds, read_input, read_training
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
 from seqkern.core.checks import check_integer
@@ -111,14 +99,14 @@ def grouped_samples(request: MethodRequest, given: Input) -> SampleGroups:
         n_threads=request.threads,
     )
     for sentence in kept.sentences:
-        print(f"seqkern: {sentence}", file=sys.stderr)
+        log(sentence)
     if request.fold_method is None:
         log_folds(given.dataset.notes)
     if request.allow_similar and isinstance(given.X, SequenceSet) and residues is None:
         found = similar_groups(given.X.take(used), n_threads=request.threads)
         if found:
             text = found.describe(ending="in different folds, which makes scores too good")
-            print(f"seqkern: {text}", file=sys.stderr)
+            log(text)
     return kept
 
 
@@ -424,9 +412,9 @@ def run(request: CvRequest) -> None:
         with result_folder(request):
             _write(Path(request.output), found)
     for text in dict.fromkeys(str(warning.message) for warning in said):
-        print(f"seqkern: warning: {text}", file=sys.stderr)
+        warn(text)
     for text in fold_remarks(found.results):
-        print(f"seqkern: {text}", file=sys.stderr)
+        log(text)
     counts = ", ".join(f"{name}: {count}" for name, count in data.labels.class_counts().items())
     print(f"{len(given.labels)} samples{f' ({counts})' if counts else ''}")
     for line in (*score_table(found), *notes(found)):

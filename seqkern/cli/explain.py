@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
-from seqkern.cli.common import log_counts, naming_file
+from seqkern.cli.common import log_counts, naming_file, with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
 from seqkern.cli.output import check_result_folder, log_formulas, result_folder
 from seqkern.cli.requests_models import ExplainRequest
-from seqkern.cli.several_sequences import with_fasta
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.progress import progress_counter

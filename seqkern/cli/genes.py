@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from seqkern.cli.common import naming_file
-from seqkern.cli.output import output_writer, print_output
+from seqkern.cli.output import log, output_writer, print_output
 from seqkern.cli.requests_models import GenesRequest, GrammarRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ParameterError, SequenceError
@@ -30,7 +30,7 @@ def run_grammar(request: GrammarRequest) -> None:
         solver=request.solver,
         seed=request.seed,
         n_threads=request.threads,
-        tell=lambda text: print(f"seqkern: {text}", file=sys.stderr),
+        tell=log,
     )
     model.save(request.output)
     print_output(request.output)
@@ -67,10 +67,10 @@ def run_genes(request: GenesRequest) -> None:
                 counts = {level: counts[level] + found[level] for level in LEVELS}
     if request.output is not None:
         print_output(request.output)
-    print(f"seqkern: {n_genes} genes", file=sys.stderr)
+    log(f"{n_genes} genes")
     if truth:
         some = ", ".join(list(truth)[:3]) + (", …" if len(truth) > 3 else "")
-        print(f"seqkern: {request.truth}: {len(truth)} chromosomes that the genome lacks ({some})", file=sys.stderr)
+        log(f"{request.truth}: {len(truth)} chromosomes that the genome lacks ({some})")
     if truth is not None:
         print("level  sensitivity  precision  annotated  predicted", file=sys.stdout if request.output else sys.stderr)
         for level, count in counts.items():

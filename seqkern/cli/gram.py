@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import as_sources, log_counts, naming_file, read_tracks
+from seqkern.cli.common import as_sources, given_files, log_counts, naming_file, read_given, read_tracks, read_views
 from seqkern.cli.requests_studies import GramRequest
-from seqkern.cli.several_sequences import given_files, read_given, read_views
 
 if TYPE_CHECKING:
     from seqkern.gram.matrix import GramMatrix

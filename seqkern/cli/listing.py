@@ -1,17 +1,26 @@
-"""``seqkern kernels`` and ``seqkern solvers``: lists of classes with their parameters, or one class in full."""
+"""``seqkern kernels``, ``seqkern solvers`` and ``seqkern models``: lists of classes, and of packed models."""
 
 from __future__ import annotations
 
 import inspect
 import textwrap
+from dataclasses import astuple, fields
+from pathlib import Path
 from typing import Any
 
-from seqkern.cli.requests_data import KernelsRequest, SolversRequest
-from seqkern.core.errors import unknown_name
+from seqkern.cli.output import log
+from seqkern.cli.requests_models import ModelsRequest
+from seqkern.cli.requests_studies import KernelsRequest, SolversRequest
+from seqkern.core.archive import check_writable
+from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.memory import format_bytes
+from seqkern.core.text_files import is_standard_output
+from seqkern.core.tsv import write_tsv
 from seqkern.gram.transforms.gram_transform import TRANSFORMS
 from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_table import KERNELS
+from seqkern.methods.loading import PackedModel, is_pack, pack_folder, read_pack
 from seqkern.solvers.layers.chain import LAYERS
 from seqkern.solvers.selection.selectors.selector_specs import SELECTORS
 from seqkern.solvers.solver_specs import SOLVERS, TAKES
@@ -156,3 +165,29 @@ def _text(value: object) -> str:
 def _indent(text: str) -> str:
     """Return `text` wrapped as an indented paragraph of an entry."""
     return textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)
+
+
+def run_models(request: ModelsRequest) -> None:
+    """Run the verb."""
+    (_pack if request.action == "pack" else _list)(request)
+
+
+def _pack(request: ModelsRequest) -> None:
+    """Write the models of a folder to one file."""
+    if request.output is None or is_standard_output(request.output):
+        raise ParameterError("models pack writes a file", remedy="add -o FILE")
+    if not Path(request.source).is_dir():
+        raise ParameterError(f"{request.source} is not a folder", remedy="give a folder of model files")
+    check_writable(request.output)
+    count, others = pack_folder(request.source, request.output)
+    for path in others:
+        what = "holds several models" if is_pack(path) else "not a model"
+        log(f"{path}: {what}, left out")
+    size = format_bytes(Path(request.output).stat().st_size)
+    log(f"{request.output}: {count} models, {size}")
+
+
+def _list(request: ModelsRequest) -> None:
+    """Print a table of the models in a file."""
+    columns = [field.name for field in fields(PackedModel)]
+    write_tsv(request.output or "-", columns, map(astuple, read_pack(request.source)))

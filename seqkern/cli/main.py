@@ -38,15 +38,19 @@ class Verb(NamedTuple):
 
 VERBS = {
     "demo": Verb(
-        "run the demo in a new folder, from simulated sequences to the report", "requests_data", "study_folder:run_demo"
+        "run the demo in a new folder, from simulated sequences to the report",
+        "requests_studies",
+        "study_folder:run_demo",
     ),
     "init": Verb(
-        "create a study folder with the workflow and a configuration", "requests_data", "study_folder:run_init"
+        "create a study folder with the workflow and a configuration", "requests_studies", "study_folder:run_init"
     ),
     "simulate": Verb(
         "simulate splice sites, protein superfamilies, genomes, peaks, genes or secondary structure", "simulate"
     ),
-    "sites": Verb("find splice sites and decoys by the annotation of a genome", "requests_data"),
+    "sites": Verb(
+        "find splice sites and decoys by the annotation of a genome", "requests_studies", "genome_samples:run_sites"
+    ),
     "datasets": Verb("read and check a study's data set, or list the public data sets", "requests_studies"),
     "folds": Verb("split a data set, and check the splits for leakage", "requests_studies"),
     "audit": Verb("find what test and training sequences share, and what it does to scores", "requests_studies"),
@@ -56,17 +60,17 @@ VERBS = {
     "baseline": Verb("evaluate trivial baselines, which any method should beat", "requests_studies"),
     "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop", "requests_studies"),
     "cv": Verb("cross-validate one method on FASTA, without a study", "requests_training"),
-    "compare": Verb("test which methods differ significantly", "requests_data"),
+    "compare": Verb("test which methods differ significantly", "requests_studies", "results:run_compare"),
     "importance": Verb("train a method on windows, and show the importance of each position", "requests_studies"),
     "discover": Verb("train a method on a data set, and find the motifs that it has learned", "requests_studies"),
     "effects": Verb(
         "score variants by models that have not seen their chromosomes, against known effects", "requests_studies"
     ),
-    "report": Verb("write the HTML report and the tables of a study", "requests_studies"),
+    "report": Verb("write the HTML report and the tables of a study", "requests_studies", "results:run_report"),
     "train": Verb("train a model, to apply to new sequences", "requests_training"),
     "predict": Verb("apply a model to new sequences", "requests_models"),
     "variants": Verb("score what variants change in a model's decisions", "requests_models"),
-    "models": Verb("pack many models into one file, or list them", "requests_models"),
+    "models": Verb("pack many models into one file, or list them", "requests_models", "listing:run_models"),
     "suggest": Verb("choose the unlabelled records to label next", "requests_models"),
     "explain": Verb("show how residues and k-mers contribute to a model's decisions", "requests_models"),
     "motifs": Verb("find the motifs that a model has learned", "requests_models"),
@@ -74,10 +78,16 @@ VERBS = {
         "learn the exons and introns of genes from an annotated genome", "requests_models", "genes:run_grammar"
     ),
     "genes": Verb("find genes in a genome, by a learned grammar", "requests_models", "genes:run_genes"),
-    "background": Verb("draw background regions like the peaks from a genome, or shuffle sequences", "requests_data"),
-    "kernels": Verb("list the kernels and their parameters", "requests_data", "listing:run_kernels"),
+    "background": Verb(
+        "draw background regions like the peaks from a genome, or shuffle sequences",
+        "requests_studies",
+        "genome_samples:run_background",
+    ),
+    "kernels": Verb("list the kernels and their parameters", "requests_studies", "listing:run_kernels"),
     "solvers": Verb(
-        "list the solvers, feature selectors and layers, and their parameters", "requests_data", "listing:run_solvers"
+        "list the solvers, feature selectors and layers, and their parameters",
+        "requests_studies",
+        "listing:run_solvers",
     ),
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,11 +10,10 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from seqkern.cli.common import OF_TABLE, as_sources, naming_file, read_tracks
-from seqkern.cli.output_parts import refuse_part
+from seqkern.cli.common import OF_TABLE, as_sources, naming_file, read_several, read_tracks, read_views, sequence_files
+from seqkern.cli.output import refuse_part, warn
 from seqkern.cli.requests import POLICIES, ModelReading
 from seqkern.cli.requests_models import MotifsRequest, NewSamples
-from seqkern.cli.several_sequences import read_several, read_views, sequence_files
 from seqkern.cli.wrong_files import LONG, TIMES
 from seqkern.core.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
 from seqkern.core.parts import Part, count_before, open_span
@@ -90,10 +88,9 @@ class RepeatedIds:
                 self._seen.add(record)
                 continue
             if record in self._seen:
-                print(
-                    f"seqkern: warning: {self.name}: record {record!r}: the id occurs more than once (ids are the "
-                    "first word of the header), so rows are ambiguous; rename the records, or add --ids number",
-                    file=sys.stderr,
+                warn(
+                    f"{self.name}: record {record!r}: the id occurs more than once (ids are the "
+                    "first word of the header), so rows are ambiguous; rename the records, or add --ids number"
                 )
             self._seen = None
 
@@ -185,10 +182,9 @@ def _warn_of_dna(model: Model, X: SequenceSet, request: NewSamples) -> None:
     bases = {*PROTEIN.encode(DNA.letters.encode()).tolist(), MASK}  # U of RNA is masked
     share = float(np.isin(X.codes, list(bases)).mean())
     if share > DNA_SHARE:
-        print(
-            f"seqkern: warning: {source_name(request.fasta)}: {share:.0%} of the residues are A, C, G or T, but "
-            f"{request.model} is a model of proteins; translate DNA first",
-            file=sys.stderr,
+        warn(
+            f"{source_name(request.fasta)}: {share:.0%} of the residues are A, C, G or T, but "
+            f"{request.model} is a model of proteins; translate DNA first"
         )
 
 
@@ -199,11 +195,10 @@ def _warn_of_genome(model: Model, X: SequenceSet, request: NewSamples) -> None:
         return
     longest, length = int(lengths.max()), int(X.lengths[0])
     if length >= LONG and length >= TIMES * longest:
-        print(
-            f"seqkern: warning: {source_name(request.fasta)}: record {X.ids[0]!r}: has {length:,} letters, the model's "
+        warn(
+            f"{source_name(request.fasta)}: record {X.ids[0]!r}: has {length:,} letters, the model's "
             f"sequences at most {longest:,}, and gets one decision; for regions of a genome give BED with --genome, "
-            "for a model of windows --scan",
-            file=sys.stderr,
+            "for a model of windows --scan"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from seqkern.cli.common import log_counts, naming_file, unrecognised
+from seqkern.cli.common import log_counts, naming_file, unrecognised, with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import log_formulas
-from seqkern.cli.output_parts import added, as_part, gather, prediction_writer
+from seqkern.cli.output import added, as_part, gather, log_formulas, prediction_writer, warn
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.cli.scan import run_scan
-from seqkern.cli.several_sequences import with_fasta
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parts import Part, PartFolder
@@ -175,7 +172,7 @@ def _run(request: PredictRequest, models: dict[str, Model], notes: dict[str, Any
     log_counts(counts, source_name(request.fasta))
     for name, model in models.items():
         for text in unrecognised(model):
-            print(f"seqkern: warning: {request.model}{f':{name}' * bool(name)}: {text}", file=sys.stderr)
+            warn(f"{request.model}{f':{name}' * bool(name)}: {text}")
 
 
 def _predict(request: PredictRequest, model: Model, head: str, lines_of: Lines) -> Counter[str]:

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from seqkern.cli.common import log_counts, naming_file, unrecognised
 from seqkern.cli.new_sequences import read_chunks
-from seqkern.cli.output import output_writer
-from seqkern.cli.output_parts import refuse_part
+from seqkern.cli.output import log, output_writer, refuse_part, warn
 from seqkern.cli.requests_models import CONFIDENCE, PredictRequest
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.progress import progress_counter
@@ -80,7 +79,7 @@ def run_residues(request: PredictRequest, model: ResidueModel, notes: dict[str, 
     log_counts(counts, name)
     looks.end()
     for text in unrecognised(model.windows):
-        print(f"seqkern: warning: {request.model}: {text}", file=sys.stderr)
+        warn(f"{request.model}: {text}")
     if true is not None:
         log_counts(true.counts(), request.states)
         log_scores(scored, model)
@@ -235,7 +234,7 @@ class LooksLikeStates:
             half, odd = divmod(len(codes), 2)
             if not (odd or self._told) and half >= SHORTEST and other[:half].any() and not other[half:].any():
                 self._told = True
-                _warn(
+                warn(
                     f"{self.file}: the second half of record {name!r} looks like the states of its first half; if "
                     "the file holds residues and states, also give it as --states, or remove the states"
                 )
@@ -246,15 +245,10 @@ class LooksLikeStates:
     def end(self) -> None:
         """Warn if all chains consist of state letters only."""
         if self.watches and not self._others and self._total >= SHORTEST:
-            _warn(
+            warn(
                 f"{self.file}: all records, from {self._first!r} on, consist of letters of states (H, E, C, …) and "
                 "were read as amino acids; give the sequences, not a file of states"
             )
-
-
-def _warn(text: str) -> None:
-    """Print a warning on standard error."""
-    print(f"seqkern: warning: {text}", file=sys.stderr)
 
 
 # The true states given to ``seqkern predict``: read once, matched with the chains, and scored.
@@ -308,16 +302,13 @@ def log_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: 
     others[0] = 0  # not known
     if others.any():
         names = ", ".join(map(chr, np.flatnonzero(others)))
-        print(
-            f"seqkern: {others.sum()} residues have states unknown to the model and are not scored: {names}",
-            file=sys.stderr,
-        )
+        log(f"{others.sum()} residues have states unknown to the model and are not scored: {names}")
     parts = [np.concatenate(part) for part in (true, predicted, chain, place)]
     if not len(parts[0]):
-        print("seqkern: no residue has a known state", file=sys.stderr)
+        log("no residue has a known state")
         return
     n_chains = len(np.unique(parts[2]))
-    print(f"seqkern: {len(parts[0])} residues of {n_chains} chains have a known state; scores:", file=sys.stderr)
+    log(f"{len(parts[0])} residues of {n_chains} chains have a known state; scores:")
     found = state_scores(parts[0], parts[1], parts[2], parts[3], model.classes)
     scores = {metric(key): value for key, value in found.items()}
     wide = max(len(words.name) for words in scores)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
 from seqkern.cli.common import log_counts, naming_file
-from seqkern.cli.output import output_writer
-from seqkern.cli.output_parts import prediction_writer
+from seqkern.cli.output import log, output_writer, prediction_writer
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ModelError, ParameterError
@@ -54,10 +52,9 @@ def run_scan(request: PredictRequest, model: Model, notes: dict[str, Any]) -> No
         error.file = request.model
         raise
     if not scanner.fast:
-        print(
-            f"seqkern: {request.model}: kernel {model.kernel.name!r} has no position weights, so each window is "
-            "compared with the support sequences, which is slower",
-            file=sys.stderr,
+        log(
+            f"{request.model}: kernel {model.kernel.name!r} has no position weights, so each window is "
+            "compared with the support sequences, which is slower"
         )
     ids = request.ids or ("number" if model.policies.get("ids") == "number" else "header")
     n_found = 0
@@ -72,15 +69,12 @@ def run_scan(request: PredictRequest, model: Model, notes: dict[str, Any]) -> No
     notes["counts"] = dict(scanner.counts)
     log_counts(scanner.counts, name)
     for text in _remarks(request, model, scanner) if n_found else ():
-        print(f"seqkern: {text}", file=sys.stderr)
+        log(text)
     if scanner.bare:
         others = f" and {len(scanner.bare) - 1} more" if len(scanner.bare) > 1 else ""
-        print(
-            f"seqkern: {name}: record {scanner.bare[0]!r}{others}: only N or other masked letters, so no candidate",
-            file=sys.stderr,
-        )
+        log(f"{name}: record {scanner.bare[0]!r}{others}: only N or other masked letters, so no candidate")
     elif not n_found:
-        print(f"seqkern: {name}: no candidate {scanner.window.site!r} to classify", file=sys.stderr)
+        log(f"{name}: no candidate {scanner.window.site!r} to classify")
 
 
 def _candidates(

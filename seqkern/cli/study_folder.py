@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from seqkern.cli.requests_data import DemoRequest, InitRequest
+from seqkern.cli.requests_studies import DemoRequest, InitRequest
 from seqkern.core.checkpoint import note_kept
 from seqkern.study.workflow import STARTER, is_demo, write_workflow
 

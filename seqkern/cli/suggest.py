@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
-from seqkern.cli.common import naming_file
+from seqkern.cli.common import naming_file, with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import log_formulas, output_writer, print_output
+from seqkern.cli.output import log, log_formulas, output_writer, print_output, warn
 from seqkern.cli.requests_models import SuggestRequest
-from seqkern.cli.several_sequences import with_fasta
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import SeqkernError
 from seqkern.core.text_files import is_standard_output, source_name
@@ -49,15 +47,15 @@ def run(request: SuggestRequest) -> None:
         print_output(request.output)
     if found.n_known is None:
         said = f"{request.model} does not say which records had a label in training: the pool may hold some"
-        print(f"seqkern: warning: {said}", file=sys.stderr)
+        warn(said)
     elif found.n_known:
         what = "1 record" if found.n_known == 1 else f"{found.n_known} records"
         said = f"{what} left out, equal to records with a label in training"
-        print(f"seqkern: {source_name(request.fasta)}: {said}", file=sys.stderr)
+        log(f"{source_name(request.fasta)}: {said}")
     if len(found.ids) < request.n:
         said = f"{len(found.ids)} records chosen, not {request.n} (-n): the pool has no more to choose from"
-        print(f"seqkern: {source_name(request.fasta)}: {said}", file=sys.stderr)
-    print(f"seqkern: {found.sentence()}", file=sys.stderr)
+        log(f"{source_name(request.fasta)}: {said}")
+    log(found.sentence())
 
 
 def _check(model: Any, request: SuggestRequest) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
@@ -27,15 +26,9 @@ from seqkern.cli.cv import (
     record,
     score_table,
 )
+from seqkern.cli.output import warn
 from seqkern.cli.requests_training import MethodRequest, TrainRequest
-from seqkern.cli.training_input import (
-    Input,
-    Training,
-    chosen_method,
-    log_fewer_folds,
-    read_input,
-    read_training,
-)
+from seqkern.cli.training_input import Input, Training, chosen_method, log_fewer_folds, read_input, read_training
 from seqkern.cli.wrong_files import same_in_two_classes
 from seqkern.core.archive import check_writable
 from seqkern.core.checkpoint import CheckpointFolder
@@ -394,11 +387,11 @@ def run(request: TrainRequest) -> None:
         if request.hard_negatives:
             model, found = _trained_again(request, method, given, model, notes, limits)
     for text in dict.fromkeys(str(warning.message) for warning in said):
-        print(f"seqkern: warning: {text}", file=sys.stderr)
+        warn(text)
     deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
     for text in reliability_warnings(deciding, dataset, at_sites):
-        print(f"seqkern: warning: {text}", file=sys.stderr)
+        warn(text)
     log_counts(model.record["kernel_counts"], source)
     with exclusive_paths(request.output) if request.features else contextlib.nullcontext():
         if request.format == "lsgkm":

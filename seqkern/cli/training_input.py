@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,10 +10,20 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from seqkern.cli.common import OF_TABLE, log_background, log_counts, read_tracks
+from seqkern.cli.common import (
+    OF_TABLE,
+    check_names,
+    given_files,
+    log_background,
+    log_counts,
+    read_tracks,
+    sequence_files,
+    several_entry,
+    views_of,
+)
+from seqkern.cli.output import log, warn
 from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_training import MethodRequest
-from seqkern.cli.several_sequences import check_names, given_files, sequence_files, several_entry, views_of
 from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice
 from seqkern.core.checks import whole_number
 from seqkern.core.errors import LabelError, ParameterError
@@ -66,7 +75,7 @@ def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, 
             False: f"left out{reason and f', since {reason}'}",
             None: "left out, but for solvers that learn from them",
         }
-        print(f"seqkern: {source}: {count} without a label {what[learned]}: {first}", file=sys.stderr)
+        log(f"{source}: {count} without a label {what[learned]}: {first}")
 
 
 def why_left_out(method: Method) -> str:
@@ -83,10 +92,9 @@ def log_similar_classes(labels: Labels, source: str) -> None:
     for name in labels.classes:
         other = seen.setdefault(name.casefold(), name)
         if other != name:
-            print(
-                f"seqkern: warning: {source}: the classes {other!r} and {name!r} differ only in case; if they are one "
-                "class, write them alike",
-                file=sys.stderr,
+            warn(
+                f"{source}: the classes {other!r} and {name!r} differ only in case; if they are one "
+                "class, write them alike"
             )
 
 
@@ -354,13 +362,12 @@ def _made(
     if not are_numbers(labels):
         return dataset
     if not training.specs:
-        print("seqkern: the labels are numbers: regression", file=sys.stderr)
+        log("the labels are numbers: regression")
         return make({**entry, "labels": {**entry["labels"], "kind": "real"}})
     refuse_numbers_as_classes(labels, _label_source(request))
-    print(
-        f"seqkern: warning: the labels are {len(labels.classes)} different numbers, each a class for this solver; "
-        "to learn numbers, choose --solver svr",
-        file=sys.stderr,
+    warn(
+        f"the labels are {len(labels.classes)} different numbers, each a class for this solver; "
+        "to learn numbers, choose --solver svr"
     )
     return dataset
 
@@ -525,7 +532,7 @@ def log_fewer_folds(request: MethodRequest, labels: Labels) -> None:
         of = "the smallest class has" if labels.kind in ("binary", "multiclass") else "there are"
         what = "samples" if labels.groups is None else "groups of samples"
         asked = f"{request.flag('inner_folds')} {request.inner_folds}"
-        print(f"seqkern: {asked}: at most {fewest} inner folds, since {of} {fewest} {what}", file=sys.stderr)
+        log(f"{asked}: at most {fewest} inner folds, since {of} {fewest} {what}")
 
 
 def _files(request: MethodRequest, two_classes: bool) -> Any:

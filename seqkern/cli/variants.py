@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import itertools
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.output import output_writer
-from seqkern.cli.output_parts import as_part, gather
+from seqkern.cli.output import as_part, gather, log, output_writer, warn
 from seqkern.cli.requests_models import VariantsRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import whole_number
@@ -106,7 +104,7 @@ def run_pairs(request: VariantsRequest, scorers: dict[str, Scorer]) -> None:
         columns += list(PAIR_COLUMNS) if len(scorers) == 1 else [f"delta_{name}"]
         values += [array.tolist() for array in found]
     write_tsv(request.output, columns, zip(ids, *values, strict=True))
-    print(f"seqkern: {request.ref}: {len(ids)} pairs scored", file=sys.stderr)
+    log(f"{request.ref}: {len(ids)} pairs scored")
 
 
 def run_saturation(request: VariantsRequest, scorers: dict[str, Scorer]) -> None:
@@ -331,7 +329,7 @@ def _index(output: Path, in_order: bool) -> None:
     index = output.with_name(f"{output.name}.tbi")
     index.unlink(missing_ok=True)
     if not in_order:
-        print(f"seqkern: {output}: not sorted by position, so there is no index (bcftools sort)", file=sys.stderr)
+        log(f"{output}: not sorted by position, so there is no index (bcftools sort)")
         return
     library = pysam()
     library.set_verbosity(0)
@@ -344,7 +342,7 @@ def _index(output: Path, in_order: bool) -> None:
     except (OSError, ValueError) as error:
         if _is_by_chromosome(output):  # it does not say what went wrong
             raise FileError("cannot be written", file=index, remedy="check the free space") from error
-        print(f"seqkern: {output}: not sorted by chromosome, so there is no index (bcftools sort)", file=sys.stderr)
+        log(f"{output}: not sorted by chromosome, so there is no index (bcftools sort)")
         return
     with atomic_write(index) as file:
         file.write(content)
@@ -375,7 +373,7 @@ def _say(request: VariantsRequest, job: VariantRun, vcf: str) -> None:
             + (f", {counts[BEYOND]} beyond the end of their chromosome" if counts[BEYOND] else "")
         )
     for line in lines:
-        print(f"seqkern: {vcf}: {line}", file=sys.stderr)
+        log(f"{vcf}: {line}")
 
 
 def _say_threshold(
@@ -391,16 +389,11 @@ def _say_threshold(
     found = "none" if least is None else f"|delta| ≥ {least:.4g}: {count}"
     start = f"{name}: " if name else ""
     drawn = f"{job.null_size} random variants of the same trinucleotide contexts"
-    print(
-        f"seqkern: {start}{found} of {tested} single-base variants at a false discovery rate of {request.fdr:g}, by "
-        f"{drawn}",
-        file=sys.stderr,
-    )
+    log(f"{start}{found} of {tested} single-base variants at a false discovery rate of {request.fdr:g}, by {drawn}")
     if job.null_missing:
-        print(
-            f"seqkern: warning: {job.null_missing} of {request.null} random variants were not found: contexts are rare "
-            "in these regions; draw fewer, or from more of the genome",
-            file=sys.stderr,
+        warn(
+            f"{job.null_missing} of {request.null} random variants were not found: contexts are rare "
+            "in these regions; draw fewer, or from more of the genome"
         )
 
 
@@ -489,10 +482,9 @@ def panel_of(models: list[ModelArg], request: VariantsRequest) -> Panel:
         check_dna(panel.alphabets)
     if store.in_file:
         total = format_bytes(store.in_memory + store.in_file)
-        print(
-            f"seqkern: the weights of {len(models)} models take {total}, more than half of the memory that is left: "
-            f"{format_bytes(store.in_file)} of them are read again for each chunk of variants",
-            file=sys.stderr,
+        log(
+            f"the weights of {len(models)} models take {total}, more than half of the memory that is left: "
+            f"{format_bytes(store.in_file)} of them are read again for each chunk of variants"
         )
     return panel
 

@@ -11,7 +11,7 @@ import pytest
 
 from seqkern.cli import predict
 from seqkern.cli.main import main
-from seqkern.cli.output_parts import identity_of_prediction
+from seqkern.cli.output import identity_of_prediction
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.core import checkpoint, parts
 from seqkern.evaluation.selection import Trials

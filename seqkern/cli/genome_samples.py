@@ -1,26 +1,75 @@
-"""``seqkern background``: genomic regions that match the peaks but lie elsewhere, or shuffled sequences."""
+"""``seqkern sites`` and ``seqkern background``: sites of a genome with decoys, and background of peaks."""
 
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
 
 from seqkern.cli.common import as_sources, log_counts
-from seqkern.cli.output import print_output
-from seqkern.cli.requests_data import BackgroundRequest
+from seqkern.cli.output import log, print_output
+from seqkern.cli.requests_studies import BackgroundRequest, SitesRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import ParameterError
 from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.tsv import write_tsv
+from seqkern.formats.annotation import has_features, read_annotation, read_features
 from seqkern.formats.background import COLUMNS, Background, BackgroundOptions, draw_background, match_lines, match_rows
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import RegionOptions, read_bed, usable_regions, write_bed
+from seqkern.formats.site_tables import COLUMNS as SITE_COLUMNS
+from seqkern.formats.site_tables import SiteTable, make_site_table
 from seqkern.sequences.fasta import records_of
 from seqkern.sequences.sampling import shuffled
 
 
-def run(request: BackgroundRequest) -> None:
+def run_sites(request: SitesRequest) -> None:
+    """Run the verb."""
+    check_writable(request.output)
+    given = request.annotation or request.genome
+    if given == "-" or request.genome == "-":
+        raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
+    if has_features(given):
+        annotation = read_features(given)
+    elif request.annotation is None:
+        raise ParameterError(f"{request.genome} has no annotation", remedy="give a GTF or GFF3 file after the genome")
+    else:
+        annotation = read_annotation(given)
+    motifs = None if request.motif is None else request.motif.split(",")
+    table = make_site_table(
+        request.genome,
+        annotation,
+        request.kind,
+        decoys=request.decoys,
+        motifs=motifs,
+        feature=request.feature,
+        seed=request.seed,
+    )
+    write_tsv(request.output, SITE_COLUMNS, table.rows)
+    print_output(request.output)
+    _tell(table, request, given)
+
+
+def _tell(table: SiteTable, request: SitesRequest, name: str) -> None:
+    """Print the contents of the table, and on standard error what was left out."""
+    sites, decoys = table.counts(request.kind)
+    print(f"  {request.kind:<10} {sites} sites in {table.genes()} genes")
+    lacking = f"; {table.lacking} fewer than wanted, their genes have no more" if table.lacking else ""
+    print(f"  {'decoy':<10} {decoys} in the same genes{lacking}")
+    if table.introns:
+        shown = ", ".join(f"{ends} {count}" for ends, count in table.introns.most_common())
+        print(f"  {'introns':<10} {table.introns.total()}: {shown}")
+    if table.left_out:
+        left = ", ".join(f"{count} {what}" for what, count in table.left_out.items())
+        log(f"{name}: left out: {left}")
+    if table.missing:
+        some = ", ".join(list(table.missing)[:3]) + (", …" if len(table.missing) > 3 else "")
+        log(
+            f"{name}: {sum(table.missing.values())} sites on {len(table.missing)} chromosomes that the genome "
+            f"lacks ({some})"
+        )
+
+
+def run_background(request: BackgroundRequest) -> None:
     """Run the verb."""
     for path in (request.output, request.table, request.plot):
         if path is not None:
@@ -51,7 +100,7 @@ def _write(request: BackgroundRequest, background: Background) -> None:
     both = background.peaks, background.found
     log_counts(background.regions.counts, request.peaks)
     for remark in background.remarks:
-        print(f"seqkern: {remark}", file=sys.stderr)
+        log(remark)
     with exclusive_paths(request.output):
         write_bed(request.output, background.regions)
         print_output(request.output)

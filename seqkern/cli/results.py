@@ -1,11 +1,11 @@
-"""``seqkern compare``: tests for significant differences between methods."""
+"""``seqkern compare`` and ``seqkern report``: tests for differences between methods, and the report of a study."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from seqkern.cli.requests_data import CompareRequest
+from seqkern.cli.requests_studies import CompareRequest, ReportRequest
 from seqkern.core.errors import FileError, LabelError, ParameterError, unknown_name
 from seqkern.core.tsv import format_cell
 from seqkern.report.compared import (
@@ -32,7 +32,7 @@ WITHIN = [
 ]
 
 
-def run(request: CompareRequest) -> None:
+def run_compare(request: CompareRequest) -> None:
     """Print the comparisons of each data set in turn."""
     datasets = read_input(request.results)
     several = any(study is not None for study, _ in datasets)
@@ -148,3 +148,24 @@ def _control(methods: Iterable[Method], text: str | None) -> Method | None:
     if not own:
         raise unknown_name("control", text, names)
     return own[0]
+
+
+def run_report(args: ReportRequest) -> None:
+    """Run ``seqkern report``."""
+    # imported here to keep --help fast
+    import json
+    from pathlib import Path
+
+    # imported here to keep --help fast
+    from seqkern.core.errors import ConfigError
+    from seqkern.report.page import build_report
+
+    config = None
+    if args.study is not None:
+        try:
+            config = json.loads(args.study)
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"--study is not JSON: {error}", remedy="quote the argument in the shell, or remove it"
+            ) from error
+    print(build_report(args.results, args.output or Path(args.results) / "report", config))
