@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,34 +12,30 @@ import numpy.typing as npt
 from seqkern.cli.common import log_counts, naming_file
 from seqkern.cli.requests_studies import AuditRequest
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
+from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
+from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.core.threads import given_threads
 from seqkern.core.tsv import check_columns, read_cells
-from seqkern.report.audit_overlaps import Parts
+from seqkern.evaluation.overlaps import Parts
+from seqkern.methods.audit import Audit, audit, audited_splits
+from seqkern.report.audit_page import PLACE, render_page, write_tables
 from seqkern.sequences.fasta import Reading, read_records, unique_ids
 from seqkern.sequences.labels import is_unknown
 from seqkern.study.tables import check_fields_once, header_fields, id_column_of, label_column, no_column
 
-if TYPE_CHECKING:
-    from seqkern.report.audit_run import Audit
 
-
-def run(args: AuditRequest) -> None:
+def run(request: AuditRequest) -> None:
     """Run ``seqkern audit``."""
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write, check_writable
-    from seqkern.core.exclusive_files import exclusive_folder
-    from seqkern.core.threads import given_threads
-    from seqkern.report.audit_page import render_page, write_tables
-
-    output = Path(args.output)
+    output = Path(request.output)
     check_writable(output / "index.html")
-    if args.folds:
-        _check_folds(args)
-        _audit_folds(args, output)
+    if request.folds:
+        _check_folds(request)
+        _audit_folds(request, output)
         return
-    parts, title = _read(args)
-    with naming_file(", ".join(args.files)), given_threads(args.threads):
-        found = _audit(args, parts, scores=not args.no_scores)
+    parts, title = _read(request)
+    with naming_file(", ".join(request.files)), given_threads(request.threads):
+        found = _audit(request, parts, scores=not request.no_scores)
     page = render_page(found, title)
     with exclusive_folder(output):
         write_tables(output, [((), found)])
@@ -49,55 +45,43 @@ def run(args: AuditRequest) -> None:
     print(found.verdict)
 
 
-def _audit(args: AuditRequest, parts: Parts, scores: bool) -> Audit:
+def _audit(request: AuditRequest, parts: Parts, scores: bool) -> Audit:
     """Return the audit of two parts with the options given."""
-    # imported here to keep --help fast
-    from seqkern.report.audit_run import audit
-
     return audit(
         parts,
-        k=args.k,
-        identity=args.identity,
-        both_strands=False if args.one_strand else None,
+        k=request.k,
+        identity=request.identity,
+        both_strands=False if request.one_strand else None,
         scores=scores,
-        memory_limit=args.memory,
-        n_threads=args.threads,
+        memory_limit=request.memory,
+        n_threads=request.threads,
     )
 
 
-def _read(args: AuditRequest) -> tuple[Parts, str]:
+def _read(request: AuditRequest) -> tuple[Parts, str]:
     """Return the parts and the title of the page."""
     given = read_parts(
-        args.files,
-        labels=args.labels,
-        label_field=args.label_field,
-        part_field=args.part,
-        alphabet=args.alphabet,
-        policies=args.policies,
+        request.files,
+        labels=request.labels,
+        label_field=request.label_field,
+        part_field=request.part,
+        alphabet=request.alphabet,
+        policies=request.policies,
     )
     log_counts(given.counts, ", ".join(given.files))
     return given.parts, given.title
 
 
-def _check_folds(args: AuditRequest) -> None:
+def _check_folds(request: AuditRequest) -> None:
     """Raise an error for options that do not work with the folds of a data set."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-
-    if len(args.files) > 1:
-        raise ParameterError(f"{len(args.files)} files with --folds", remedy="give the folder of one data set")
+    if len(request.files) > 1:
+        raise ParameterError(f"{len(request.files)} files with --folds", remedy="give the folder of one data set")
 
 
-def _audit_folds(args: AuditRequest, output: Path) -> None:
+def _audit_folds(request: AuditRequest, output: Path) -> None:
     """Audit the splits of a data set, and write their tables."""
-    # imported here to keep --help fast
-    from seqkern.core.exclusive_files import exclusive_folder
-    from seqkern.core.threads import given_threads
-    from seqkern.report.audit_page import PLACE, write_tables
-    from seqkern.report.audit_run import audited_splits
-
-    with given_threads(args.threads):
-        found = audited_splits(args.files[0], args.folds, lambda parts: _audit(args, parts, scores=False))
+    with given_threads(request.threads):
+        found = audited_splits(request.files[0], request.folds, lambda parts: _audit(request, parts, scores=False))
     with exclusive_folder(output):
         write_tables(output, found.audits, PLACE)
     for place, one in found.audits:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seqkern.cli.output import log, warn
 from seqkern.cli.requests import Regions, Tracks
 from seqkern.cli.requests_models import NewSamples
-from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError, SequenceError, unknown_name
+from seqkern.cli.requests_studies import DatasetModel, EvaluateRequest, OfStudy
+from seqkern.core.errors import (
+    ConfigError,
+    FoldError,
+    LabelError,
+    ModelError,
+    ParameterError,
+    SequenceError,
+    unknown_name,
+)
 from seqkern.core.types import PathLike, Source
 from seqkern.formats.background import PROPERTIES
 from seqkern.formats.profile_sources import ProfileSource, describe, differs
@@ -27,6 +39,7 @@ from seqkern.study.vectors import View, holds_sequences, parse_views
 
 if TYPE_CHECKING:
     from seqkern.methods.model import Model
+    from seqkern.study.study import Study
 
 
 def check_wanted(entry: Mapping[str, Any] | None, kernel: Kernel, made: Mapping[str, Any] | None = None) -> None:
@@ -348,3 +361,56 @@ def read_views(request: Tracks, kernel: Kernel, of_residues: bool = False) -> Ca
         return X
 
     return add
+
+
+# The study whose settings a job takes.
+
+LONGEST_PATH = 1024
+
+
+def method_settings(request: DatasetModel | EvaluateRequest) -> dict[str, Any]:
+    """Return the kernel, the solver and the inner loop of a request, for `MethodEntry.parse`."""
+    draws = request.inner_draws
+    inner = {"folds": request.inner_folds, "metric": request.inner_metric, "rule": request.inner_rule}
+    inner |= {} if draws is None else {"search": "random", "draws": draws}
+    others = {"clusters": "inner_clusters", "calibration": "calibration", "threshold": "threshold"}
+    inner |= {key: getattr(request, option, None) for key, option in others.items()}
+    return {"kernel": request.kernel, "solver": request.solver, "inner": inner, "seed": request.seed}
+
+
+def read_study(request: OfStudy) -> Study:
+    """Return the study of ``--study``."""
+    study = parse_study(request.study)
+    if study.data_dir:
+        os.environ.setdefault("SEQKERN_DATA", study.data_dir)  # where kernels look for public files
+    return study
+
+
+def parse_study(given: str) -> Study:
+    """Return the study of a file, or of a configuration as JSON."""
+    # imported here: other verbs have no study
+    from seqkern.study.study import Study
+
+    if not given.lstrip().startswith("{"):
+        if len(given) > LONGEST_PATH or "\n" in given:
+            raise ConfigError(
+                f"--study is neither JSON nor the path of a file: {given[:40]!r}…",
+                remedy="quote the argument in the shell, or name a YAML file",
+            )
+        return Study.load(given)
+    try:
+        config = json.loads(given)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"--study is not JSON: {error}", remedy="quote the argument in the shell, or name a YAML file"
+        ) from error
+    return Study.parse(config)
+
+
+def dataset_name(folder: PathLike) -> str:
+    """Return the name that a data set has in its study: the name of its folder.
+
+    >>> dataset_name("results/demo/datasets/donors/")
+    'donors'
+    """
+    return Path(folder).resolve().name

@@ -4,69 +4,63 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
 
 from seqkern.cli.common import naming_file
+from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary
 from seqkern.cli.requests_studies import ImportanceRequest
+from seqkern.core.archive import check_writable, save_json
 from seqkern.core.errors import ParameterError
+from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.core.file_kinds import RESULT
+from seqkern.evaluation.folds import read_folds
+from seqkern.methods.explanation import Explainer
+from seqkern.methods.model import Model
+from seqkern.methods.poim import LetterMeans, has_poim, positions_of
+from seqkern.report.learned_pages import write_positions
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.dataset import Dataset, load_dataset
+from seqkern.study.dataset_entries import Importance
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
-    from seqkern.methods.explanation import Explainer
-    from seqkern.methods.model import Model
-    from seqkern.methods.poim import LetterMeans
-    from seqkern.sequences.labels import Labels
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.study.dataset import Dataset
-
-
-def run(args: ImportanceRequest) -> None:
+def run(request: ImportanceRequest) -> None:
     """Run ``seqkern importance``."""
-    # imported here to keep --help fast
-    from seqkern.cli.dataset_model import train_on_dataset, training_summary
-    from seqkern.core.archive import check_writable, save_json
-    from seqkern.core.exclusive_files import exclusive_folder
-    from seqkern.core.file_kinds import RESULT
-    from seqkern.methods.explanation import Explainer
-    from seqkern.methods.poim import positions_of
-    from seqkern.report.learned_pages import write_positions
-    from seqkern.study.dataset import load_dataset
-
-    dataset, out_dir = load_dataset(args.dataset), Path(args.output)
+    job = ModelJob.of(request, Importance)
+    wanted = job.purpose
+    dataset, out_dir = load_dataset(request.dataset), Path(request.output)
     check_writable(out_dir / "importance.npz")
-    with naming_file(args.dataset):
-        X, labels, part = _training_part(dataset, args)
-        model = train_on_dataset(X, labels, dataset.notes, args)
-        explainer = Explainer(model, args.pair)
+    with naming_file(request.dataset):
+        X, labels, part = _training_part(dataset, request.folds)
+        model = train_on_dataset(X, labels, dataset.notes, job)
+        explainer = Explainer(model, wanted.pair)
         counts, windows = _letters(X, labels, explainer.model)
         positions = positions_of(
             explainer.form,
             explainer.model,
-            _means(explainer, X, args.threads),
+            _means(explainer, X, request.threads),
             counts,
             windows,
-            order=args.order,
-            background=None if args.background == "frequencies" else args.background,
-            first=_first(args.site, dataset, X),
-            section=args.section,
+            order=wanted.order,
+            background=None if wanted.background == "frequencies" else wanted.background,
+            first=_first(wanted.site, dataset, X),
+            section=wanted.section,
         )
     assert positions is not None  # windows of one length have means
     with exclusive_folder(out_dir):
         write_positions(positions, out_dir, dataset.name)
         model.save(out_dir / "model.seqkern")
-        summary = training_summary(model) | {"part": part, "pair": args.pair}
+        summary = training_summary(model) | {"part": part, "pair": wanted.pair}
         save_json(out_dir / "importance.json", RESULT, summary)
         positions.save(out_dir / "importance.npz")
     print(out_dir / "importance.svg")
 
 
-def _training_part(dataset: Dataset, args: ImportanceRequest) -> tuple[SequenceSet, Labels, str | None]:
+def _training_part(dataset: Dataset, folds_dir: str | None) -> tuple[SequenceSet, Labels, str | None]:
     """Return the training windows, their labels, and the split of that training set or None."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.folds import read_folds
-
     if dataset.kind != "sequences" or len(dataset.tasks) != 1:
         raise ParameterError(
             f"{dataset.name} is not a set of sequences with a single task",
@@ -74,8 +68,8 @@ def _training_part(dataset: Dataset, args: ImportanceRequest) -> tuple[SequenceS
         )
     task = dataset.task()
     rows, part = task.used(), None
-    if args.folds:
-        folds = read_folds(Path(args.folds) / f"{task.name}.tsv", dataset.X.ids, task.labels, dataset.chains)
+    if folds_dir:
+        folds = read_folds(Path(folds_dir) / f"{task.name}.tsv", dataset.X.ids, task.labels, dataset.chains)
         if folds.groups is not None:
             task = replace(task, labels=replace(task.labels, groups=folds.groups))
         if len(folds.splits) == 1:
@@ -92,9 +86,6 @@ def _training_part(dataset: Dataset, args: ImportanceRequest) -> tuple[SequenceS
 
 def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[np.int64], str]:
     """Return the counts of residues at each position of the positive windows, int64 (L, letters), and their name."""
-    # imported here to keep --help fast
-    import numpy as np
-
     if model.kind == "binary":
         X = X.take(labels.y == labels.classes.index(model.classes[1]))
     codes = X.codes[X.positions()].reshape(len(X), -1)
@@ -104,9 +95,6 @@ def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[
 
 def _means(explainer: Explainer, X: SequenceSet, n_threads: int | None) -> LetterMeans | None:
     """Return the LetterMeans over the training windows, for kernels without importance matrices."""
-    # imported here to keep --help fast
-    from seqkern.methods.poim import LetterMeans, has_poim
-
     if has_poim(explainer.model.kernel):
         return None
     means = LetterMeans(X.alphabet)

@@ -176,6 +176,21 @@ def excludes(owner: str, *names: str, remedy: str = "") -> Rule:
     return check
 
 
+def study_gives(*names: str, required: tuple[str, ...] = ()) -> Rule:
+    """Return the rule that a study, if given, sets some options, of which others are required without a study."""
+
+    def check(request: Request) -> None:
+        if request.has("study"):
+            request.refuse("is set by --study", *names)
+            return
+        for name in required:
+            if not request.has(name):
+                missing = request.flag(name)
+                raise ParameterError(f"{missing} is not given", remedy=f"add {missing}, or --study FILE")
+
+    return check
+
+
 def option_names(name: str, item: Parameter) -> list[str]:
     """Return the names of a declared option, such as -o and --output; the attribute's for an argument."""
     if item.place.positional:

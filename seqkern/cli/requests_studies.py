@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option
+from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option, study_gives
 from seqkern.cli.requests import (
     InnerLoop,
     Layers,
@@ -22,9 +22,7 @@ from seqkern.cli.requests import (
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import anything, choice, flag, integer, real, text
 
-METHODS_VARIABLE = "SEQKERN_METHODS"
-"""Name of the environment variable with the solvers of ``seqkern check``."""
-INNER = "inner.json"
+INNER_FILE = "inner.json"
 """Name of the file with the inner loops of a data set."""
 SECTION = re.compile(r"([+-]?[0-9]{1,9}):([+-]?[0-9]{1,9})")
 
@@ -39,6 +37,17 @@ class OfFolds(OfDataset):
     """A job of a data set and its folds."""
 
     folds: str = option("folder that seqkern folds wrote", text())
+
+
+STUDY = "take all settings from a study: its configuration, or the file that the workflow writes for its jobs"
+INNER = "inner_folds", "inner_metric", "inner_draws", "inner_rule", "seed", "memory"
+"""Options of the inner loop that a study gives too."""
+
+
+class OfStudy(Request):
+    """A job whose settings a study may give."""
+
+    study: IfGiven = option(STUDY, metavar="FILE")
 
 
 class DatasetsRequest(Threads):
@@ -132,26 +141,26 @@ class AuditRequest(Overlap, Reading, Memory, Threads):
     )
 
 
-class CheckRequest(OfFolds):
+class CheckRequest(OfFolds, OfStudy):
     """A check of all training sets."""
 
     methods: str | None = option(
         "solvers by name, as JSON: each with its specification, the layers after it, the number of inner folds "
         "(default: 3; 0 for none) and their seed (default: 1): "
-        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the data '
-        f"set in the environment variable {METHODS_VARIABLE}, which the workflow sets)"
+        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}}'
     )
+    rules = all_of(study_gives(required=("methods",)))
     EXAMPLE = (
         "seqkern check results/demo/datasets/donors --folds results/demo/folds/donors"
         ' --methods \'{"nu": {"solver": {"solver": "nusvc", "nu": [0.1, 0.2]}, "inner_folds": 3}}\''
     )
 
 
-class PlanRequest(OfFolds):
+class PlanRequest(OfFolds, OfStudy):
     """Predicted costs."""
 
     dataset: str = argument("folder that seqkern datasets wrote, named like the data set in the study")
-    study: str = option("configuration of the study: a YAML file, or JSON text", text())
+    study: str = option(f"{STUDY}; or the configuration as JSON", text(), metavar="FILE")
     output: str | None = option("file to write, plan.json (default: the table only)", short="-o")
     EXAMPLE = (
         "seqkern plan results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -159,7 +168,7 @@ class PlanRequest(OfFolds):
     )
 
 
-class GramRequest(Reading, Windows, Regions, Tracks, Memory, Threads):
+class GramRequest(OfStudy, Reading, Windows, Regions, Tracks, Memory, Threads):
     """A Gram matrix."""
 
     fasta: list[str] = argument(
@@ -167,7 +176,7 @@ class GramRequest(Reading, Windows, Regions, Tracks, Memory, Threads):
     )
     dataset: str | None = option("folder that seqkern datasets wrote, instead of FASTA", metavar="DIR")
     against: str | None = option("sequences for the columns (default: the same as the rows)", metavar="FASTA")
-    kernel: str | None = option("kernel, such as spectrum:k=3, or as JSON")
+    kernel: str | None = option("kernel, such as spectrum:k=3, or as JSON; with --study the name of a matrix")
     kernel_config: IfGiven = option("take the kernel from a study's configuration", metavar="YAML")
     kernel_name: IfGiven = option("name of the kernel in that configuration", metavar="NAME")
     output: IfGiven = option("output file; its metadata go to a .json file beside it", short="-o", metavar="NPY")
@@ -191,6 +200,7 @@ class GramRequest(Reading, Windows, Regions, Tracks, Memory, Threads):
     )
     cost: str | None = option("write the cost of each stage to this file", metavar="JSON")
     rules = all_of(
+        study_gives("dtype", "memory", "kernel_config"),
         excludes("kernel", "kernel_config", "kernel_name"),
         excludes("tile", "cost"),
         excludes("spectrum", "against", "tile"),
@@ -219,21 +229,24 @@ class Shares(Request, group="division of a long evaluation"):
         metavar="I/N",
         read=read_share,
     )
-    methods: str | None = option(
+    methods: list[str] | None = option(
         "with --share, several solvers in one job, instead of --solver: "
-        '{"svm": {"solver": "csvc:C=1", "layers": []}, ...}; each keeps its folds in its own folder of the output',
+        '{"svm": {"solver": "csvc:C=1", "layers": []}, ...}, or with --study their names; each keeps its folds in its '
+        "own folder of the output",
         metavar="JSON",
+        nargs="+",
     )
     plan: str | None = option(
         "file of seqkern plan, to divide by predicted time (default: by number of folds)", metavar="JSON"
     )
-    kernel_name: IfGiven = option("name of the kernel in --plan", metavar="NAME")
+    kernel_name: IfGiven = option("name of the kernel in --plan (default: --kernel, with --study)", metavar="NAME")
     rules = all_of(only_with("share", "methods"))
 
 
-class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, Shares, Threads):
-    """One method on all folds."""
+class EvaluateRequest(OfFolds, OfStudy, InnerLoop, Postprocessing, Layers, Significance, Shares, Threads):
+    """One method on all folds, or a share of the folds of several methods."""
 
+    study: IfGiven = option(f"{STUDY}; --kernel, --solver and --methods are then names in it", metavar="FILE")
     kernel: str = option(
         "kernel, such as spectrum:k=3, or as JSON; or several, of which the inner loop chooses one: "
         '{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, ...]}',
@@ -243,7 +256,7 @@ class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, 
         "Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
         "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
         text(default=[]),
-        nargs="+",
+        nargs="*",
     )
     solver: IfGiven = option("solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON")
     inner_clusters: IfGiven = option(
@@ -252,7 +265,7 @@ class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, 
         metavar="N",
     )
     inner_only: bool = option(
-        f"only run the inner loop of every training set and write its scores to {INNER}, for --pooled",
+        f"only run the inner loop of every training set and write its scores to {INNER_FILE}, for --pooled",
         flag(default=False),
     )
     pooled: list[str] = option(
@@ -260,7 +273,7 @@ class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, 
         "the best mean rank over all tasks (tasks that share positive samples are not pooled)",
         text(default=[]),
         metavar="FILE",
-        nargs="+",
+        nargs="*",
     )
     seed: int = option("seed of the inner folds (default: 1)", integer(default=1))
     selection_bias: bool = option(
@@ -273,18 +286,24 @@ class EvaluateRequest(OfFolds, InnerLoop, Postprocessing, Layers, Significance, 
         metavar="SIZE",
     )
     output: str = option("folder for the tables", text(), short="-o")
-    rules = all_of(excludes("inner_only", "pooled"))
+    rules = all_of(
+        study_gives(
+            *INNER, *("inner_clusters", "calibration", "threshold", "layers", "selection_bias", "significance")
+        ),
+        excludes("inner_only", "pooled"),
+        excludes("methods", "pooled", "layers"),
+    )
     EXAMPLE = (
         "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
         " --kernel spectrum:k=3 --solver csvc:C=1 -o results/demo/evaluate/donors/spectrum3/csvc"
     )
 
 
-class DatasetModel(OfDataset, InnerLoop, Memory, Threads):
+class DatasetModel(OfDataset, OfStudy, InnerLoop, Memory, Threads):
     """A model of one method on a data set."""
 
-    kernel: str = option("kernel, such as weighted_degree:degree=6, or as JSON", text())
-    solver: str = option("solver, as text or JSON; a list of values is a grid", text())
+    kernel: IfGiven = option("kernel, such as weighted_degree:degree=6, or as JSON")
+    solver: IfGiven = option("solver, as text or JSON; a list of values is a grid")
     seed: int = option("seed of the inner folds (default: 1)", integer(default=1))
 
 
@@ -313,6 +332,7 @@ class ImportanceRequest(DatasetModel):
         "positions to enlarge, such as --section=-50:20", metavar="A:B", read=_section
     )
     output: str = option("output folder for the model, the table and the figures", text(), short="-o")
+    rules = all_of(study_gives(*INNER, "pair", "order", "background", "site", "section", required=("kernel", "solver")))
     EXAMPLE = (
         "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
         " --kernel weighted_degree:degree=6 --solver csvc:C=1 --site 31 -o results/demo/importance/donors"
@@ -324,6 +344,7 @@ class DiscoverRequest(DatasetModel):
 
     known: str | None = option("known motifs to compare with: JASPAR, MEME or TRANSFAC format", metavar="FILE")
     output: str = option("output folder", text(), short="-o")
+    rules = all_of(study_gives(*INNER, "known", required=("kernel", "solver")))
     EXAMPLE = (
         "seqkern discover results/peaks/datasets/peaks --kernel"
         " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1 --known motifs.meme"
@@ -338,13 +359,14 @@ class EffectsRequest(DatasetModel):
     """Effects of variants on held-out chromosomes."""
 
     folds: str = option("folder that seqkern folds wrote; folds of whole chromosomes", text())
-    variants: str = option("variants: VCF, plain or compressed, or BCF", text(), metavar="VCF")
-    genome: str = option("their genome, plain or compressed by bgzip", text(), metavar="FASTA")
+    file: IfGiven = option("variants: VCF, plain or compressed, or BCF", long="--variants", metavar="VCF")
+    genome: IfGiven = option("their genome, plain or compressed by bgzip", metavar="FASTA")
     truth: str | None = option(
         "field of INFO with the known effect of each allele: a number, or a flag", metavar="FIELD"
     )
     threshold: float = option("true are known effects above ±X (default: 0)", real(default=0.0), metavar="X")
     output: str = option("output folder", text(), short="-o")
+    rules = all_of(study_gives(*INNER, "truth", "threshold", required=("kernel", "solver", "file", "genome")))
     EXAMPLE = (
         "seqkern effects results/peaks/datasets/peaks --folds results/peaks/folds/peaks --kernel"
         " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1"
@@ -361,7 +383,7 @@ class ReportRequest(SpreadsheetSafe):
 
     results: str = argument("results folder of a study, such as results/demo")
     study: str | None = option(
-        "the study's configuration as JSON (default: config.yaml in the results folder or its report/)"
+        "the study's configuration: a file or JSON (default: config.yaml in the results folder or its report/)"
     )
     output: str | None = option("output folder (default: report/ in the results folder)", short="-o")
     EXAMPLE = "seqkern report results/demo -o results/demo/report"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from seqkern.cli.requests_studies import CompareRequest, ReportRequest
-from seqkern.core.errors import FileError, LabelError, ParameterError, unknown_name
+from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, unknown_name
 from seqkern.core.tsv import format_cell
 from seqkern.report.compared import (
     COLUMNS,
@@ -22,6 +25,7 @@ from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.sentences import averaged_over
 from seqkern.report.tables import Ranking
 from seqkern.report.terminal import Evaluated, comparison_lines, read_input
+from seqkern.study.study import Study
 
 Found = Mapping[str, Compared | SingleTaskTests]
 
@@ -150,22 +154,19 @@ def _control(methods: Iterable[Method], text: str | None) -> Method | None:
     return own[0]
 
 
-def run_report(args: ReportRequest) -> None:
+def run_report(request: ReportRequest) -> None:
     """Run ``seqkern report``."""
-    # imported here to keep --help fast
-    import json
-    from pathlib import Path
-
-    # imported here to keep --help fast
-    from seqkern.core.errors import ConfigError
+    # imported here: a comparison draws nothing
     from seqkern.report.page import build_report
 
     config = None
-    if args.study is not None:
+    if request.study is not None and os.path.isfile(request.study):
+        config = Study.load(request.study).settings_of("report")
+    elif request.study is not None:
         try:
-            config = json.loads(args.study)
+            config = json.loads(request.study)
         except (ValueError, RecursionError) as error:
             raise ConfigError(
                 f"--study is not JSON: {error}", remedy="quote the argument in the shell, or remove it"
             ) from error
-    print(build_report(args.results, args.output or Path(args.results) / "report", config))
+    print(build_report(request.results, request.output or Path(request.results) / "report", config))

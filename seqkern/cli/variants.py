@@ -132,8 +132,8 @@ def run_saturation(request: VariantsRequest, scorers: dict[str, Scorer]) -> None
     write_tsv(request.output, ["chromosome" if request.region else "id", "position", "ref", "alt", *names], rows())
     if request.plot is not None:
         # imported here: Matplotlib is slow to load
+        from seqkern.report.drawing import as_file
         from seqkern.report.logo import mutation_figure
-        from seqkern.report.markup import as_file
 
         piece, (name, only) = pieces[0], next(iter(found[0].items()))
         label = f"{name}: effect of each single-base variant of {piece.name}, from {piece.first}"

@@ -27,7 +27,7 @@ from seqkern.core.progress import progress_bar
 from seqkern.core.public_files import cache_dir, is_public, local_path
 from seqkern.core.text_files import file_sha256, open_text
 from seqkern.core.threads import available_threads
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.formats.hmmer import looks_like_hmmer, of_hmm, parse_hmmer
 from seqkern.formats.profiles import (
     Profile,
@@ -450,7 +450,7 @@ def _text(codes: bytes) -> str:
     return codes.translate(bytes(table)).decode()
 
 
-def _background() -> npt.NDArray[np.float64]:
+def _background() -> Floats:
     """Return the background frequencies of HMMER's log-odds scores, float64 (20,)."""
     # imported here for fast start-up
     from pyhmmer.easel import Alphabet

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError, naming
-from seqkern.core.types import Source
+from seqkern.core.types import Codes, Ints, Source
 from seqkern.formats.annotation import Annotation, Interval, Transcript, gaps
 from seqkern.sequences.alphabets import DNA, MASK
 from seqkern.sequences.streaming import iter_pieces
@@ -169,8 +168,9 @@ FEWEST = 20
 """Minimum number of sites on a strand for checking its motif separately."""
 NORMAL = ("GT–AG", "GC–AG", "AT–AC")
 
-Codes = npt.NDArray[np.uint8]
 Row = tuple[str, int, str, str, str, str, str]
+Motifs = tuple[str, ...] | None
+"""The bases that a site must have; None if any are accepted."""
 
 
 @dataclass
@@ -236,7 +236,7 @@ def make_site_table(
     return table
 
 
-def _motifs(kind: str, motifs: Sequence[str] | None) -> tuple[str, ...] | None:
+def _motifs(kind: str, motifs: Sequence[str] | None) -> Motifs:
     """Return the required motifs, or None if any are accepted."""
     if motifs is None:
         return MOTIFS[kind]
@@ -264,14 +264,7 @@ def chromosomes(genome: Source) -> Iterator[tuple[str, Codes]]:
 
 
 def _add(
-    table: SiteTable,
-    name: str,
-    codes: Codes,
-    here: AnnotatedSites,
-    kind: str,
-    decoys: int,
-    wanted: tuple[str, ...] | None,
-    seed: int,
+    table: SiteTable, name: str, codes: Codes, here: AnnotatedSites, kind: str, decoys: int, wanted: Motifs, seed: int
 ) -> None:
     """Add the sites and decoys of one chromosome to a table."""
     table.introns.update(_ends(codes, intron) for intron in sorted(here.introns))
@@ -315,7 +308,7 @@ def _decoys(
     return [places[i] for i in sorted(chosen.tolist())]
 
 
-def places_of(codes: Codes, gene: Gene, motif: str) -> npt.NDArray[np.int64]:
+def places_of(codes: Codes, gene: Gene, motif: str) -> Ints:
     """Return the places where a motif occurs inside a gene, on its strand.
 
     >>> places_of(DNA.encode(b"AGTACTTGT"), Gene("g", False, 0, 9), "GT").tolist()

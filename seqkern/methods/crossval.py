@@ -16,7 +16,6 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.checkpoint import Checkpoint
@@ -25,6 +24,7 @@ from seqkern.core.convergence import ignoring_unconverged, unconverged
 from seqkern.core.errors import FoldError, LabelError, unknown_name
 from seqkern.core.progress import Clock
 from seqkern.core.threads import available_threads, given_threads
+from seqkern.core.types import Ints
 from seqkern.evaluation.chance import PermutationTest, permutation_test, permuted
 from seqkern.evaluation.estimates import biased_scores
 from seqkern.evaluation.fold_methods import GIVEN_SETS, fewer_folds, options_of
@@ -210,15 +210,13 @@ def _feature_tables(
     They are empty for solvers without features.
     """
     source, solver, classes = fitted.source, fitted.solver, fitted.labels.classes
-    kernel = fitted.block.kernel or source.kernel
-    if source.gives != "features" or kernel is None or source.X is None:
+    if source.gives != "features" or source.X is None or fitted.y is None:
         return [], [], []
-    assert fitted.y is not None
     tested = None
     if significance is not None:
         tested = significance_record(significance, solver, fitted.block.train, fitted.y, fitted.search.seed)
-    features = chosen_features(solver, kernel, source.X, classes, tested)
-    intervals = interval_rows(solver, kernel, source.X, classes)
+    features = chosen_features(solver, fitted.kernel, source.X, classes, tested)
+    intervals = interval_rows(solver, fitted.kernel, source.X, classes)
     if not (selection_bias and solver.traits.selects):
         return features, intervals, []
     labels = fitted.data.labels
@@ -231,7 +229,7 @@ def _feature_tables(
     return features, intervals, [bias]
 
 
-def _scores(data: FitData, rows: npt.NDArray[np.int64], decided: Decisions) -> dict[str, Any]:
+def _scores(data: FitData, rows: Ints, decided: Decisions) -> dict[str, Any]:
     """Return the scores of a test set, with the scores of probabilities and predicted distributions, if any."""
     labels: Labels = data.labels.take(rows)
     found = scores(labels.kind, labels.y, decided.decisions, codes_of(labels.kind, decided.predicted))
@@ -269,9 +267,7 @@ class OuterFolds:
             return self.method
         return "stratified" if labels.groups is None else "grouped"
 
-    def splits(
-        self, labels: Labels, X: Samples | None = None, chains: npt.NDArray[np.int64] | None = None
-    ) -> list[Split]:
+    def splits(self, labels: Labels, X: Samples | None = None, chains: Ints | None = None) -> list[Split]:
         """Return the outer folds, repeat by repeat, named 1, 2, …; with several repeats 1.1, 1.2, …."""
         check_integer("repeats", self.repeats, 1)
         method = self.chosen(labels)
@@ -287,9 +283,7 @@ class OuterFolds:
             splits += [replace(one, name=f"{repeat + 1}.{one.name}") if several else one for one in found]
         return splits
 
-    def inner_labels(
-        self, labels: Labels, X: Samples | None = None, chains: npt.NDArray[np.int64] | None = None
-    ) -> Labels:
+    def inner_labels(self, labels: Labels, X: Samples | None = None, chains: Ints | None = None) -> Labels:
         """Return the labels for the inner loops, with the development part of given sets, if there is one."""
         method = self.chosen(labels)
         if method not in GIVEN_SETS:

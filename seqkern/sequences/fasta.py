@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, cast, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError, naming
 from seqkern.core.text_files import open_lines, source_name
-from seqkern.core.types import Ids, PathLike, Source
+from seqkern.core.types import Codes, Ids, Ints, PathLike, Source
 from seqkern.sequences.alphabets import (
     GAPS,
     MASK,
@@ -133,7 +132,7 @@ class Reading:
 
     sequences: SequenceSet
     headers: list[str]  # length n: The header line of each record, without ``>``
-    sources: npt.NDArray[np.int64]  # shape (n,): The file of each record, counted from 0
+    sources: Ints  # shape (n,): The file of each record, counted from 0
     left_out: list[str]  # The ids of the records left out by a policy
 
 
@@ -281,7 +280,7 @@ class _Raw:
     before: int
     first_words: list[str]
     headers: list[str]
-    lengths: npt.NDArray[np.int64]
+    lengths: Ints
     text: bytes
     n_gaps: int
 
@@ -366,9 +365,7 @@ def _raw(name: str, file: int, before: int, headers: list[str], strings: list[st
 # ---- codes -----------------------------------------------------------------------------------------------
 
 
-def _encode(
-    raw: _Raw, alphabet: Alphabet, policies: Policies
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], dict[str, int]]:
+def _encode(raw: _Raw, alphabet: Alphabet, policies: Policies) -> tuple[Codes, Ints, dict[str, int]]:
     """Return (codes of the records kept, their places in `raw`, counts) under the policies."""
     codes = alphabet.encode(raw.text)
     letters = np.frombuffer(raw.text, dtype=np.uint8)

@@ -21,7 +21,7 @@ from seqkern.methods.training import automatic_method
 from seqkern.solvers import CSVC
 from seqkern.solvers.costs import FitWork
 from seqkern.solvers.solver_specs import SOLVERS
-from seqkern.solvers.svm.leave_one_out import bounds_cost
+from seqkern.solvers.svm.margins import bounds_cost
 from seqkern.study import kernel_entries, make_dataset
 from seqkern.study.study import Study
 

@@ -5,7 +5,7 @@ smoothed: within `width` of a kink it is a parabola, and the certificate include
 """
 
 import copy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ class Loss:
     scale of the decisions.
     """
 
+    cost: Any
     total = 0.0
     width = 0.0
     unit = 1.0

@@ -320,8 +320,7 @@ def _correlation(X: Floats, y: Floats) -> Floats:
 # Sums of fractions such as 1/3 + 2/3 round differently in different orders, so rounded equal distances would differ,
 # and the choice between them would depend on the order of the columns.
 
-EXACT = 2.0**53
-"""Bound below which integers are exact as float64."""
+EXACT = 2.0**53  # Bound below which integers are exact as float64
 DECIMALS = 6
 ROUNDING = 2.0**-52
 
@@ -531,8 +530,7 @@ def _entropies(counts: Ints) -> Floats:
 Codes = Ints
 Pairs = Bools
 
-MOST_CELLS = 500_000_000
-"""Largest size of the table of pairs × features."""
+MOST_CELLS = 500_000_000  # Largest size of the table of pairs × features
 
 
 class FocusSelector(Selector):
