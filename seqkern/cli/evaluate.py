@@ -254,11 +254,6 @@ def _check_division(request: EvaluateRequest, kernel_name: str | None) -> None:
     """Raise ParameterError for conflicting options of the division into shares."""
     if (request.solver is None) == (request.methods is None):
         raise ParameterError("give one solver", remedy="give --solver, or with --share several as --methods")
-    if request.methods is not None and request.share is None:
-        raise ParameterError("--methods works only with --share", remedy="gather each solver with --solver")
-    if request.methods is not None and (request.pooled or request.layers):
-        option = "--pooled" if request.pooled else "--layers"
-        raise ParameterError(f"{option} belongs to one solver", remedy=f"give --solver, or remove {option}")
     if request.plan is not None and (request.methods is None or kernel_name is None):
         raise ParameterError(
             "--plan needs the names of kernel and solvers", remedy="add --kernel-name and --methods, or remove --plan"

@@ -113,12 +113,7 @@ def _sequences(request: MotifsRequest, model: Model) -> tuple[SequenceSet | None
 
 
 def _draw(
-    path: Path,
-    title: str,
-    motifs: list[FoundMotif],
-    classes: Any,
-    matches: list[Match] | None,
-    source: str,
+    path: Path, title: str, motifs: list[FoundMotif], classes: Any, matches: list[Match] | None, source: str
 ) -> None:
     """Write the logos as a page or a picture."""
     # imported here: Matplotlib is slow to load

@@ -265,10 +265,7 @@ class SuggestRequest(NewSamples, Acquisition):
         choice(default=None, choices=("uncertain", "random")),
     )
     seed: int = option("random seed, for ties and random choices (default: 1)", integer(default=1))
-    rules = all_of(
-        excludes("acquisition", "diversity", "strategy"),
-        excludes("strategy=random", "diversity"),
-    )
+    rules = all_of(excludes("acquisition", "diversity", "strategy"), excludes("strategy=random", "diversity"))
     EXAMPLE = "seqkern suggest model.seqkern pool.fasta -n 20 -o next.tsv"
 
 

@@ -209,10 +209,7 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
         metavar="FILE",
     )
     inner_folds: int | None = _inner_folds("--folds")
-    rules = all_of(
-        only_with("features", "significance", add="--features FILE"),
-        excludes("states", "format=lsgkm"),
-    )
+    rules = all_of(only_with("features", "significance", add="--features FILE"), excludes("states", "format=lsgkm"))
     EXAMPLE = (
         "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
         " -o model.seqkern"

@@ -377,11 +377,7 @@ def _say(request: VariantsRequest, job: VariantRun, vcf: str) -> None:
 
 
 def _say_threshold(
-    request: VariantsRequest,
-    job: VariantRun,
-    name: str,
-    delta: npt.NDArray[np.float64],
-    q: npt.NDArray[np.float64],
+    request: VariantsRequest, job: VariantRun, name: str, delta: npt.NDArray[np.float64], q: npt.NDArray[np.float64]
 ) -> None:
     """Print the threshold for the false discovery rate."""
     least, count = threshold(delta, q, request.fdr)
