@@ -150,7 +150,7 @@ class InnerLoops:
             loop = own.get(digest(self.identity + key))
             if loop is None:
                 problem = f"has no inner loops for these settings and folds of data set {self.dataset.name!r}"
-                raise FileError(problem, file=files[0], remedy=file_kinds.INNER_FILE.again)
+                raise FileError(problem, file=files[0], remedy=file_kinds.INNER.again)
             choices[key] = pooled_choice(loop, loops, sizes)
         return choices
 

@@ -144,7 +144,7 @@ class AuditRequest(Overlap, Reading, Memory, Threads):
 class CheckRequest(OfFolds, OfStudy):
     """A check of all training sets."""
 
-    methods: str | None = option(
+    methods: IfGiven = option(
         "solvers by name, as JSON: each with its specification, the layers after it, the number of inner folds "
         "(default: 3; 0 for none) and their seed (default: 1): "
         '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}}'
