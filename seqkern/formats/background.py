@@ -202,8 +202,8 @@ class _Search:
         self, genome: Genome, closed: Sequence[Regions], chromosomes: list[str], same: bool, rng: np.random.Generator
     ) -> None:
         self.genome, self.chromosomes, self.same, self.rng = genome, chromosomes, same, rng
-        columns = zip(*((one.chromosomes, one.starts, one.stops) for one in closed), strict=True)
-        self.closed = make_regions(*map(np.concatenate, columns))
+        chromosomes_of, starts, stops = zip(*((one.chromosomes, one.starts, one.stops) for one in closed), strict=True)
+        self.closed = make_regions(np.concatenate(chromosomes_of), np.concatenate(starts), np.concatenate(stops))
         self.taken: dict[str, list[tuple[int, int]]] = {name: [] for name in chromosomes}
 
     def is_masked(self) -> bool:
