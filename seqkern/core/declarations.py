@@ -127,7 +127,8 @@ class Parameter:
 
     `words` are allowed besides the declared values, such as ``"scale"`` instead of a number. `execution` marks
     parameters
-    that change only how the numbers are computed; with `list_parameter` a list is one value, not a grid.
+    that change only how the numbers are computed; with `list_parameter` a list is one value, not a grid. `place` is the
+    place on the command line, for options (`seqkern.cli.options`).
 
     >>> item = Parameter(words=("auto",))
     >>> item.normal(["1e-3", "auto", "1-3"], grid=True)
@@ -145,6 +146,7 @@ class Parameter:
     each: str = ""
     remedy: str = ""
     annotation: Any = Any
+    place: Any = None
     element: str = ""
     """The type of a single value without its domain, for the documentation, if that differs."""
 
