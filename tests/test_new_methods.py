@@ -111,17 +111,18 @@ toy-spaced = toy_methods.kernels.spaced:SpacedKernel
 [seqkern.solvers]
 toy-means = toy_methods.solvers.means:MeansClassifier
 [seqkern.verbs]
-toy-greet = toy_methods.greet
+greet = toy_methods.greet
 """
 CLASSES = {"a": "ACACACAC", "b": "GTTGTTGG"}
 GREET = """
-EXAMPLE = "seqkern toy-greet you"
+from seqkern.cli.options import Request, argument
 
-def add_arguments(parser):
-    parser.add_argument("name")
+class GreetRequest(Request):
+    name: str = argument("who is greeted")
+    EXAMPLE = "seqkern greet you"
 
-def run(args):
-    print("hello", args.name)
+def run(request):
+    print("hello", request.name)
 """
 
 
@@ -156,7 +157,7 @@ def test_another_distribution_adds_kernels_solvers_and_verbs(seqkern_with, tmp_p
     assert "\ntoy-spaced" in seqkern_with("kernels")
     assert "step" in seqkern_with("kernels", "toy-spaced")
     assert "toy-means" in seqkern_with("solvers")
-    assert seqkern_with("toy-greet", "you") == "hello you\n"
+    assert seqkern_with("greet", "you") == "hello you\n"
     fasta = (f">{name}{i} label={name}\n{word}{'ACGT'[i % 4]}\n" for name, word in CLASSES.items() for i in range(8))
     (tmp_path / "both.fa").write_text("".join(fasta))
     seqkern_with(

@@ -2,86 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from seqkern.study.plan import DatasetPlan
-    from seqkern.study.study import Study
-
-LONGEST_PATH = 1024
-EXAMPLE = (
-    "seqkern plan results/demo/datasets/donors --folds results/demo/folds/donors"
-    " --study config/config.yaml -o plan.json"
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern plan``."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote, named like the data set in the study")
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    parser.add_argument("--study", required=True, help="configuration of the study: a YAML file, or JSON text")
-    parser.add_argument("-o", "--output", help="file to write, plan.json (default: the table only)")
+from seqkern.cli.common import read_study
+from seqkern.cli.requests_studies import PlanRequest
+from seqkern.core.archive import check_writable
+from seqkern.core.memory import format_bytes
+from seqkern.evaluation.folds import read_folds
+from seqkern.methods.plan_dataset import DatasetPlanner
+from seqkern.solvers.solver_specs import TAKES
+from seqkern.study.dataset import load_dataset
+from seqkern.study.plan import DatasetPlan
 
 
-def run(args: argparse.Namespace) -> None:
+def run(request: PlanRequest) -> None:
     """Run ``seqkern plan``."""
-    # imported here to keep --help fast
-    from seqkern.core.archive import check_writable
-    from seqkern.core.errors import unknown_name
-    from seqkern.evaluation.folds import read_folds
-    from seqkern.methods.plan_dataset import DatasetPlanner
-    from seqkern.solvers.solver_specs import TAKES
-    from seqkern.study.dataset import load_dataset
-
-    study = _study(args.study)
-    dataset = load_dataset(args.dataset)
-    if dataset.name not in study.datasets:
-        raise unknown_name("data set of the study", dataset.name, study.datasets)
-    if args.output:
-        check_writable(args.output)
+    dataset = load_dataset(request.dataset)
+    study = read_study(request).planned(dataset.name)
+    if request.output:
+        check_writable(request.output)
     fold_sets = {
-        name: read_folds(Path(args.folds) / f"{name}.tsv", dataset.X.ids, task.labels, dataset.chains)
+        name: read_folds(Path(request.folds) / f"{name}.tsv", dataset.X.ids, task.labels, dataset.chains)
         for name, task in dataset.tasks.items()
     }
     plan = DatasetPlanner(study, dataset, fold_sets).plan()
-    if args.output:
-        plan.write(args.output)
+    if request.output:
+        plan.write(request.output)
     print("\n".join(table(plan)))
     for kernel, solver in study.unsuitable(dataset.name):
         takes = TAKES[study.solvers[solver].input]
         print(f"not run: {kernel} {solver}: {solver} takes {takes}, which {kernel} does not have")
 
 
-def _study(given: str) -> Study:
-    """Return the study given as a file or as JSON text."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ConfigError
-    from seqkern.study.study import Study
-
-    if not given.lstrip().startswith("{"):
-        if len(given) > LONGEST_PATH or "\n" in given:
-            raise ConfigError(
-                f"--study is neither JSON nor the path of a file: {given[:40]!r}…",
-                remedy="quote the argument in the shell, or name a YAML file",
-            )
-        return Study.load(given)
-    try:
-        config = json.loads(given)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"--study is not JSON: {error}", remedy="quote the argument in the shell, or name a YAML file"
-        ) from error
-    return Study.parse(config)
-
-
 def table(plan: DatasetPlan) -> list[str]:
     """Return the lines of a table of a plan."""
-    # imported here to keep --help fast
-    from seqkern.core.memory import format_bytes
-
     rows = [("job", "CPU seconds", "longest fold", "memory")]
     for name, cost in plan.grams.items():
         rows.append((f"gram {name}", f"{cost.seconds:.1f}", "-", format_bytes(cost.bytes)))

@@ -19,6 +19,8 @@ Targets = npt.NDArray[Any] | None
 Header = dict[str, Any]
 """The JSON part of a stored object."""
 Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.uint8]
+"""Residues by their numbers in an alphabet, or other bytes."""
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Indices = Ints

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from seqkern.core.types import Floats, Indices
+from seqkern.core.types import Bools, Floats, Indices
 from seqkern.evaluation.ranking import hanley_mcneil_variance
 from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Numbers, select, standard_error
 from seqkern.sequences.labels import Labels
@@ -197,7 +196,7 @@ def _subset(labels: Labels, size: int, seed: int) -> Indices:
     for code in () if labels.kind == "real" else np.unique(labels.y):
         own = np.unique(groups[labels.y == code])
         taken[own[np.argsort(rank[own])][:GROUPS]] = True
-    rows: npt.NDArray[np.bool_] = taken[groups]
+    rows: Bools = taken[groups]
     return np.flatnonzero(rows if labels.dev is None else rows | labels.dev)
 
 

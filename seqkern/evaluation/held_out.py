@@ -5,20 +5,21 @@ therefore use decision values from a classifier trained on folds without the sam
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import FoldError, LabelError, ParameterError
-from seqkern.core.types import Floats, Indices
-from seqkern.evaluation.calibration import METHODS, IsotonicCalibration, SigmoidCalibration
+from seqkern.core.types import Bools, Floats, Indices
+from seqkern.evaluation.calibration import METHODS, Calibration
 from seqkern.evaluation.selection import Numbers, inner_folds
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.layers.chain import Layers
 from seqkern.solvers.thresholds import PLAIN, Threshold, parse_rule
+
+if TYPE_CHECKING:
+    from seqkern.solvers.layers.chain import Layers
 
 
 def held_out_decisions(
@@ -65,12 +66,12 @@ def held_out_decisions(
 
 def fit_postprocessing(
     decisions: Floats,
-    positive: npt.NDArray[np.bool_],
+    positive: Bools,
     n_folds: int,
     *,
     calibration: str | None = None,
     threshold: str | None = None,
-) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None]:
+) -> tuple[Calibration | None, Threshold | None]:
     """Return the fitted calibration and the fitted threshold of the positive class, None for each not requested."""
     check_postprocessing(calibration, threshold)
     known = ~np.isnan(decisions)
@@ -90,7 +91,7 @@ def fit_layers(
     folds: int,
     seed: int,
     lap: Callable[[str], None] = lambda stage: None,
-) -> tuple[Layers, int, int]:
+) -> "tuple[Layers, int, int]":
     """Return layers fitted to the `held_out_decisions` of residues, the number of fits, and of unconverged ones.
 
     Each layer except the first is fitted to the previous layer's output for chains held out of that layer's fit.
@@ -105,6 +106,8 @@ def fit_layers(
         (_with_neighbours(train, chains, len(labels)), _with_neighbours(held_out, chains, len(labels)))
         for train, held_out in inner_folds(labels, folds, seed, labels.groups)
     ]
+    from seqkern.solvers.layers.chain import Layers  # imported here: most methods have no layers
+
     y = np.full(len(scores), UNLABELLED, dtype=np.int64)
     y[: len(labels)] = labels.y
     fitted = Layers(layers).fit(scores, chains, y, parts, labels.classes)

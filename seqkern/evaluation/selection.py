@@ -18,7 +18,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import FoldError, GramError, ParameterError, unknown_name
 from seqkern.core.progress import progress_counter
-from seqkern.core.types import Floats, Indices
+from seqkern.core.types import Array, Bools, Floats, Indices
 from seqkern.evaluation import metrics, ranking
 from seqkern.formats.residues import Residues
 from seqkern.kernels.kernel import Kernel
@@ -107,7 +107,7 @@ class Numbers(Protocol):
     def take(self, rows: Indices) -> Self:
         """Return some samples as a training set."""
 
-    def with_groups(self, groups: npt.NDArray[Any] | None) -> Self:
+    def with_groups(self, groups: Array | None) -> Self:
         """Return the same samples in other groups."""
 
 
@@ -241,9 +241,9 @@ class Trials:
         return list(dict.fromkeys(kernel for kernel, _ in self.candidates))
 
     @property
-    def usable(self) -> npt.NDArray[np.bool_]:
+    def usable(self) -> Bools:
         """Mask of the folds that could be scored for all candidates."""
-        undefined: npt.NDArray[np.bool_] = np.isnan(np.stack([scores[0] for scores in self._scores]))
+        undefined: Bools = np.isnan(np.stack([scores[0] for scores in self._scores]))
         return np.logical_not(np.any(undefined, axis=0))
 
     def scores(self) -> Floats:
@@ -279,7 +279,7 @@ class Trials:
         return np.nan_to_num(self.scores().mean(axis=2))
 
 
-def decided(solver: Any, K: Any, kind: str) -> tuple[Floats, npt.NDArray[Any]]:
+def decided(solver: Any, K: Any, kind: str) -> tuple[Floats, Array]:
     """Return a fitted solver's decision values and predictions, as booleans for two classes."""
     predicted = solver.predict(K)
     if kind == "real":
@@ -542,7 +542,7 @@ class BoundTrials(Trials):
 
 MakeSolver = Callable[[dict[str, Any], str], Any]
 """``make_solver(spec, kind)`` returns a new solver; its methods besides `fit` depend on the kind of labels."""
-Measure = Callable[[npt.NDArray[Any], Floats, npt.NDArray[Any]], float]
+Measure = Callable[[Array, Floats, Array], float]
 """A score of labels, decision values and predictions; larger is better."""
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}
@@ -558,7 +558,7 @@ def _on_predictions(function: Callable[..., float]) -> "Measure":
     return lambda y, decisions, predicted: function(y, predicted)
 
 
-def _no_folds(y: npt.NDArray[Any], decisions: Floats, predicted: npt.NDArray[Any]) -> float:
+def _no_folds(y: Array, decisions: Floats, predicted: Array) -> float:
     """Return NaN, as the placeholder of a bound among the measures; see `BoundTrials`."""
     return math.nan
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FileError, SequenceError, naming
+from seqkern.core.types import Floats
 from seqkern.sequences.alphabets import MASK, PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet, first_difference
 from seqkern.sequences.tracks import PROFILE_TRACKS as TRACKS
@@ -121,13 +122,13 @@ def check_tracks(X: SequenceSet, names: Iterable[str]) -> None:
             )
 
 
-def from_scores(pssm: npt.ArrayLike, background: npt.NDArray[np.float64] = BACKGROUND) -> npt.NDArray[np.float32]:
+def from_scores(pssm: npt.ArrayLike, background: Floats = BACKGROUND) -> npt.NDArray[np.float32]:
     """Return the probabilities q_a ∝ p_a·exp(λ·s_a) of scores s."""
     scores = SCALE * np.asarray(pssm, dtype=np.float64)
     return normalised(background * np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
 
 
-def to_scores(profile: npt.ArrayLike, background: npt.NDArray[np.float64] = BACKGROUND) -> npt.NDArray[np.float32]:
+def to_scores(profile: npt.ArrayLike, background: Floats = BACKGROUND) -> npt.NDArray[np.float32]:
     """Return the scores ln(q_a / p_a) / λ of probabilities q."""
     return (np.log(np.asarray(profile, dtype=np.float64) / background) / SCALE).astype(np.float32)
 

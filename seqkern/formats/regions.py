@@ -17,14 +17,12 @@ from seqkern.core.checks import check_integer, read_number
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
 from seqkern.core.tsv import format_cell
-from seqkern.core.types import PathLike, Rows, Source
+from seqkern.core.types import Bools, Floats, Ints, PathLike, Rows, Source
 from seqkern.formats.reference import Genome
 from seqkern.sequences.fasta import unique_ids
 from seqkern.sequences.windows import Window
 
 # Regions of a genome, as in BED files: positions count from 0, stops are exclusive.
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +30,13 @@ class Regions:
     """Regions of a genome."""
 
     chromosomes: npt.NDArray[np.str_]  # shape (n,)
-    starts: Integers  # shape (n,): From 0; a stop is the position after the last base
-    stops: Integers  # shape (n,): From 0; a stop is the position after the last base
+    starts: Ints  # shape (n,): From 0; a stop is the position after the last base
+    stops: Ints  # shape (n,): From 0; a stop is the position after the last base
     names: npt.NDArray[np.str_]  # shape (n,): ``"."`` without a name
-    scores: npt.NDArray[np.float64]  # shape (n,): NaN without a score
+    scores: Floats  # shape (n,): NaN without a score
     strands: npt.NDArray[np.str_]  # shape (n,): ``"+"``, ``"-"``, or ``"."`` without a strand
-    summits: Integers  # shape (n,): Position of the summit on the chromosome; −1 without one
-    lines: Integers  # shape (n,): Their lines in the file, for messages
+    summits: Ints  # shape (n,): Position of the summit on the chromosome; −1 without one
+    lines: Ints  # shape (n,): Their lines in the file, for messages
     file: str | None = None  # Used in messages
     counts: dict[str, int] = field(default_factory=dict)  # What was left out, and how many overlap
 
@@ -46,7 +44,7 @@ class Regions:
         return len(self.starts)
 
     @property
-    def lengths(self) -> Integers:
+    def lengths(self) -> Ints:
         """The number of bases of each region, int64 (n,)."""
         return self.stops - self.starts
 
@@ -112,7 +110,7 @@ def resized(regions: Regions, width: int) -> Regions:
     return replace(regions, starts=starts, stops=starts + width)
 
 
-def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
+def overlapping(regions: Regions, others: Regions) -> Bools:
     """Return a mask of the regions that share a base with any of `others`.
 
     >>> from seqkern.formats.regions import make_regions
@@ -131,7 +129,7 @@ def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
     return found
 
 
-def overlapping_one_another(regions: Regions) -> npt.NDArray[np.bool_]:
+def overlapping_one_another(regions: Regions) -> Bools:
     """Return a mask of the regions that share a base with another of the same regions.
 
     >>> from seqkern.formats.regions import make_regions
@@ -153,12 +151,12 @@ def cleared(regions: Regions, others: Regions, what: str) -> Regions:
     return regions.take(~gone).counted(f"regions left out that overlap {what}", np.count_nonzero(gone))
 
 
-def inside(regions: Regions, lengths: dict[str, int]) -> npt.NDArray[np.bool_]:
+def inside(regions: Regions, lengths: dict[str, int]) -> Bools:
     """Return a mask of the regions that lie completely inside their chromosome."""
     return (regions.starts >= 0) & (regions.stops <= ends_of(regions.chromosomes, lengths))
 
 
-def ends_of(chromosomes: Collection[str] | npt.NDArray[np.str_], lengths: dict[str, int]) -> Integers:
+def ends_of(chromosomes: Collection[str] | npt.NDArray[np.str_], lengths: dict[str, int]) -> Ints:
     """Return the length of the chromosome of each region."""
     names, which = np.unique(np.asarray(chromosomes, dtype=str), return_inverse=True)
     return np.array([lengths[str(name)] for name in names], dtype=np.int64)[which]
@@ -362,7 +360,7 @@ class Place:
         """The strand as text: ``"+"`` or ``"-"``."""
         return "-" if self.reverse else "+"
 
-    def bases(self) -> npt.NDArray[np.int64]:
+    def bases(self) -> Ints:
         """Return the position, from 0, of each base of the window in reading order."""
         places = np.arange(self.start, self.stop)
         return places[::-1] if self.reverse else places
@@ -522,7 +520,7 @@ LEAST_CHROMOSOMES = 3
 """Minimum number of chromosomes with every class for holding out whole ones."""
 
 
-def loci(chromosomes: npt.ArrayLike, starts: npt.ArrayLike, lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def loci(chromosomes: npt.ArrayLike, starts: npt.ArrayLike, lengths: npt.ArrayLike) -> Ints:
     """Return the locus of each window; windows closer to each other than one window's length share it.
 
     >>> loci(["chr1", "chr1", "chr1", "", "chr2"], [100, 250, 5000, 0, 100], [200, 300, 200, 200, 200]).tolist()

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError, naming
-from seqkern.core.types import Source
+from seqkern.core.types import Codes, Ints, Source
 from seqkern.formats.annotation import Annotation, Interval, Transcript, gaps
-from seqkern.sequences.alphabets import DNA, MASK
-from seqkern.sequences.streaming import iter_pieces
+from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.streaming import iter_pieces, occurrences
 
 # Annotated sites of genes: donors and acceptors of introns, start and stop codons.
 
@@ -126,7 +125,8 @@ def _codons(transcript: Transcript, kind: str) -> tuple[list[Place], int]:
         return [], 0
     parts, reverse = sorted(transcript.coding), transcript.reverse
     if kind == "stop" and transcript.stops:
-        if len(transcript.stops) > 1 or not _is_codon(transcript.stops[0]):
+        first, last = transcript.stops[0]
+        if len(transcript.stops) > 1 or last - first != CODON:
             return [], 1
         return [_first_base(transcript.stops[0], reverse)], 0
     at_left = (kind == "start") != reverse
@@ -141,11 +141,6 @@ def _codons(transcript: Transcript, kind: str) -> tuple[list[Place], int]:
     else:
         codon = (start, start + CODON) if at_left else (stop - CODON, stop)
     return [_first_base(codon, reverse)], 0
-
-
-def _is_codon(interval: Interval) -> bool:
-    """Return whether an interval is three bases long."""
-    return interval[1] - interval[0] == CODON
 
 
 def _first_base(codon: Interval, reverse: bool) -> Place:
@@ -169,8 +164,9 @@ FEWEST = 20
 """Minimum number of sites on a strand for checking its motif separately."""
 NORMAL = ("GT–AG", "GC–AG", "AT–AC")
 
-Codes = npt.NDArray[np.uint8]
 Row = tuple[str, int, str, str, str, str, str]
+Motifs = tuple[str, ...] | None
+"""The bases that a site must have; None if any are accepted."""
 
 
 @dataclass
@@ -236,7 +232,7 @@ def make_site_table(
     return table
 
 
-def _motifs(kind: str, motifs: Sequence[str] | None) -> tuple[str, ...] | None:
+def _motifs(kind: str, motifs: Sequence[str] | None) -> Motifs:
     """Return the required motifs, or None if any are accepted."""
     if motifs is None:
         return MOTIFS[kind]
@@ -264,14 +260,7 @@ def chromosomes(genome: Source) -> Iterator[tuple[str, Codes]]:
 
 
 def _add(
-    table: SiteTable,
-    name: str,
-    codes: Codes,
-    here: AnnotatedSites,
-    kind: str,
-    decoys: int,
-    wanted: tuple[str, ...] | None,
-    seed: int,
+    table: SiteTable, name: str, codes: Codes, here: AnnotatedSites, kind: str, decoys: int, wanted: Motifs, seed: int
 ) -> None:
     """Add the sites and decoys of one chromosome to a table."""
     table.introns.update(_ends(codes, intron) for intron in sorted(here.introns))
@@ -315,7 +304,7 @@ def _decoys(
     return [places[i] for i in sorted(chosen.tolist())]
 
 
-def places_of(codes: Codes, gene: Gene, motif: str) -> npt.NDArray[np.int64]:
+def places_of(codes: Codes, gene: Gene, motif: str) -> Ints:
     """Return the places where a motif occurs inside a gene, on its strand.
 
     >>> places_of(DNA.encode(b"AGTACTTGT"), Gene("g", False, 0, 9), "GT").tolist()
@@ -326,14 +315,7 @@ def places_of(codes: Codes, gene: Gene, motif: str) -> npt.NDArray[np.int64]:
     pattern = DNA.encode(motif.encode())
     if gene.reverse:
         pattern = DNA.complement_codes[pattern[::-1]]
-    n = gene.stop - gene.start - len(pattern) + 1
-    if n < 1:
-        return np.zeros(0, dtype=np.int64)
-    part = codes[gene.start : gene.stop]
-    equal = np.ones(n, dtype=bool)
-    for i, code in enumerate(pattern.tolist()):
-        equal &= part[i : i + n] == code
-    places = np.flatnonzero(equal) + gene.start
+    places = occurrences(codes, pattern, gene.start, gene.stop - len(pattern) + 1)
     return places + (len(pattern) - 1 if gene.reverse else 0)
 
 
@@ -347,8 +329,7 @@ def bases_at(codes: Codes, position: int, reverse: bool, size: int) -> str:
         found = codes[max(0, position - size + 1) : max(0, position + 1)][::-1]
     else:
         found = codes[max(0, position) : max(0, position + size)]
-    letters = [4 if code == MASK else int(DNA.complement_codes[code] if reverse else code) for code in found]
-    return "".join("ACGTN"[code] for code in letters)
+    return DNA.decode(DNA.complement_codes[found] if reverse else found, "N")
 
 
 def _ends(codes: Codes, intron: tuple[int, int, bool]) -> str:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ConfigError, SequenceError, naming, unknown_name
 from seqkern.core.text_files import open_lines, source_name
-from seqkern.core.types import PathLike, Source
+from seqkern.core.types import Codes, PathLike, Source
 from seqkern.formats.residues import STATES
 from seqkern.sequences.alphabets import MASK, to_bytes
 from seqkern.sequences.fasta import Reading, read_records
@@ -191,7 +191,7 @@ def looks_like_letters(text: str) -> bool:
     return len(OF_PROTEINS.intersection(text.upper())) > 2
 
 
-def state_table(classes: Iterable[object] = ()) -> npt.NDArray[np.uint8]:
+def state_table(classes: Iterable[object] = ()) -> Codes:
     """Return the state of each byte, shape (256,): an ASCII letter, 0 if unknown, `MASK` for other characters."""
     table = np.full(256, MASK, dtype=np.uint8)
     for letter in DSSP:
@@ -285,12 +285,12 @@ def find_reduction(name: str) -> Reduction:
 
 
 def reduce_states(
-    states: npt.NDArray[np.uint8],
+    states: Codes,
     stops: npt.ArrayLike,
     name: str,
     file: PathLike | None = None,
     needed: bool = True,
-) -> npt.NDArray[np.uint8]:
+) -> Codes:
     """Return states reduced to H, E and C; unknown states stay 0."""
     reduction = find_reduction(name)
     eight = np.isin(states, [0, HELIX, STRAND, REDUCTIONS_COIL], invert=True)

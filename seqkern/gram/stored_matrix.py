@@ -19,7 +19,7 @@ from seqkern.core.exclusive_files import FolderLock, is_named
 from seqkern.core.file_kinds import GRAM
 from seqkern.core.memory import check_mappable
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.gram.matrix import SLICE_ROWS, GramMatrix, map_matrix
 from seqkern.sequences.tables import Data, SimilarityTable
 
@@ -489,7 +489,7 @@ def read_spectrum(path: PathLike) -> Spectrum:
         return Spectrum(**{key: row[key] == "True" if kind is bool else kind(row[key]) for key, kind in kinds.items()})
 
 
-def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> Floats:
     """Return all eigenvalues of a checked square matrix in memory, ascending; those within rounding errors are 0."""
     if not np.isfinite(K).all():
         raise _not_finite()
@@ -503,7 +503,7 @@ def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
     return values
 
 
-def _summary(n: int, values: npt.NDArray[np.float64], smallest: float, largest: float, exact: bool) -> Spectrum:
+def _summary(n: int, values: Floats, smallest: float, largest: float, exact: bool) -> Spectrum:
     """Return the Spectrum of n samples, with the negative share and number computed from `values`."""
     mass = np.abs(values).sum()
     share = float(np.abs(values[values < 0]).sum() / mass) if mass > 0 else 0.0
@@ -560,7 +560,7 @@ def _ends(K: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
     return values[0], values[-1]
 
 
-def _times(K: npt.NDArray[np.floating[Any]], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _times(K: npt.NDArray[np.floating[Any]], vector: Floats) -> Floats:
     """Return K · vector, shape (n,), computed by row blocks; raise GramError if K has a value that is not finite."""
     out = np.empty(len(K))
     for start in range(0, len(K), SLICE_ROWS):
@@ -570,7 +570,7 @@ def _times(K: npt.NDArray[np.floating[Any]], vector: npt.NDArray[np.float64]) ->
     return out
 
 
-def rounding(values: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> float:
+def rounding(values: Floats, dtype: npt.DTypeLike) -> float:
     """Return the largest eigenvalue that can be a zero with rounding errors.
 
     >>> f"{rounding(np.array([0.5, 1.5]), np.float64):.2g}", f"{rounding(np.array([0.5, 1.5]), np.float32):.2g}"

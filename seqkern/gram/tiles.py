@@ -28,7 +28,7 @@ from seqkern.core.errors import FileError, GramError, ParameterError, reading
 from seqkern.core.exclusive_files import LOCK, FolderLock
 from seqkern.core.memory import check_mappable
 from seqkern.core.threads import given_threads, in_threads
-from seqkern.core.types import PathLike
+from seqkern.core.types import Array, Ints, PathLike
 from seqkern.gram.matrix import GramMatrix, open_mapped
 from seqkern.gram.stored_matrix import RowDigests, npy_path, open_gram, tiles_root, writing
 from seqkern.kernels import _blocks
@@ -142,7 +142,7 @@ def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> Ti
     return TileGrid(rows, cols, np.dtype(dtype), symmetric)
 
 
-def pieces(values: npt.NDArray[Any]) -> Iterator[memoryview]:
+def pieces(values: Array) -> Iterator[memoryview]:
     """Yield the bytes of an array in pieces small enough to stay in the cache while they are digested and written."""
     view = values.data.cast("B") if values.size else memoryview(b"")
     for start in range(0, len(view), PIECE_BYTES):
@@ -365,9 +365,9 @@ class Extension:
     # used memory
     values: Any
     # shape (n,): For each row and column of the new matrix, that of the finished one; −1 if it is new
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     # shape (n,): For each row and column of the new matrix, that of the finished one; −1 if it is new
-    cols: npt.NDArray[np.int64]
+    cols: Ints
     path: PathLike | None = None  # The finished matrix as the user names it, for messages
 
     def copy(self, start: int, left: int, out: npt.NDArray[np.floating[Any]]) -> None:
@@ -442,7 +442,7 @@ def _digest(*parts: bytes) -> str:
     return hashlib.blake2b(lengths + b"".join(parts), digest_size=DIGEST_LETTERS // 2).hexdigest()
 
 
-def _places(gram: GramMatrix, axis: str, X: Data) -> npt.NDArray[np.int64]:
+def _places(gram: GramMatrix, axis: str, X: Data) -> Ints:
     """Return the place of each record of `X` on an axis ("row" or "col") of a finished matrix, −1 if absent."""
     places = np.full(len(X), -1, dtype=np.int64)
     digests, wanted = gram.meta.get(f"{axis}_records"), record_digests(X)
@@ -461,13 +461,13 @@ def _split(digests: str) -> list[str]:
     return [digests[i : i + DIGEST_LETTERS] for i in range(0, len(digests), DIGEST_LETTERS)]
 
 
-def _as_slice(places: npt.NDArray[np.int64]) -> slice | npt.NDArray[np.int64]:
+def _as_slice(places: Ints) -> slice | Ints:
     """Return places as a slice if they are consecutive."""
     first, last = int(places[0]), int(places[-1]) + 1
     return slice(first, last) if np.array_equal(places, np.arange(first, last)) else places
 
 
-def _new(places: npt.NDArray[np.int64], start: int, stop: int) -> list[Range]:
+def _new(places: Ints, start: int, stop: int) -> list[Range]:
     """Return the new records from `start` to `stop` − 1 as ranges, joined across fewer than `GAP` known ones."""
     new = np.flatnonzero(places[start:stop] < 0) + start
     edges = itertools.pairwise([0, *(np.flatnonzero(np.diff(new) > GAP) + 1).tolist(), len(new)])

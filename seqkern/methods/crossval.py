@@ -16,7 +16,6 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.checkpoint import Checkpoint
@@ -25,6 +24,7 @@ from seqkern.core.convergence import ignoring_unconverged, unconverged
 from seqkern.core.errors import FoldError, LabelError, unknown_name
 from seqkern.core.progress import Clock
 from seqkern.core.threads import available_threads, given_threads
+from seqkern.core.types import Ints
 from seqkern.evaluation.chance import PermutationTest, permutation_test, permuted
 from seqkern.evaluation.estimates import biased_scores
 from seqkern.evaluation.fold_methods import GIVEN_SETS, fewer_folds, options_of
@@ -132,18 +132,27 @@ def evaluate_fold(
     deviations = decided.deviations if tested.kind == "real" else None
     rows = decision_rows(tested, decided.decisions, decided.predicted, decided.probabilities, deviations)
     features, intervals, bias = _feature_tables(fitted, split, selection_bias, significance)
+    learned = fitted.block.learned | ({} if fitted.layers is None else fitted.layers.learned())
+    best = fitted.solver.best_params_
+    fit = {key: fitted.solver.report_.get(key) for key in FIT_COLUMNS} | {
+        "inner_not_converged": fitted.inner_not_converged,
+        "weights_converged": fitted.kernel_converged if fitted.block.learned else None,
+    }
+    tables = {
+        "decisions": rows,
+        "choices": choice_rows(fitted.choice, data.sources, best, fitted.threshold, learned),
+        "inner": inner_rows(fitted.choice),
+        "features": features,
+        "intervals": intervals,
+        "exemplars": fitted.exemplars(),
+        "bias": bias,
+        "path": path_rows(fitted) if path else [],
+        "cost": callbacks.clock.laps,
+    }
     return FoldResult(
-        decisions=[place | row for row in rows],
         metrics=place | {"n_train": len(split.train), "n_test": len(split.test)} | _scores(data, split.test, decided),
-        choices=[place | row for row in _choices(fitted)],
-        fit=place | _fit_row(fitted, callbacks.eigenvalues) | bounds,
-        inner=[place | row for row in inner_rows(fitted.choice)],
-        features=[place | row for row in features],
-        intervals=[place | row for row in intervals],
-        exemplars=[place | row for row in fitted.exemplars()],
-        bias=[place | row for row in bias],
-        path=[place | row for row in (path_rows(fitted) if path else [])],
-        cost=[place | row for row in callbacks.clock.laps],
+        fit=fit | callbacks.eigenvalues | place | bounds,
+        **{name: [place | row for row in own] for name, own in tables.items()},
     )
 
 
@@ -173,21 +182,6 @@ class _FoldCallbacks(Callbacks):
         self.eigenvalues = dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
 
 
-def _choices(fitted: FittedMethod) -> Any:
-    """Return the rows of the chosen and fitted parameters."""
-    learned = fitted.block.learned | ({} if fitted.layers is None else fitted.layers.learned())
-    return choice_rows(fitted.choice, fitted.data.sources, fitted.solver.best_params_, fitted.threshold, learned)
-
-
-def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any]:
-    """Return the table row about the fits of the fold."""
-    return {key: fitted.solver.report_.get(key) for key in FIT_COLUMNS if key not in ("task", "split")} | {
-        "inner_not_converged": fitted.inner_not_converged,
-        "weights_converged": fitted.kernel_converged if fitted.block.learned else None,
-        **eigenvalues,
-    }
-
-
 def _bounds(fitted: FittedMethod) -> dict[str, Any]:
     """Return the solver's bounds of the leave-one-out error, if any, with the reason for a missing bound."""
     kernel = fitted.source.kernel
@@ -210,15 +204,13 @@ def _feature_tables(
     They are empty for solvers without features.
     """
     source, solver, classes = fitted.source, fitted.solver, fitted.labels.classes
-    kernel = fitted.block.kernel or source.kernel
-    if source.gives != "features" or kernel is None or source.X is None:
+    if source.gives != "features" or source.X is None or fitted.y is None:
         return [], [], []
-    assert fitted.y is not None
     tested = None
     if significance is not None:
         tested = significance_record(significance, solver, fitted.block.train, fitted.y, fitted.search.seed)
-    features = chosen_features(solver, kernel, source.X, classes, tested)
-    intervals = interval_rows(solver, kernel, source.X, classes)
+    features = chosen_features(solver, fitted.kernel, source.X, classes, tested)
+    intervals = interval_rows(solver, fitted.kernel, source.X, classes)
     if not (selection_bias and solver.traits.selects):
         return features, intervals, []
     labels = fitted.data.labels
@@ -226,12 +218,12 @@ def _feature_tables(
     assert targets is not None
     assert fitted.ahead is not None
     parts = fitted.block.train, fitted.block.test[np.searchsorted(fitted.ahead, split.test)]
-    classify = fitted.postprocessing.cut.codes if labels.kind == "binary" else None
+    classify = fitted.postprocessing.codes if labels.kind == "binary" else None
     bias = biased_scores(solver, parts, (fitted.y, targets), labels, split.test, classify)
     return features, intervals, [bias]
 
 
-def _scores(data: FitData, rows: npt.NDArray[np.int64], decided: Decisions) -> dict[str, Any]:
+def _scores(data: FitData, rows: Ints, decided: Decisions) -> dict[str, Any]:
     """Return the scores of a test set, with the scores of probabilities and predicted distributions, if any."""
     labels: Labels = data.labels.take(rows)
     found = scores(labels.kind, labels.y, decided.decisions, codes_of(labels.kind, decided.predicted))
@@ -269,9 +261,7 @@ class OuterFolds:
             return self.method
         return "stratified" if labels.groups is None else "grouped"
 
-    def splits(
-        self, labels: Labels, X: Samples | None = None, chains: npt.NDArray[np.int64] | None = None
-    ) -> list[Split]:
+    def splits(self, labels: Labels, X: Samples | None = None, chains: Ints | None = None) -> list[Split]:
         """Return the outer folds, repeat by repeat, named 1, 2, …; with several repeats 1.1, 1.2, …."""
         check_integer("repeats", self.repeats, 1)
         method = self.chosen(labels)
@@ -287,9 +277,7 @@ class OuterFolds:
             splits += [replace(one, name=f"{repeat + 1}.{one.name}") if several else one for one in found]
         return splits
 
-    def inner_labels(
-        self, labels: Labels, X: Samples | None = None, chains: npt.NDArray[np.int64] | None = None
-    ) -> Labels:
+    def inner_labels(self, labels: Labels, X: Samples | None = None, chains: Ints | None = None) -> Labels:
         """Return the labels for the inner loops, with the development part of given sets, if there is one."""
         method = self.chosen(labels)
         if method not in GIVEN_SETS:

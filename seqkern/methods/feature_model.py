@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import write_tsv
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.evaluation.fold_tables import SIGNIFICANCE_COLUMNS
 from seqkern.kernels.capabilities import required
 from seqkern.methods.model import Model
@@ -60,7 +60,7 @@ def chosen_features(
 
 
 def significance_record(
-    test: "SignificanceTest", solver: "Solver", K: Any, y: npt.NDArray[Any] | None, seed: int
+    test: "SignificanceTest", solver: "Solver", K: Any, y: Array | None, seed: int
 ) -> dict[str, Any]:
     """Return the p-values of the features that a fitted P-SVM selected, as JSON.
 
@@ -98,7 +98,7 @@ def interval_rows(solver: "Solver", kernel: "Kernel", X: "Samples", classes: Seq
 def feature_rows(
     solver: "Solver",
     names: Sequence[str],
-    columns: npt.NDArray[np.int64],
+    columns: Ints,
     classes: Sequence[str] = (),
     significance: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
@@ -120,7 +120,7 @@ def feature_rows(
     ]
 
 
-def ranked_features(solver: "Solver") -> tuple[npt.NDArray[np.int64], list[Any]]:
+def ranked_features(solver: "Solver") -> tuple[Ints, list[Any]]:
     """Return the columns (from 0) that a fitted solver selected, best first, and their weights."""
     columns = np.asarray(solver.selected_columns(), dtype=np.int64)
     weights, by_class = solver.selected_weights(), solver.weights_by_class()
@@ -148,10 +148,10 @@ class FeatureModel(Model):
     own_name: ClassVar[str] = "features"
 
     # shape (m,): The features used by the solver, counted from 0 among those of the kernel
-    features: npt.NDArray[np.int64]
+    features: Ints
     names: tuple[str, ...]  # length m: Their names
 
-    def _decisions(self, X: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def _decisions(self, X: Any, n_threads: int | None) -> Floats:
         """Return the decision values of new samples, not checked."""
         shape = () if self.kind != "multiclass" else (len(self.classes),)
         out = np.empty((len(X), *shape))
@@ -197,7 +197,7 @@ class FeatureModel(Model):
         more = () if tested is None else SIGNIFICANCE_COLUMNS
         write_tsv(path, ("feature", "column", "rank", "weight", "class", *more), rows)
 
-    def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def own_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays) of the state beyond a Model's."""
         return {"names": list(self.names)}, {"columns": self.features}
 

@@ -7,40 +7,38 @@ from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import distribution, version
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern import __version__
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.package_files import build_digest
-from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
-from seqkern.evaluation.halving import Rung
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
 from seqkern.evaluation.selection import AUTO, Choice, ends, number_paths, unequal
 from seqkern.kernels.kernel import Kernel
-from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.model import (
-    BY_PROBABILITY,
     MEANS_KEY,
-    Cut,
     Decisions,
     Model,
+    Postprocessing,
     check_predicts,
     codes_of_decisions,
     find_probabilities,
 )
-from seqkern.methods.residue_model import ResidueModel
 from seqkern.methods.sources import Block, FitData, Samples, Source
-from seqkern.methods.table_model import smaller
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers.contract import ClassSolver, Solver
-from seqkern.solvers.layers.chain import Layers, as_decisions
 from seqkern.solvers.solver_specs import Free
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
+
+if TYPE_CHECKING:
+    from seqkern.evaluation.halving import Rung
+    from seqkern.methods.residue_model import ResidueModel
+    from seqkern.solvers.layers.chain import Layers
 
 # Records of how a model was trained.
 
@@ -138,7 +136,7 @@ def labelled_record(X: Samples, labels: Labels) -> dict[str, str]:
     return {KEY: b2a_base64(b"".join(found), newline=False).decode()}
 
 
-def known_samples(record: Mapping[str, Any], X: Samples) -> npt.NDArray[np.bool_] | None:
+def known_samples(record: Mapping[str, Any], X: Samples) -> Bools | None:
     """Return a mask of the samples equal to one labelled in training, whatever their ids.
 
     It is None if the record does not say which samples had a label.
@@ -199,38 +197,6 @@ class Search:
 #    and if there are too few samples to hold some out.
 
 
-@dataclass(frozen=True)
-class Postprocessing:
-    """Calibration and threshold, fitted to held-out decisions.
-
-    `by_probability` tells whether a probability above 0.5 is positive if there is no threshold; `unset` is the
-    reason if a default threshold could not be fitted and is 0.
-
-    >>> Postprocessing().cut.codes(np.array([-0.5, 2.0]))
-    array([0, 1])
-    """
-
-    calibration: SigmoidCalibration | IsotonicCalibration | None = None  # The calibration of decision values
-    threshold: Threshold | None = None  # The threshold of the positive class; None: see `by_probability`, else 0
-    by_probability: bool = False  # Whether the positive class is predicted where its probability is above 0.5
-    unset: str | None = None  # Why the threshold is 0 where it would be fitted by default
-    n_fits: int = 0  # Number of additional fits, and of those that did not converge
-    not_converged: int = 0  # Number of additional fits, and of those that did not converge
-
-    @property
-    def cut(self) -> Cut:
-        """The rule that makes a decision positive."""
-        return Cut(self.threshold, self.calibration if self.by_probability else None)
-
-    def record(self) -> dict[str, Any]:
-        """Return the entries of a model's record."""
-        fits = {"calibration": self.calibration, "threshold": self.threshold}
-        found: dict[str, Any] = {name: fit.record() for name, fit in fits.items() if fit is not None}
-        if self.by_probability:
-            found["predicted_by"] = BY_PROBABILITY
-        return found if self.unset is None else found | {"threshold_unset": self.unset}
-
-
 def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str = "auto") -> str | None:
     """Return the threshold rule used if none was requested; None for a threshold of 0."""
     searched = choice.scores.shape[1] > 0
@@ -251,7 +217,7 @@ def fit_after_choice(
     *,
     calibration: str | None = None,
     threshold: str | None = None,
-) -> "Postprocessing":
+) -> Postprocessing:
     """Return calibration and threshold fitted to held-out decisions, from the inner loop if there was one.
 
     Errors are raised only if something was requested: a default threshold is never an error.
@@ -267,25 +233,18 @@ def fit_after_choice(
     if calibration is None and rule in (None, PLAIN):
         return Postprocessing()
     by_probability = calibration is not None and threshold is None
+    decisions, n_folds, n_fits, failed = choice.decisions, choice.n_folds, 0, 0
     try:
-        decisions, n_folds, n_fits, failed = _held_out(data, choice, solver, search)
+        if decisions is None:
+            how = {"folds": search.folds, "seed": search.seed}
+            decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
+            n_fits = n_folds
         fits = fit_postprocessing(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
     except SeqkernError as error:
         if asked:
             raise
         return Postprocessing(unset=error.problem)
     return Postprocessing(*fits, by_probability, n_fits=n_fits, not_converged=failed)
-
-
-def _held_out(
-    data: FitData, choice: Choice, solver: "Solver", search: "Search"
-) -> tuple[npt.NDArray[np.float64], int, int, int]:
-    """Return the held-out decisions, the number of folds, of fits, and of fits that did not converge."""
-    if choice.decisions is not None:
-        return choice.decisions, choice.n_folds, 0, 0
-    how = {"folds": search.folds, "seed": search.seed}
-    decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
-    return decisions, n_folds, n_folds, failed
 
 
 @dataclass(frozen=True)
@@ -309,24 +268,19 @@ class FittedMethod:
 
     search: Search  # The fitted method
     data: FitData  # The data for fitting and classification
-    rows: npt.NDArray[np.int64]  # The training set
+    rows: Ints  # The training set
     labels: Labels  # Labels of the training set
-    y: npt.NDArray[Any] | None  # The labels in the form for the solver
+    y: Array | None  # The labels in the form for the solver
     choice: Choice  # The choice of the inner loop
     block: Block  # The input of the solver, for fitting and for the rows `ahead`
-    ahead: npt.NDArray[np.int64] | None  # Samples known at the time of fitting
+    ahead: Ints | None  # Samples known at the time of fitting
     solver: Solver  # Fitted
     # Calibration and threshold, fitted to held-out decision values
     postprocessing: Postprocessing = field(default_factory=Postprocessing)
-    layers: Layers | None = None  # Fitted
+    layers: "Layers | None" = None  # Fitted
     inner: InnerFits = InnerFits()  # The fits before the final one
     kernel_converged: bool = True  # Whether kernel weights converged on the training set
-    rungs: Sequence[Rung] = ()  # The comparisons of kernels by successive halving; empty without
-
-    @property
-    def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
-        """The calibration of decision values."""
-        return self.postprocessing.calibration
+    rungs: "Sequence[Rung]" = ()  # The comparisons of kernels by successive halving; empty without
 
     @property
     def threshold(self) -> Threshold | None:
@@ -350,7 +304,7 @@ class FittedMethod:
             return []
         return exemplar_rows(self.solver, self.labels.ids, class_names(self.labels, self.solver))
 
-    def decide(self, rows: npt.NDArray[np.int64]) -> Decisions:
+    def decide(self, rows: Ints) -> Decisions:
         """Return the decisions about samples that are not in the training set.
 
         Layers with neighbours use the decision values of whole chains, including residues without known states.
@@ -364,16 +318,16 @@ class FittedMethod:
             chains = None if self.data.residues is None else self.data.residues.take(seen)
             decided = _after_layers(self.layers, decisions, chains, kind)
             return decided.take(np.searchsorted(seen, rows))
-        predicted = codes_of_decisions(kind, decisions, self.postprocessing.cut)
+        predicted = codes_of_decisions(kind, decisions, self.postprocessing)
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
         variances = None
         if self.solver.traits.variances and block.test_diagonal is not None:
             variances = self.solver.variances(block.test, block.test_diagonal)
-        probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
+        probabilities = find_probabilities(self.solver, self.postprocessing.calibration, decisions, variances)
         return Decisions(decisions, predicted, probabilities, variances)
 
-    def block_of(self, rows: npt.NDArray[np.int64]) -> Block:
+    def block_of(self, rows: Ints) -> Block:
         """Return the solver's input for samples, reusing values computed ahead."""
         if self.ahead is not None and np.array_equal(rows, self.ahead):
             return self.block
@@ -385,14 +339,11 @@ class FittedMethod:
             )
         return self.data.at(self.choice.kernel, rows, like=self.rows)
 
-    def column_names(self, columns: npt.NDArray[np.int64]) -> list[str]:
+    def column_names(self, columns: Ints) -> list[str]:
         """Return the names of columns of the solver's input: features, or training samples of a Gram matrix."""
-        source = self.source
-        if source.gives != "features":
-            return [str(self.labels.ids[j]) for j in columns]
-        kernel = self.block.kernel or source.kernel
-        assert kernel is not None
-        return kernel.features.named(source.X, columns)
+        if self.source.gives == "features":
+            return self.kernel.features.named(self.source.X, columns)
+        return [str(self.labels.ids[j]) for j in columns]
 
     @property
     def kernel(self) -> Kernel:
@@ -409,7 +360,7 @@ class FittedMethod:
         policies: Mapping[str, str] | None = None,
         notes: Mapping[str, Any] | None = None,
         keep_support: bool = False,
-    ) -> Model | ResidueModel:
+    ) -> "Model | ResidueModel":
         """Return the model for new samples, reduced to the data required for prediction.
 
         It is a FeatureModel for a solver on features, and a ResidueModel for residues. A model trained by products
@@ -426,20 +377,29 @@ class FittedMethod:
             "policies": dict(policies or {}),
             "record": self._record(X, notes or {}),
         }
-        if self.source.gives == "features":
-            made: Model = self._model_of_features(kernel, X, about)
-        else:
-            made = self._model_of_samples(kernel, X, about)
-            # variances need the support sequences
-            if self.source.gives == "operator" and not keep_support and not self.solver.traits.variances:
-                scale = self.block.train.scale if kernel.normalize else None  # known, but costly to compute again
-                made = smaller(made, None if scale is None else scale[self._required_rows()])
-        residues = self.data.residues
-        return made if residues is None else ResidueModel(made, residues.window, self.layers)
+        rows, gives = self._required_rows(), self.source.gives
+        if gives == "features":  # needs no training samples
+            from seqkern.methods.feature_model import FeatureModel  # imported here for fast start-up
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return (JSON dict, dict of arrays): the content of the model file."""
-        return self.model().state()
+            empty, names = _alone(X.take(slice(0, 0))), tuple(kernel.features.named(X, rows))
+            made: Model = FeatureModel(
+                kernel, [], self.solver.restrict(rows), empty, self.block.diagonal, **about, features=rows, names=names
+            )
+        else:
+            transforms = [transform.restrict(rows) for transform in self.block.transforms]
+            support, diagonal = _alone(X.take(rows)), self.block.diagonal[rows]
+            made = Model(kernel, transforms, self.solver.restrict(rows), support, diagonal, **about)
+        # variances need the support sequences
+        if gives == "operator" and not keep_support and not self.solver.traits.variances:
+            from seqkern.methods.table_model import smaller  # imported here for fast start-up
+
+            scale = self.block.train.scale if kernel.normalize else None  # known, but costly to compute again
+            made = smaller(made, None if scale is None else scale[rows])
+        if self.data.residues is None:
+            return made
+        from seqkern.methods.residue_model import ResidueModel  # imported here for fast start-up
+
+        return ResidueModel(made, self.data.residues.window, self.layers)
 
     def _record(self, X: Samples, notes: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record of the training as JSON: versions, sizes, candidates and choice, convergence."""
@@ -475,33 +435,7 @@ class FittedMethod:
             **notes,
         }
 
-    def _model_of_samples(self, kernel: Kernel, X: Samples, about: Mapping[str, Any]) -> Model:
-        """Return the model that compares new samples with its support samples."""
-        rows = self._required_rows()
-        return Model(
-            kernel=kernel,
-            transforms=[transform.restrict(rows) for transform in self.block.transforms],
-            solver=self.solver.restrict(rows),
-            support=_alone(X.take(rows)),
-            diagonal=self.block.diagonal[rows],
-            **about,
-        )
-
-    def _model_of_features(self, kernel: Kernel, X: Samples, about: Mapping[str, Any]) -> FeatureModel:
-        """Return the model on features of new samples, which needs no training samples."""
-        columns = self._required_rows()
-        return FeatureModel(
-            kernel=kernel,
-            transforms=[],
-            solver=self.solver.restrict(columns),
-            support=_alone(X.take(slice(0, 0))),
-            diagonal=self.block.diagonal,
-            features=columns,
-            names=tuple(kernel.features.named(X, columns)),
-            **about,
-        )
-
-    def _required_rows(self) -> npt.NDArray[np.int64]:
+    def _required_rows(self) -> Ints:
         """Return the training samples, or features, that prediction needs, sorted; at least one."""
         rows = self.solver.support_ if len(self.solver.support_) else np.zeros(1, dtype=np.int64)
         for transform in reversed(self.block.transforms):
@@ -509,17 +443,17 @@ class FittedMethod:
         return np.unique(rows)
 
 
-def rows_seen(
-    layers: Layers | None, data: FitData, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def rows_seen(layers: "Layers | None", data: FitData, train: Ints, rows: Ints) -> Ints:
     """Return the samples that the solver must classify for the layers: whole chains if required."""
     if layers is None or data.residues is None or not layers.needs_chains():
         return rows
     return np.union1d(rows, neighbours(data.residues, rows, train, rows))
 
 
-def _after_layers(layers: Layers, decisions: npt.NDArray[np.float64], chains: Any, kind: str) -> Decisions:
+def _after_layers(layers: "Layers", decisions: Floats, chains: Any, kind: str) -> Decisions:
     """Return the decisions of layers from a solver's decision values."""
+    from seqkern.solvers.layers.chain import as_decisions  # imported here: most methods have no layers
+
     decided = layers.decide(decisions, chains)
     probabilities = decided.probabilities
     if probabilities is not None and kind == "binary":

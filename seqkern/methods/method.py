@@ -6,18 +6,16 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.package_files import build_digest
-from seqkern.core.types import Indices
-from seqkern.evaluation.halving import Rung, halve, schedule
+from seqkern.core.types import Array, Indices
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import (
     Choice,
@@ -33,7 +31,8 @@ from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.capabilities import required
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
-from seqkern.methods.fitted import FittedMethod, InnerFits, Postprocessing, Search, fit_after_choice, rows_seen
+from seqkern.methods.fitted import FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
+from seqkern.methods.model import Postprocessing
 from seqkern.methods.sources import (
     NO_CALLBACKS,
     Block,
@@ -51,10 +50,13 @@ from seqkern.methods.sources import (
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import BOUNDS
-from seqkern.solvers.layers.chain import Layers
 from seqkern.solvers.solver_specs import build_solver, common_input, expand_grid, make_solver
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.feasible import check_training_part
+
+if TYPE_CHECKING:
+    from seqkern.evaluation.halving import Rung
+    from seqkern.solvers.layers.chain import Layers
 
 # Finished parts of a training or cross-validation: what they depend on, and the fits of the inner loop.
 
@@ -108,9 +110,9 @@ class Method:
     kernel : Kernel, or mapping of str to Kernel
         Not fitted; several, by name, are candidates. None if only stored values of the kernel
         are known.
-    solver : str, dict, list of dict, or list of (str, dict)
-        A solver's spec, in which a list of values is a grid; or candidate specs, each with every kernel, or with
-        the kernel named beside it.
+    solver : Solver, str, dict, list of dict, or list of (str, dict)
+        A solver, not fitted; its spec, in which a list of values is a grid; or candidate specs, each with every
+        kernel, or with the kernel named beside it.
     transforms : sequence of GramTransform, or mapping of str to such sequences, optional
         Transforms of the Gram matrix, by kernel name.
     layers : sequence, optional
@@ -140,7 +142,7 @@ class Method:
     """
 
     kernel: Kernel | Mapping[str, Kernel | None]
-    solver: str | Mapping[str, Any] | Sequence[Any]
+    solver: Solver | str | Mapping[str, Any] | Sequence[Any]
     transforms: Sequence[GramTransform] | Mapping[str, Sequence[GramTransform]] = ()
     layers: Sequence[Any] = ()
     calibration: str | None = None
@@ -155,7 +157,8 @@ class Method:
     @functools.cached_property
     def candidates(self) -> list[tuple[Any, dict[str, Any]]]:
         """The candidates: pairs of a kernel's name and a solver's spec."""
-        listed: list[Any] = expand_grid(self.solver) if isinstance(self.solver, (str, Mapping)) else list(self.solver)
+        given = [self.solver.spec()] if isinstance(self.solver, Solver) else self.solver
+        listed: list[Any] = expand_grid(given) if isinstance(given, (str, Mapping)) else list(given)
         if all(isinstance(item, dict) for item in listed):
             return [(name, spec) for name in self.kernels for spec in listed]
         return listed
@@ -172,7 +175,7 @@ class Method:
     @functools.cached_property
     def solvers(self) -> list[Solver]:
         """The solvers of the specs, not fitted, with the input that they accept."""
-        return [build_solver(spec) for spec in self.specs]
+        return [self.solver] if isinstance(self.solver, Solver) else [build_solver(spec) for spec in self.specs]
 
     @functools.cached_property
     def input(self) -> str:
@@ -231,6 +234,8 @@ class Method:
     @functools.cached_property
     def needs_chains(self) -> bool:
         """Whether a layer uses neighbouring residues, so that it needs whole chains."""
+        from seqkern.solvers.layers.chain import Layers  # imported here: most methods have no layers
+
         return Layers(self.layers).needs_chains()
 
     @property
@@ -359,7 +364,7 @@ class Method:
         """
         return FitData(labels, self.sources(X, **options), residues, np.flatnonzero(~labels.used()))
 
-    def check(self, labels: Labels, *, groups: npt.NDArray[Any] | None = None, place: str = "") -> None:
+    def check(self, labels: Labels, *, groups: Array | None = None, place: str = "") -> None:
         """Raise an error, before any kernel is computed, if a solver cannot learn the labels of a training set.
 
         Parameters
@@ -475,12 +480,12 @@ class _Fitting:
         self.labels = self.inner.labels
         self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
         self.fit_cache = None if fit_cache is None else CheckpointedFits(fit_cache, self.failed_weights)
-        self.compared: list[Rung] = []
+        self.compared: Sequence[Rung] = ()
         self.n_held_out = 0
         self.n_failed = 0
 
     @functools.cached_property
-    def y(self) -> npt.NDArray[Any] | None:
+    def y(self) -> Array | None:
         """The labels in the form for solvers."""
         return self.labels.targets()
 
@@ -536,7 +541,8 @@ class _Fitting:
                 inner = inner.with_groups(self.clusters(search.clusters))
             choice = select(inner, candidates, self.make, **options)
         else:
-            # imported here: only a choice among many kernels needs it
+            # imported here: only a choice among many kernels needs them
+            from seqkern.evaluation.halving import halve
             from seqkern.kernels.vectors.combination import CombinationKernel
 
             rungs = self.rungs(search.budget, len(candidates))
@@ -547,6 +553,8 @@ class _Fitting:
 
     def rungs(self, budget: float, n_candidates: int) -> list[tuple[int, int]]:
         """Return the numbers of samples and kernels in each round of comparison of kernels."""
+        from seqkern.evaluation.halving import schedule
+
         share = (len(self.rows) / len(self.data.labels)) ** 2
         seconds = [share * self.data.sources[name].predicted_seconds for name in self.method.kernels]
         specs = -(-n_candidates // len(self.method.kernels))
@@ -578,19 +586,13 @@ class _Fitting:
         """Fit calibration and threshold to held-out decision values."""
         if self.method.layers:
             return Postprocessing()
-        fitted = fit_after_choice(
-            self.inner,
-            choice,
-            solver,
-            self.method.search,
-            calibration=self.method.calibration if self.labels.kind == "binary" else None,
-            threshold=self.method.threshold if self.labels.kind == "binary" else None,
-        )
+        how = {"calibration": self.method.calibration, "threshold": self.method.threshold}
+        fitted = fit_after_choice(self.inner, choice, solver, self.method.search, **how)
         self.n_held_out, self.n_failed = fitted.n_fits, fitted.not_converged
         self.callbacks.lap("hold out")
         return fitted
 
-    def fit_layers(self, choice: Choice, solver: Solver, ahead: Indices) -> Layers | None:
+    def fit_layers(self, choice: Choice, solver: Solver, ahead: Indices) -> "Layers | None":
         """Fit the layers to held-out decision values, also of the other residues of the chains."""
         if not self.method.layers:
             return None

@@ -31,7 +31,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import BOUNDS, FitCost, FitWork, dense_algebra
 from seqkern.solvers.solver_specs import make_solver
-from seqkern.solvers.svm.leave_one_out import bounds_cost
+from seqkern.solvers.svm.margins import bounds_cost
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.dataset import Dataset
 from seqkern.study.kernel_entries import AutoKernel, KernelEntry

@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, ParameterError, TooLargeError
@@ -29,7 +28,7 @@ from seqkern.core.memory import (
     parse_bytes,
 )
 from seqkern.core.threads import given_threads
-from seqkern.core.types import Floats, Indices, Targets
+from seqkern.core.types import Array, Floats, Indices, Targets
 from seqkern.formats.residues import Residues
 from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix, GramRows, is_whole_map
@@ -39,9 +38,9 @@ from seqkern.kernels.capabilities import required
 from seqkern.kernels.composite import add_counts
 from seqkern.kernels.decisions import DeferredImplicit, is_deferred
 from seqkern.kernels.features import FeatureBlocks
-from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel import Kernel, StoredForm
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.kernels.prepared import Prepared, StoredForm
+from seqkern.kernels.prepared import Prepared
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
@@ -291,13 +290,14 @@ class Source:
         """Raise GramError, before any work, if a fit does not fit into memory; by default it does."""
 
     def fitted_kernel(self, train: Indices, y: Targets = None) -> Kernel:
-        """Return a copy of the kernel, fitted on a training set."""
+        """Return the kernel for a training set: a copy that is fitted, or the kernel itself if it learns nothing."""
         if self.kernel is None or self.X is None:
             raise ParameterError(
                 "the source has only kernel values, so no model can be created from it",
                 remedy="also give it the kernel and the samples",
             )
-        return copy.deepcopy(self.kernel).fit(self.units(train), y)
+        learns = self.kernel.traits.data_dependent
+        return copy.deepcopy(self.kernel).fit(self.units(train), y) if learns else self.kernel
 
     def units(self, rows: Indices) -> Samples:
         """Return the samples in some rows; the set itself if the rows are all of them."""
@@ -433,9 +433,8 @@ class FittedKernel(Source):
     def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
         """Return the values of a kernel fitted on the training set."""
         self.check_memory(len(train), len(test))
-        X_train = self.X.take(train)
-        kernel = copy.deepcopy(self.kernel).fit(X_train, y)
-        columns = kernel.prepare(X_train)
+        kernel = self.fitted_kernel(train, y)
+        columns = kernel.prepare(self.units(train))
         rows = kernel.prepare(self.X.take(test), like=columns) if len(test) else None
         K_train = self._filled(kernel, columns, columns)
         block = Block(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned())
@@ -451,7 +450,7 @@ class FittedKernel(Source):
 
     def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Fit the kernel on all samples, and compute its matrix over them."""
-        kernel = copy.deepcopy(self.kernel).fit(self.X, y)
+        kernel = self.fitted_kernel(np.arange(len(self.X)), y)
         gram = compute_gram(kernel, self.X, n_threads=self.n_threads, **options)
         known = {"learned": kernel.learned(), "kernel": kernel, "counts": gram.meta["counts"]}
         self._whole = Block(gram.values, diagonal=gram.row_diagonal, **known)
@@ -505,7 +504,7 @@ class ImplicitSource(Source):
         if not self.kernel.traits.data_dependent:
             K_train, K_test, kernel, learned = self.whole.take(train), self.whole.take(test), None, {}
         else:
-            kernel = copy.deepcopy(self.kernel).fit(self.X.take(train), y)
+            kernel = self.fitted_kernel(train, y)
             both = self._make(kernel, self.X.take(np.concatenate((train, test))))
             K_train, K_test = (both.take(rows) for rows in np.split(np.arange(len(both)), [len(train)]))
             learned = kernel.learned()
@@ -513,7 +512,7 @@ class ImplicitSource(Source):
 
     def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Fit the kernel on all samples, and compute their feature vectors."""
-        kernel = copy.deepcopy(self.kernel).fit(self.X, y)
+        kernel = self.fitted_kernel(np.arange(len(self.X)), y)
         K = self._make(kernel, self.X) if kernel.traits.data_dependent else self.whole
         self._whole = Block(K, None, K.squares, None, kernel.learned(), kernel=kernel, counts=K.counts)
 
@@ -855,7 +854,7 @@ class FitData:
             rows=seen if self.rows is None else self.rows[seen],
         )
 
-    def with_groups(self, groups: npt.NDArray[Any] | None) -> "FitData":
+    def with_groups(self, groups: Array | None) -> "FitData":
         """Return the same samples in other groups."""
         return replace(self, labels=replace(self.labels, groups=groups))
 

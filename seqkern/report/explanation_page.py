@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,10 +23,11 @@ from seqkern.core.types import PathLike
 from seqkern.formats.regions import Place, place_of
 from seqkern.kernels.view_kernels import PieceKernel
 from seqkern.methods.explanation import WORDS_LETTERS, Explainer, KmerTable
-from seqkern.methods.poim import LetterMeans, Positions, has_poim, positions_of
+from seqkern.methods.poim import Positions, WindowMeans, has_poim, positions_of
+from seqkern.report.drawing import as_file
 from seqkern.report.learned_pages import positions_content, remove_positions, write_positions
-from seqkern.report.markup import Markup, as_file, clean, escape, tag
-from seqkern.report.page_frame import Column, fixed, number, plural, table, whole_page
+from seqkern.report.markup import Markup, clean, escape
+from seqkern.report.page_frame import Column, fixed, number, plural, render, table, whole_page
 from seqkern.report.profile_pictures import MOST_LETTERS, bin_width, profile
 from seqkern.sequences.joining import Stretch, stretches
 from seqkern.sequences.sequence_set import SequenceSet, sequence_views
@@ -35,11 +37,10 @@ if TYPE_CHECKING:
     from seqkern.solvers.thresholds import Threshold
 
 
-# The page that explains a model's decisions: profiles, k-mers, how to read them.
+# The page that explains a model's decisions.
 
 Words = Sequence[tuple[str, float, int | None]]
 """K-mers, their weights and occurrences, as from `KmerTable.sorted`."""
-STYLE = Path(__file__).with_name("style.css")
 MOST_BARS = 15
 
 
@@ -51,175 +52,39 @@ def render_page(
     positions: Positions | None = None,
 ) -> Markup:
     """Return the whole page as HTML."""
-    title = tag(
-        "header",
-        tag("p", "seqkern explain", class_="kicker"),
-        tag("h1", "How the model reached its decisions"),
-        tag("p", f"{summary.model}, applied to {summary.fasta}", class_="lead"),
-    )
-    sections = [
-        _facts(summary),
-        _reading(summary),
-        _positions_section(summary, positions) if positions else None,
-        _means_section(means) if means else None,
-        _profiles_section(summary, profiles) if profiles else None,
-        _words_section(summary, words),
-        _files_section(summary, positions),
-    ]
-    return whole_page(f"{summary.model} · seqkern explain", title, tag("main", sections), styles=(STYLE,))
+    model = summary.explainer.model
+    content = {
+        "summary": summary,
+        "model": model,
+        "kernel": _text(model.kernel),
+        "solver": _text(model.solver),
+        "version": __version__,
+        "threshold": f"{model.threshold.value:.4g}" if model.threshold else None,
+        "positions": positions_content(positions, summary.name) if positions else None,
+        "profiles": profiles,
+        "means": means,
+        "words": list(_word_tables(summary, words)) if words else None,
+    }
+    return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content))
 
 
-def _facts(summary: Summary) -> Markup:
-    """Return a list of facts about the model and the sequences."""
-    facts = [
-        ("kernel", tag("code", summary.kernel)),
-        ("solver", tag("code", summary.solver)),
-        ("trained on", "unknown" if summary.n_trained is None else plural(summary.n_trained, "sequence")),
-        ("new sequences", summary.predicted()),
-        ("bias b", number(summary.bias, 4)),
-    ]
-    if summary.threshold is not None:
-        facts.append(("threshold", f"{summary.threshold.value:.4g} for {summary.threshold.rule}"))
-    return tag("dl", [[tag("dt", name), tag("dd", value)] for name, value in facts], class_="facts")
-
-
-def _reading(summary: Summary) -> Markup:
-    """Return instructions for reading the figures."""
-    if summary.classes:
-        negative, positive = summary.classes
-        up = [_key("positive"), "upward supports ", tag("b", positive)]
-        down = [_key("negative"), "downward ", tag("b", negative)]
-        place = " With a probability above 0.5" if summary.by_probability else " Above zero"
-        if summary.threshold is not None:
-            place = f" Above {summary.threshold.value:.4g}, the model's threshold for {summary.threshold.rule},"
-        outcome = [f"{place} the prediction is ", tag("b", positive), "."]
-    else:
-        up, down = (
-            [_key("positive"), "upward increases the predicted number"],
-            [_key("negative"), "downward decreases it"],
-        )
-        outcome = []
-    return tag(
-        "section",
-        tag("h2", "How to read it"),
-        tag(
-            "p",
-            "The decision value is the sum of the contributions of all positions and of the bias b, which is the same "
-            "for all sequences. The curve shows the contribution of each position: ",
-            up,
-            ", ",
-            down,
-            ". The dashed line is at −b/L, for a sequence of length L: the decision value is the area between curve "
-            "and line above it, minus the area below it.",
-            outcome,
-        ),
-        tag(
-            "p",
-            "The similarity of a sequence to the training sequences is shared equally among the positions of the "
-            "k-mers or residues they have in common. Contributions show what this model uses, not biological truth; "
-            "neighbouring positions share k-mers, so a peak is usually a little wider than its cause.",
-            class_="note",
-        ),
-    )
-
-
-def _key(side: str) -> Markup:
-    """Return a small square in the colour of a side."""
-    return tag("span", class_=f"key {side}")
-
-
-def _figure(shown: Shown) -> Markup:
-    """Return one profile with its caption, in a box that scrolls sideways."""
-    box = tag("div", shown.drawn, class_="scroll", tabindex="0", role="region", aria_label=shown.label)
-    return tag("figure", tag("figcaption", shown.caption), box)
-
-
-def _positions_section(summary: Summary, positions: Positions) -> Markup:
-    """Return the section on the importance of positions: logos and heat map."""
-    return tag("section", tag("h2", "Importance of positions"), positions_content(positions, summary.model))
-
-
-def _means_section(means: Sequence[Shown]) -> Markup:
-    """Return the section of mean profiles."""
-    intro = (
-        "All new sequences have the same length, so positions are comparable. The curves are means over "
-        "sequences; the letters are the most frequent ones, a dot where none is found in half of the sequences."
-    )
-    figures = [_figure(shown) for shown in means]
-    return tag("section", tag("h2", "Mean profiles"), tag("p", intro), tag("div", figures, class_="profiles"))
-
-
-def _profiles_section(summary: Summary, profiles: Sequence[Shown]) -> Markup:
-    """Return the section of single sequences' profiles."""
-    first = f"The first {len(profiles)} of {summary.n} sequences" if summary.n > len(profiles) else "All sequences"
-    intro = f"{first}, in the order of the file. Each has its own scale. "
-    figures = tag("div", [_figure(shown) for shown in profiles], class_="profiles")
-    return tag("section", tag("h2", "Prediction profiles"), tag("p", intro), figures)
-
-
-def _words_section(summary: Summary, words: Words) -> Markup:
-    """Return the section of k-mers with the largest positive and negative weights."""
-    heading = tag("h2", "Words")
-    if not words:
-        reason = summary.no_words or ("all weights are zero" if summary.n else "there are no sequences")
-        return tag("section", heading, tag("p", f"No k-mers: {reason}.", class_="missing"))
-    intro = [
-        "Contribution of one occurrence of a k-mer to the decision value: the largest of "
-        f"{plural(summary.n_words, 'weight')}. ",
-        "The kernel is normalised: the contribution is divided by the norm of the sequence's k-mer vector. "
-        if summary.normalised
-        else None,
-        "It depends on the place of the k-mer, or on the sequence: the weights are means over the new sequences, "
-        "or, for k-mers with positions, over their occurrences in the new sequences and in those of the model. "
-        if summary.kmers_vary
-        else None,
-        "A k-mer also stands for its reverse complement. " if summary.both_strands else None,
-        f"There were too many k-mers; {summary.dropped} of smaller weight were left out. " if summary.dropped else None,
-        "For the others see ",
-        tag("a", "words.tsv", href="words.tsv"),
-        ".",
-    ]
+def _word_tables(summary: Summary, words: Words) -> Iterator[Markup]:
+    """Yield a table of k-mers for each side, with a bar for each weight."""
     negative, positive = summary.classes or ("smaller numbers", "larger numbers")
     largest = max(abs(weight) for _, weight, _ in words) or 1.0
-    sides = [
-        _bars(f"For {positive}", "positive", [row for row in words if row[1] > 0][:MOST_BARS], largest),
-        _bars(f"For {negative}", "negative", [row for row in words if row[1] < 0][:MOST_BARS], largest),
-    ]
-    return tag("section", heading, tag("p", intro), tag("div", sides, class_="words"))
-
-
-def _bars(caption: str, side: str, rows: Words, largest: float) -> Markup:
-    """Return a table of k-mers with a bar for each weight."""
     columns = [
         Column("Word", False),
         Column("Weight"),
         Column("", False),
         Column("Count", True, "occurrences in the new sequences"),
     ]
-    cells = []
-    for word, weight, count in rows:
-        bar = tag("span", class_=f"bar {side}", style=f"width: {100 * abs(weight) / largest:.1f}%")
-        occurs = escape("–") if count is None else number(count, 0)
-        cells.append([word, number(weight, 3), tag("td", bar, class_="wide"), occurs])
-    return tag("div", table(caption, columns, cells))
-
-
-def _files_section(summary: Summary, positions: Positions | None) -> Markup:
-    """Return the section that describes the other files."""
-    files = {
-        "decisions.tsv": f"decision, bias{'' if summary.threshold is None else ', threshold'} and prediction of each "
-        "sequence",
-        "letters.tsv": "contribution of each position; for a sequence they sum to its decision value minus the bias",
-        "words.tsv": "k-mers, weights, and numbers of occurrences in the new sequences",
-    }
-    if positions:
-        files["importance.tsv"] = "importance of each letter, and of longer k-mers, at each position"
-        files["importance.svg"], files["logo.svg"] = "heat map of the importance", "sequence logos"
-    items = [tag("li", tag("a", name, href=name), f": {text}") for name, text in files.items()]
-    if summary.n_plots:
-        items.append(tag("li", "profile-0001.svg, …: the profiles as separate figures"))
-    made = f"Created by seqkern {summary.version}."
-    return tag("section", tag("h2", "Files"), tag("ul", items), tag("p", made, class_="note"))
+    for side, name, sign in (("positive", positive, 1), ("negative", negative, -1)):
+        cells = []
+        for word, weight, count in [row for row in words if sign * row[1] > 0][:MOST_BARS]:
+            bar = f'<span class="bar {side}" style="width: {100 * abs(weight) / largest:.1f}%"></span>'
+            occurs = "–" if count is None else number(count, 0)
+            cells.append([word, number(weight, 3), Markup(f'<td class="wide">{bar}</td>'), occurs])
+        yield table(f"For {name}", columns, cells)
 
 
 # The content of an explanation page: records with their profiles, and the summary.
@@ -237,7 +102,7 @@ class Shown:
     contributions: npt.NDArray[np.float64]  # shape (L,): Contribution of each residue to the decision value
     letters: str  # length L: The sequence
     bias: float  # Bias of the model
-    caption: object  # As for `tag`
+    caption: object  # As for `escape`
     label: str  # The caption as plain text
     ends: tuple[float, ...] = ()  # Minimum range of the axis
     views: Sequence[Stretch] = ()  # The sequences that are joined, if there are several
@@ -252,38 +117,28 @@ class Shown:
 class Summary:
     """The facts on the page about the model and the new sequences."""
 
-    model: str  # Names of the model and of the file of sequences on the page
-    fasta: str  # Names of the model and of the file of sequences on the page
-    kernel: str  # On one line
-    solver: str  # On one line
-    n_trained: int | None  # Number of training sequences
-    classes: tuple[str, ...]  # (negative, positive); empty for a model of numbers
-    bias: float  # The bias, part of every decision value
-    normalised: bool  # Whether the kernel is
-    both_strands: bool  # As in `Explainer`
-    kmers_vary: bool = False  # As in `Explainer`
-    threshold: Threshold | None = None  # Threshold of the model, if it has one
-    by_probability: bool = False  # Whether its predictions follow its probabilities
-    n: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
-    n_plots: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
-    n_words: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
-    no_words: str | None = None  # Why there are no k-mers
+    explainer: Explainer
+    name: str  # Of the model
+    fasta: str  # Name of the file of sequences
+    n: int = 0  # Number of new sequences
+    n_words: int = 0  # Number of k-mers
     dropped: int = 0  # Number of k-mers left out, as in `KmerTable`
-    counts: dict[str, int] = field(default_factory=dict)  # Number of sequences of each predicted class
-    version: str = __version__  # Of seqkern
+    counts: Counter[str] = field(default_factory=Counter)  # Number of sequences of each predicted class
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """(negative, positive); empty for a model of numbers."""
+        return self.explainer.model.classes if self.explainer.model.kind == "binary" else ()
 
     def add(self, predicted: Sequence[Any]) -> None:
         """Count the predictions for some more sequences."""
         self.n += len(predicted)
-        for name in predicted if self.classes else ():
-            self.counts[name] = self.counts.get(name, 0) + 1
+        self.counts.update(predicted if self.classes else ())
 
-    def predicted(self) -> Any:
-        """Return the total number of sequences, and the number in each predicted class, for `tag`."""
-        total = number(self.n, 0)
-        if not self.classes:
-            return total
-        return [total, ": ", ", ".join(f"{self.counts.get(name, 0)} {name}" for name in reversed(self.classes))]
+    def predicted(self) -> list[object]:
+        """Return the total number of sequences, and the number in each predicted class, for `escape`."""
+        each = ", ".join(f"{self.counts[name]} {name}" for name in reversed(self.classes))
+        return [number(self.n, 0), f": {each}" if each else None]
 
 
 # The folder of an explanation: tables, figures, a page.
@@ -334,71 +189,43 @@ class _Record:
         outcome = f": {self.predicted}, decision " if explainer.model.kind == "binary" else ": predicted "
         bins = bin_width(len(self.letters))
         how = f"; each step is the mean of {bins} positions" if bins > 1 else None
-        caption = [tag("b", _short(self.name)), outcome, number(self.decision, 3), how]
+        caption = [_bold(_short(self.name)), outcome, number(self.decision, 3), how]
         label = f"Prediction profile of {_short(self.name)}{outcome}{fixed(self.decision)}"
         return Shown(self.contributions, self.letters, explainer.bias, caption, label, views=self.views)
 
 
-class _Means:
-    """Mean contributions by position and letter, for each prediction, as long as all sequences have one length."""
+def _mean_profiles(means: WindowMeans, explainer: Explainer) -> list[Shown]:
+    """Return the mean profile of the sequences of each prediction, the positive class first; none for one sequence."""
+    if means.layout is None or means.n < 2:
+        return []
+    profiles = {name: sums / n for name, (sums, _, n) in means.groups.items()}
+    ends = float(np.min(list(profiles.values()))), float(np.max(list(profiles.values())))  # one scale for all
+    shown = []
+    for name in [name for name in reversed(explainer.model.classes) if name in profiles] or list(profiles):
+        _, tallies, n = means.groups[name]
+        letters = [means.letters.alphabet.letters[code] for code in tallies.argmax(axis=0)]
+        often = 2 * tallies.max(axis=0) >= n
+        text = "".join(letter if yes else "·" for letter, yes in zip(letters, often, strict=True))
+        who = _sequences(n, name, explainer)
+        caption, label = [_bold(who), ": mean contribution of each position"], f"Mean prediction profile of {who}"
+        shown.append(Shown(profiles[name], text, explainer.bias, caption, label, ends, means.layout[1]))
+    return shown
 
-    def __init__(self, explainer: Explainer) -> None:
-        assert explainer.model.alphabet is not None
-        self.explainer = explainer
-        self.length: int | None = None
-        self.views: list[Stretch] | None = None
-        self.groups: dict[Any, tuple[Any, Any, int]] = {}
-        self.letters = LetterMeans(explainer.model.alphabet)
 
-    def add(self, X: SequenceSet, shares: npt.NDArray[np.float64], predicted: Sequence[Any]) -> None:
-        """Add sequences with the contributions of their residues."""
-        lengths = set(X.lengths.tolist()) | (set() if self.length is None else {self.length})
-        self.views = stretches(X, 0) if self.views is None else self.views
-        alike = all(stretches(X, i) == self.views for i in range(len(X) if self.views else 0))
-        self.length = lengths.pop() if alike and len(lengths) == 1 and 0 < max(lengths) <= MOST_LETTERS else 0
-        if not self.length:
-            return
-        self.letters.add(X, shares)
-        letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
-        binary = self.explainer.model.kind == "binary"
-        names = np.array(predicted) if binary else np.zeros(len(X))
-        for name in set(names.tolist()):
-            sums, tallies, count = self.groups.get(name, (0.0, 0, 0))
-            here = names == name
-            codes = np.arange(X.alphabet.size)[:, None, None]
-            tallies = tallies + (letters[here] == codes).sum(axis=1)
-            self.groups[name] = sums + shares[here].sum(axis=0), tallies, count + int(here.sum())
+def _positions(means: WindowMeans, explainer: Explainer) -> Positions | None:
+    """Return the importance of positions for the sequences; None if they are few or differ in length."""
+    model = explainer.model
+    if means.n < LEAST_WINDOWS and not has_poim(model.kernel):
+        return None
+    name = model.classes[1] if model.kind == "binary" else None
+    _, tallies, n = means.groups.get(name, (None, None, 0))
+    counts = tallies.T if n >= LEAST_WINDOWS else None
+    return positions_of(explainer.form, model, means.letters, counts, _sequences(n, name, explainer))
 
-    def shown(self) -> list[Shown]:
-        """Return the mean profiles as a list of Shown, one for each class, the positive class first."""
-        if not self.length or sum(count for _, _, count in self.groups.values()) < 2:
-            return []
-        model, bias = self.explainer.model, self.explainer.bias
-        found = []
-        means = [sums / count for sums, _, count in self.groups.values()]
-        ends = float(np.min(means)), float(np.max(means))  # one scale for all
-        for name, (sums, tallies, count) in sorted(self.groups.items(), key=lambda item: str(item[0])):
-            who = plural(count, "sequence") + (f" predicted as {name}" if model.kind == "binary" else "")
-            letters = [self.letters.alphabet.letters[code] for code in tallies.argmax(axis=0)]
-            often = 2 * tallies.max(axis=0) >= count
-            text = "".join(letter if yes else "·" for letter, yes in zip(letters, often, strict=True))
-            caption = [tag("b", who), ": mean contribution of each position"]
-            label, views = f"Mean prediction profile of {who}", self.views or []
-            found.append((name, Shown(sums / count, text, bias, caption, label, ends, views)))
-        order = {name: i for i, name in enumerate(reversed(model.classes))}
-        return [item for _, item in sorted(found, key=lambda pair: order.get(pair[0], 0))]
 
-    def positions(self) -> Positions | None:
-        """Return the importance of positions for the added sequences; None if they are few or differ in length."""
-        model, binary = self.explainer.model, self.explainer.model.kind == "binary"
-        total = sum(count for _, _, count in self.groups.values()) if self.length else 0
-        if total < LEAST_WINDOWS and not has_poim(model.kernel):
-            return None
-        nothing: tuple[Any, Any, int] = 0.0, None, 0
-        _, tallies, count = self.groups.get(model.classes[1] if binary else 0, nothing) if total else nothing
-        who = plural(count, "sequence") + (f" predicted as {model.classes[1]}" if binary else "")
-        counts = tallies.T if count >= LEAST_WINDOWS else None
-        return positions_of(self.explainer.form, model, self.letters, counts, who)
+def _sequences(n: int, name: Any, explainer: Explainer) -> str:
+    """Return the number of sequences, and what they are predicted as, in words."""
+    return plural(n, "sequence") + (f" predicted as {name}" if explainer.model.kind == "binary" else "")
 
 
 def write_explanation(
@@ -416,8 +243,9 @@ def write_explanation(
     """Explain the decisions on any number of sequences in bounded memory, and return the k-mers of all of them."""
     out_dir = Path(out_dir)
     check_writable(out_dir / "index.html")
-    summary = _summary(explainer, model, fasta)
-    table, means = KmerTable(explainer.both_strands), _Means(explainer)
+    assert explainer.model.alphabet is not None
+    summary, table = Summary(explainer, model, fasta), KmerTable(explainer.both_strands)
+    means = WindowMeans(explainer.model.alphabet, MOST_LETTERS)
     shown: list[Shown] = []
     with (
         atomic_write(out_dir / "letters.tsv", "w") as letters,
@@ -443,15 +271,16 @@ def write_explanation(
                     _add_to_track(track, record)
                 if len(shown) < plots:
                     shown.append(record.shown(explainer))
-            means.add(X, shares, predicted)
+            means.add(X, shares, predicted if summary.classes else [None] * len(X))
             summary.add(predicted)
             if show is not None:
                 show(summary.n)
         words = table.sorted()
-        summary.n_words, summary.dropped, summary.no_words = len(words), table.dropped, explainer.no_words
-        summary.n_plots, positions = len(shown), means.positions()
-        page = render_page(summary, shown, means.shown(), words, positions)
-    write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), _kmer_rows(words))
+        summary.n_words, summary.dropped = len(words), table.dropped
+        positions = _positions(means, explainer)
+        page = render_page(summary, shown, _mean_profiles(means, explainer), words, positions)
+    rows = ((word, repr(weight), count) for word, weight, count in words)
+    write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), rows)
     pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
     for name, item in zip(pictures, shown, strict=True):
         with atomic_write(out_dir / name, "w") as file:
@@ -498,31 +327,6 @@ def _pieces(
             yield from explainer.pieces(part)
 
 
-def _summary(explainer: Explainer, model: str, fasta: str) -> Summary:
-    """Return the Summary as it is before any sequence is read."""
-    explained = explainer.model
-    return Summary(
-        model=model,
-        fasta=fasta,
-        kernel=_text(explained.kernel),
-        solver=_text(explained.solver),
-        n_trained=explained.record.get("n"),
-        classes=explained.classes if explained.kind == "binary" else (),
-        bias=explainer.bias,
-        normalised=bool(explained.kernel.normalize),
-        both_strands=explainer.both_strands,
-        kmers_vary=explainer.kmers_vary,
-        threshold=explained.threshold,
-        by_probability=explained.cut.calibration is not None,
-    )
-
-
-def _kmer_rows(words: Iterable[tuple[str, float, int | None]]) -> Iterator[tuple[str, str, int | None]]:
-    """Yield the rows of ``words.tsv``."""
-    for word, weight, count in words:
-        yield word, repr(weight), count
-
-
 def _text(item: Any) -> str:
     """Return a kernel or solver as one line of text, without switches and policies at their defaults."""
     params = dict(item.get_params(deep=False))
@@ -551,6 +355,11 @@ def _value(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(_value, value))}]"
     return f"({_text(value)})" if hasattr(value, "get_params") else str(value).lower()
+
+
+def _bold(text: str) -> Markup:
+    """Return a text in bold."""
+    return Markup(f"<b>{escape(text)}</b>")
 
 
 def _short(name: str) -> str:

@@ -34,7 +34,9 @@ def environment() -> jinja2.Environment:
     )
     made.tests["cell"] = lambda value: isinstance(value, Markup) and value.startswith("<td")
     made.globals |= {name: globals()[name] for name in ("fixed", "json_script", "number", "plural", "spread")}
-    made.globals |= {name: found for name, found in vars(made.get_template("macros.html").module).items() if name[0] != "_"}
+    made.globals |= {
+        name: found for name, found in vars(made.get_template("macros.html").module).items() if name[0] != "_"
+    }
     return made
 
 

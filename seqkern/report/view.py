@@ -17,18 +17,24 @@ from seqkern.report.tables import Ranking
 
 
 class _One:
-    def __init__(self,n,i): self.name,self.inside=n,i
-REG=[_One(*x) for x in {
-    "folds": "how many samples each training and test set holds",
-    "comparisons": "every pair of methods: difference, p value, correction for the number of pairs",
-    "units": "the score of each method on each test set",
-    "choices": "what the inner cross-validation searched, and what it chose",
-    "weights": "how much each kernel of a combination counts",
-    "selection-bias": "scores that result from selecting features on the test data",
-    "fits": "convergence, iterations and support vectors",
-    "gram": "values of each kernel between all samples, as pictures",
-    "eigenvalues": "which kernel matrices are positive semi-definite",
-}.items()]
+    def __init__(self, n, i):
+        self.name, self.inside = n, i
+
+
+REG = [
+    _One(*x)
+    for x in {
+        "folds": "how many samples each training and test set holds",
+        "comparisons": "every pair of methods: difference, p value, correction for the number of pairs",
+        "units": "the score of each method on each test set",
+        "choices": "what the inner cross-validation searched, and what it chose",
+        "weights": "how much each kernel of a combination counts",
+        "selection-bias": "scores that result from selecting features on the test data",
+        "fits": "convergence, iterations and support vectors",
+        "gram": "values of each kernel between all samples, as pictures",
+        "eigenvalues": "which kernel matrices are positive semi-definite",
+    }.items()
+]
 
 
 class View:
@@ -147,7 +153,9 @@ class Section:
         if "missing" in content:
             body = paragraph(content["missing"], class_="missing")
         else:
-            body = render(self.find.__module__.rpartition(".")[2], self.name.replace("-", "_"), {"view": view, **content})
+            body = render(
+                self.find.__module__.rpartition(".")[2], self.name.replace("-", "_"), {"view": view, **content}
+            )
         heading = Markup(f"<h3>{escape(content.get('title', self.title))}</h3>")
         return macro("section", f"{view.anchor}-{self.name}", heading, self.inside, body)
 

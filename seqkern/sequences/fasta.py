@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, cast, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError, naming
 from seqkern.core.text_files import open_lines, source_name
-from seqkern.core.types import Ids, PathLike, Source
+from seqkern.core.types import Codes, Ids, Ints, PathLike, Source
 from seqkern.sequences.alphabets import (
     GAPS,
     MASK,
@@ -121,10 +120,17 @@ Sources = AnySource | Sequence[AnySource]
 class Policies(NamedTuple):
     """Policies for unusual records, with the values that `read_fasta` accepts."""
 
-    unknown: str
-    ids: str
-    empty: str
-    gaps: str
+    unknown: str = "mask"
+    ids: str = "header"
+    empty: str = "error"
+    gaps: str = "error"
+
+    def check(self, ids: tuple[str, ...] = ("header", "number", "suffix")) -> None:
+        """Raise ParameterError for an unknown policy."""
+        check_choice("unknown", self.unknown, UNKNOWN)
+        check_choice("ids", self.ids, ids)
+        check_choice("empty", self.empty, ("error", "skip"))
+        check_choice("gaps", self.gaps, ("error", "strip"))
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,7 @@ class Reading:
 
     sequences: SequenceSet
     headers: list[str]  # length n: The header line of each record, without ``>``
-    sources: npt.NDArray[np.int64]  # shape (n,): The file of each record, counted from 0
+    sources: Ints  # shape (n,): The file of each record, counted from 0
     left_out: list[str]  # The ids of the records left out by a policy
 
 
@@ -189,38 +195,22 @@ def read_fasta(
     >>> X.ids, X.strings(), X.counts
     (['donor1', 'donor2'], ['CAGGTAAGT', 'AAGGT*AGT'], {'masked letters': 1, 'masked N': 1})
     """
-    return _read(source, alphabet, _policies(unknown, ids, empty, gaps), keep_headers=False).sequences
+    return _read(source, alphabet, Policies(unknown, ids, empty, gaps), keep_headers=False).sequences
 
 
-def read_records(
-    source: Sources,
-    alphabet: str | Alphabet | None = None,
-    *,
-    unknown: str = "mask",
-    ids: str = "header",
-    empty: str = "error",
-    gaps: str = "error",
-) -> Reading:
-    r"""Read FASTA like `read_fasta`, and keep the header lines.
+def read_records(source: Sources, alphabet: str | Alphabet | None = None, **policies: str) -> Reading:
+    r"""Read FASTA like `read_fasta`, with the same policies, and keep the header lines.
 
     >>> import io
     >>> from seqkern.sequences.fasta import read_records
     >>> read_records(io.StringIO(">d1ux8a_ a.1.1.1\nMKVLAAG\n"), "protein").headers
     ['d1ux8a_ a.1.1.1']
     """
-    return _read(source, alphabet, _policies(unknown, ids, empty, gaps), keep_headers=True)
+    return _read(source, alphabet, Policies(**policies), keep_headers=True)
 
 
 def iter_fasta(
-    source: Sources,
-    alphabet: str | Alphabet,
-    *,
-    unknown: str = "mask",
-    ids: str = "header",
-    empty: str = "error",
-    gaps: str = "error",
-    chunk: int = CHUNK,
-    before: int = 0,
+    source: Sources, alphabet: str | Alphabet, *, chunk: int = CHUNK, before: int = 0, **given: str
 ) -> Iterator[SequenceSet]:
     r"""Read FASTA as sets of about `chunk` residues, for files that do not fit in memory.
 
@@ -232,13 +222,14 @@ def iter_fasta(
     >>> [len(X) for X in iter_fasta(io.StringIO(text), "dna", chunk=100)]
     [2, 1]
     """
-    policies = _policies(unknown, ids, empty, gaps, ("header", "number"))
+    policies = Policies(**given)
+    policies.check(ids=("header", "number"))
     alphabet = as_alphabet(alphabet)
     left_out = _counts_of(source)
     for raw in _raw_chunks(source, policies, chunk, before):
         codes, kept, counts = _encode(raw, alphabet, policies)
         offsets = np.concatenate(([0], np.cumsum(raw.lengths[kept])))
-        names = [raw.record(i, ids) for i in kept]
+        names = [raw.record(i, policies.ids) for i in kept]
         yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts | left_out)
         left_out = {}
 
@@ -258,17 +249,6 @@ def records_of(source: AnySource) -> Iterator[tuple[str, str]]:
             yield header, letters
 
 
-def _policies(
-    unknown: str, ids: str, empty: str, gaps: str, id_choices: tuple[str, ...] = ("header", "number", "suffix")
-) -> Policies:
-    """Return the policies; raise ParameterError for an unknown one."""
-    check_choice("unknown", unknown, UNKNOWN)
-    check_choice("ids", ids, id_choices)
-    check_choice("empty", empty, ("error", "skip"))
-    check_choice("gaps", gaps, ("error", "strip"))
-    return Policies(unknown, ids, empty, gaps)
-
-
 # ---- text ------------------------------------------------------------------------------------------------
 
 
@@ -281,7 +261,7 @@ class _Raw:
     before: int
     first_words: list[str]
     headers: list[str]
-    lengths: npt.NDArray[np.int64]
+    lengths: Ints
     text: bytes
     n_gaps: int
 
@@ -366,9 +346,7 @@ def _raw(name: str, file: int, before: int, headers: list[str], strings: list[st
 # ---- codes -----------------------------------------------------------------------------------------------
 
 
-def _encode(
-    raw: _Raw, alphabet: Alphabet, policies: Policies
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], dict[str, int]]:
+def _encode(raw: _Raw, alphabet: Alphabet, policies: Policies) -> tuple[Codes, Ints, dict[str, int]]:
     """Return (codes of the records kept, their places in `raw`, counts) under the policies."""
     codes = alphabet.encode(raw.text)
     letters = np.frombuffer(raw.text, dtype=np.uint8)
@@ -436,6 +414,7 @@ def _first_with_t(raws: list[_Raw], name: str, ids: str) -> str:
 
 def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, keep_headers: bool) -> Reading:
     """Read all records and return a Reading, whose headers are empty unless kept."""
+    policies.check()
     raws: Iterable[_Raw] = _raw_chunks(source, policies, CHUNK)
     if alphabet is None:
         raws = list(raws)

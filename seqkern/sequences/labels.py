@@ -18,7 +18,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.checks import read_number
 from seqkern.core.errors import LabelError, naming
 from seqkern.core.progress import tell
-from seqkern.core.types import Ids, PathLike, Rows
+from seqkern.core.types import Bools, Floats, Ids, Ints, PathLike, Rows
 
 # Words for an unknown label, such as people write: read as a class name, they would silently be learned.
 
@@ -101,20 +101,16 @@ def refuse_numbers_as_classes(labels: Labels, file: PathLike | None = None) -> N
 
     Integers may be class codes, so at least one label must have a fraction.
     """
-    first = with_fraction(labels.names()) if are_numbers(labels) else None
+    names = [name for name in labels.names() if name] if are_numbers(labels) else []
+    first = next((name for name in names if not read_number(name).is_integer()), None)
     if first is not None:
         raise LabelError(
-            f"the labels are {len(set(labels.names()) - {''})} different numbers such as {first}, each a class for "
+            f"the labels are {len(set(names))} different numbers such as {first}, each a class for "
             "this solver",
             file=file,
             remedy="to learn numbers, choose solver svr (in a study with kind: real); if they are classes, name them "
             "by words",
         )
-
-
-def with_fraction(names: Iterable[str]) -> str | None:
-    """Return the first of some numbers that is not an integer; None if all are."""
-    return next((name for name in names if name and not read_number(name).is_integer()), None)
 
 
 def one_spelling(values: list[str], given: Iterable[str]) -> list[str]:
@@ -150,7 +146,7 @@ def by_value(name: str) -> tuple[int, float, str]:
     return (1, 0.0, name) if math.isnan(value) else (0, value, name)
 
 
-def real_labels(ids: Ids, values: list[str]) -> npt.NDArray[np.float64]:
+def real_labels(ids: Ids, values: list[str]) -> Floats:
     """Return the labels as numbers, float64 (n,); NaN for an empty label."""
     y = np.full(len(values), np.nan)
     for i, value in enumerate(values):
@@ -186,17 +182,17 @@ class Labels:
     ids: Ids  # length n: The ids of the samples
     # shape (n,): int64 codes into `classes`, `UNLABELLED` (-1) for samples outside the task; or float64 for real
     # labels, NaN for samples outside the task
-    y: npt.NDArray[np.int64] | npt.NDArray[np.float64]
+    y: Ints | Floats
     kind: str  # ``"none"``: unlabelled members of one class, for one-class and unsupervised solvers
     # Names of the classes; (negative, positive) if binary, `ONE_CLASS` if none, empty if real
     classes: tuple[str, ...] = ()
     groups: npt.NDArray[np.str_ | np.int64] | None = None  # shape (n,): Samples of one group stay in one fold
     folds: npt.NDArray[np.str_] | None = None  # shape (n,): Predefined folds
     # shape (n,): Samples of a development part: a training set that has some is validated on them alone
-    dev: npt.NDArray[np.bool_] | None = None
+    dev: Bools | None = None
     chromosome: npt.NDArray[np.str_] | None = None  # shape (n,): The chromosome of each sample, and its strand there
     strand: npt.NDArray[np.str_] | None = None  # shape (n,): The chromosome of each sample, and its strand there
-    position: npt.NDArray[np.int64] | None = None  # shape (n,): Position of each sample on its chromosome
+    position: Ints | None = None  # shape (n,): Position of each sample on its chromosome
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -239,7 +235,7 @@ class Labels:
             digest.update(self.dev.tobytes())
         return digest.hexdigest()
 
-    def used(self) -> npt.NDArray[np.bool_]:
+    def used(self) -> Bools:
         """Return a mask of the samples that have a label, bool (n,)."""
         return ~np.isnan(self.y) if self.kind == "real" else self.y != UNLABELLED
 
@@ -250,13 +246,13 @@ class Labels:
             return False
         return self.groups.dtype.kind == "U" and np.array_equal(self.groups, self.chromosome)
 
-    def signs(self) -> npt.NDArray[np.float64]:
+    def signs(self) -> Floats:
         """Return the binary labels as signs −1 and +1, float64 (n,); NaN for unused samples."""
         if self.kind != "binary":
             raise LabelError(f"{self.kind} labels have no signs", remedy="use binary labels")
         return np.where(self.y == UNLABELLED, np.nan, 2.0 * self.y - 1.0)
 
-    def targets(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64] | None:
+    def targets(self) -> Ints | Floats | None:
         """Return the targets for solvers: signs, class codes or numbers, NaN if unlabelled; None without labels."""
         if self.kind == "none":
             return None
@@ -327,7 +323,7 @@ def make_labels(
 
 def _classes(
     ids: Ids, texts: list[str], kind: str | None, positive: str | None, wanted: list[str] | None
-) -> tuple[npt.NDArray[np.int64], str, tuple[str, ...]]:
+) -> tuple[Ints, str, tuple[str, ...]]:
     """Return (y, kind, classes) of labels that are names of classes."""
     texts = one_spelling(texts, [*(wanted or ()), *([] if positive is None else [positive])])
     found = set(texts) - {""}
@@ -357,9 +353,7 @@ def _classes(
     return np.array([codes[text] for text in texts], dtype=np.int64), kind, tuple(names)
 
 
-def _against_rest(
-    values: list[str], positive: str, classes: list[str]
-) -> tuple[npt.NDArray[np.int64], str, tuple[str, str]]:
+def _against_rest(values: list[str], positive: str, classes: list[str]) -> tuple[Ints, str, tuple[str, str]]:
     """Return (y, kind, classes) of one class against the rest."""
     if positive not in classes:
         problem = f"no sample of the positive class {positive!r}"

@@ -4,12 +4,12 @@ import itertools
 import random
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
+from seqkern.core.types import Array, Indices, Ints
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Shuffled sequences with the same k-mer counts, by Altschul and Erickson's Eulerian walk on a k-mer graph.
@@ -71,7 +71,7 @@ def _last_edges(edges: list[list[int]], root: int, rng: random.Random) -> list[i
 # Reproducible subsets of sequences, chosen by a hash of their residues only.
 
 
-def choose_by_hash(X: SequenceSet, rows: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+def choose_by_hash(X: SequenceSet, rows: Ints, most: int) -> Ints:
     """Return at most `most` of the rows, sorted: those whose residues have the smallest hashes.
 
     >>> X = SequenceSet.from_strings(["ACGT", "GGCC", "TTAA"], "dna")
@@ -91,8 +91,6 @@ def choose_by_hash(X: SequenceSet, rows: npt.NDArray[np.int64], most: int) -> np
 # files. The k-fold routine replaces scikit-learn's StratifiedKFold and StratifiedGroupKFold: one routine serves both
 # single samples and groups, is ten times as fast on groups, distributes them more evenly, and gives the same folds
 # for a seed with every version of scikit-learn.
-
-Indices = npt.NDArray[np.int64]
 
 
 def merge_groups(n: int, *partitions: npt.ArrayLike | None, pairs: npt.ArrayLike | None = None) -> Indices:
@@ -130,7 +128,7 @@ def connected(n: int, pairs: npt.ArrayLike) -> Indices:
     return _numbered(connected_components(graph, directed=False)[1])
 
 
-def _numbered(partition: npt.NDArray[Any]) -> Indices:
+def _numbered(partition: Array) -> Indices:
     """Return the groups of a partition, numbered in the order of their first samples."""
     _, first, group = np.unique(partition, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[group]

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError, check_counts, check_texts, unknown_name
-from seqkern.core.types import Arrays, Header, Ids, Rows
+from seqkern.core.types import Array, Arrays, Codes, Header, Ids, Ints, Rows
 from seqkern.sequences.alphabets import (
     MASK,
     Alphabet,
@@ -77,16 +77,11 @@ class Sliceable:
 PIECE = 1 << 22
 
 
-def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Array:
     """Return a read-only contiguous view (a copy only if required by dtype or layout)."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
-
-
-def _as_view(given: npt.ArrayLike | View) -> View:
-    """Return a view; an array becomes Vectors."""
-    return given if isinstance(given, Segments) else Vectors.of(given)
 
 
 class SequenceSet(Sliceable):
@@ -141,7 +136,7 @@ class SequenceSet(Sliceable):
 
     def __init__(
         self,
-        codes: npt.NDArray[np.uint8],
+        codes: Codes,
         starts: npt.ArrayLike,
         stops: npt.ArrayLike,
         ids: Ids,
@@ -150,13 +145,16 @@ class SequenceSet(Sliceable):
         counts: dict[str, int] | None = None,
         views: Mapping[str, npt.ArrayLike | View] | None = None,
     ) -> None:
-        self.codes: npt.NDArray[np.uint8] = frozen(codes, np.uint8)
-        self.starts: npt.NDArray[np.int64] = frozen(starts, np.int64)
-        self.stops: npt.NDArray[np.int64] = frozen(stops, np.int64)
+        self.codes: Codes = frozen(codes, np.uint8)
+        self.starts: Ints = frozen(starts, np.int64)
+        self.stops: Ints = frozen(stops, np.int64)
         self.ids = ids
         self.alphabet = as_alphabet(alphabet)
         self.tracks: Arrays = {name: frozen(track) for name, track in (tracks or {}).items()}
-        self.views: dict[str, View] = {name: _as_view(view) for name, view in (views or {}).items()}
+        given = (views or {}).items()
+        self.views: dict[str, View] = {
+            name: view if isinstance(view, Segments) else Vectors.of(view) for name, view in given
+        }
         self.counts = dict(counts or {})
         self._digest: str | None = None
         for name, track in self.tracks.items():
@@ -179,7 +177,7 @@ class SequenceSet(Sliceable):
     @classmethod
     def from_offsets(
         cls,
-        codes: npt.NDArray[np.uint8],
+        codes: Codes,
         offsets: npt.ArrayLike,
         ids: Ids,
         alphabet: Alphabet | str,
@@ -262,7 +260,7 @@ class SequenceSet(Sliceable):
         return f"SequenceSet({len(self)} sequences, alphabet {self.alphabet.name!r}, {letters} letters)"
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """int64 (n,): the number of residues of each record."""
         return self.stops - self.starts
 
@@ -279,9 +277,7 @@ class SequenceSet(Sliceable):
         str
             Upper case, with ``*`` for masked letters.
         """
-        table = np.full(256, ord("*"), dtype=np.uint8)
-        table[: self.alphabet.size] = np.frombuffer(self.alphabet.letters.encode(), dtype=np.uint8)
-        return table[self.codes[self.starts[i] : self.stops[i]]].tobytes().decode()
+        return self.alphabet.decode(self.codes[self.starts[i] : self.stops[i]])
 
     def _record(self, i: int) -> str:
         return self.string(i)
@@ -290,9 +286,7 @@ class SequenceSet(Sliceable):
         """Return all records as strings, with ``*`` for masked letters."""
         return [self.string(i) for i in range(len(self))]
 
-    def parts(
-        self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], ids: Ids, rows: Rows = slice(None)
-    ) -> SequenceSet:
+    def parts(self, starts: Ints, stops: Ints, ids: Ids, rows: Rows = slice(None)) -> SequenceSet:
         """Return parts of these records, without copying residues."""
         first, last = starts - self.starts[rows], stops - self.starts[rows]
         views = {name: view.of_parts(rows, first, last) for name, view in self.views.items()}
@@ -427,13 +421,13 @@ class SequenceSet(Sliceable):
         ids = [f"{self.ids[r]}:{c + 1}" for r, c in zip(rows, places, strict=True)]
         return self.parts(start, start + left + 1 + right, ids, rows)
 
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> Ints:
         """Return int64 (total of lengths,): the place of each residue in `codes`, record by record."""
         lengths = self.lengths
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         return np.repeat(self.starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
-    def used_positions(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def used_positions(self) -> tuple[Ints, Ints]:
         """Return the places in `codes` that belong to a record, each once and in order.
 
         Returns
@@ -451,7 +445,7 @@ class SequenceSet(Sliceable):
         used = np.cumsum(changes) > 0
         return np.flatnonzero(used) + first, (np.cumsum(used) - used)[self.starts - first]
 
-    def _pieces(self, array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    def _pieces(self, array: Array) -> Iterator[Array]:
         """Yield the part of an array over `codes` at the residues of these records, in pieces of a few MB."""
         if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
             yield array[self.starts[0] : self.stops[-1]]

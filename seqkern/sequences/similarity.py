@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import ParameterError
 from seqkern.core.threads import in_threads
+from seqkern.core.types import Bools, Floats, Indices
 from seqkern.sequences import _search
 from seqkern.sequences.joining import compared
 from seqkern.sequences.sampling import connected, merge_groups
@@ -98,7 +99,7 @@ def needed_residues(
         needed[short] += 1
 
 
-def _divergence(share: npt.NDArray[np.float64], match: float) -> npt.NDArray[np.float64]:
+def _divergence(share: Floats, match: float) -> Floats:
     """Return the Kullback-Leibler divergence of two Bernoulli distributions in nats; 0 for a share up to `match`."""
     share = np.clip(share, match, 1.0)
     if match >= 1:
@@ -109,7 +110,6 @@ def _divergence(share: npt.NDArray[np.float64], match: float) -> npt.NDArray[np.
 
 # Search for pairs of similar records: a long shared stretch, or many identical residues in an alignment.
 
-Indices = npt.NDArray[np.int64]
 
 END, BLOCK = 254, 32
 """Code after each record, and number of positions between entries of the table of records."""
@@ -163,8 +163,8 @@ class SimilarPairs:
 
     identical: Indices
     pairs: Indices
-    identity: npt.NDArray[np.float64]
-    shared: npt.NDArray[np.bool_]
+    identity: Floats
+    shared: Bools
     length: int | None
     aligned: bool
 
@@ -376,9 +376,7 @@ def _joined(
 # Groups of linked samples; in groups too large for balanced folds, the weakest links are cut first.
 
 
-def cut_groups(
-    members: Sequence[Counter[int]], pairs: Indices, identity: npt.NDArray[np.float64], limits: Counter[int]
-) -> Indices:
+def cut_groups(members: Sequence[Counter[int]], pairs: Indices, identity: Floats, limits: Counter[int]) -> Indices:
     """Join linked nodes into groups, strongest links first, as long as no group exceeds the limits per class.
 
     Without limits the groups are the connected components. A component within the limits stays whole; in a larger
@@ -551,7 +549,7 @@ def similar_groups(
 def group_pairs(
     identical: Indices,
     pairs: Indices,
-    identity: npt.NDArray[np.float64],
+    identity: Floats,
     classes: npt.ArrayLike | None = None,
     *,
     aligned: bool = True,
@@ -585,7 +583,7 @@ class Nearest(NamedTuple):
     row: Indices  # shape (n,): In the other set; −1 where none is similar
     # shape (n,): Identical residues of the alignment, divided by the length of the shorter record; 0 where none is
     # similar
-    identity: npt.NDArray[np.float64]
+    identity: Floats
     aligned: bool  # False if the sets are too large for alignments
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
-from seqkern.core.types import Rows, Source
+from seqkern.core.types import Bools, Codes, Floats, Ints, Rows, Source
 from seqkern.sequences.alphabets import MASK, Alphabet, letter_error, to_bytes
 from seqkern.sequences.formats import format_of, iter_records
 from seqkern.sequences.windows import Window
@@ -27,8 +27,8 @@ class Piece:
     """Consecutive residues of a record; its last piece is empty."""
 
     record: str  # The id of the record
-    codes: npt.NDArray[np.uint8]  # shape (n,): Their codes
-    lower: npt.NDArray[np.bool_]  # shape (n,): True for lower-case letters
+    codes: Codes  # shape (n,): Their codes
+    lower: Bools  # shape (n,): True for lower-case letters
     last: bool = False  # Whether the record ends here; its last piece has no residues
 
 
@@ -182,20 +182,16 @@ class Decides(Protocol):
     def counts(self) -> MutableMapping[str, int]:
         """Counts of candidates left out, by reason."""
 
-    site: npt.NDArray[np.uint8]
+    site: Codes
     window: Window
     masked: str
     lower: str
     bare: list[Any]
 
-    def values(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
-    ) -> npt.NDArray[np.float64]:
+    def values(self, codes: Codes, starts: Ints, names: npt.NDArray[np.object_]) -> Floats:
         """Return the decision values, shape (n,), of windows without masked letters."""
 
-    def by_model(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
-    ) -> npt.NDArray[np.float64]:
+    def by_model(self, codes: Codes, starts: Ints, names: npt.NDArray[np.object_]) -> Floats:
         """Return the decision values, shape (n,), of windows with or without masked letters."""
 
 
@@ -204,16 +200,16 @@ class Candidates:
     """Candidates on one record, sorted by position; at equal positions strand + comes first."""
 
     record: str  # The id of the record
-    starts: npt.NDArray[np.int64]  # shape (n,): Where each candidate begins in the record as written, from 0
-    reverse: npt.NDArray[np.bool_]  # shape (n,): True on strand −
-    decisions: npt.NDArray[np.float64]  # shape (n,): The decision values of the scanner's model
+    starts: Ints  # shape (n,): Where each candidate begins in the record as written, from 0
+    reverse: Bools  # shape (n,): True on strand −
+    decisions: Floats  # shape (n,): The decision values of the scanner's model
     width: int  # The length of a candidate
 
     def __len__(self) -> int:
         return len(self.starts)
 
     @property
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> Ints:
         """Position of each candidate's first letter on its strand, int64 (n,), from 1."""
         return self.starts + np.where(self.reverse, self.width, 1)
 
@@ -231,8 +227,8 @@ class ScanBuffer:
 
     def _clear(self) -> None:
         """Restart with an empty buffer."""
-        self.codes: list[npt.NDArray[np.uint8]] = []  # one array for each piece
-        self.lower: list[npt.NDArray[np.bool_]] = []
+        self.codes: list[Codes] = []  # one array for each piece
+        self.lower: list[Bools] = []
         self.names: list[str] = []  # the records in the buffer
         self.starts: list[int] = []
         self.size = self.fresh = 0
@@ -285,21 +281,21 @@ class Segment:
     """Residues of consecutive records, with the bounds and the id of each record."""
 
     scanner: "Decides"  # The scorer
-    codes: npt.NDArray[np.uint8]  # shape (residues,): Record i is ``codes[starts[i]:stops[i]]``
-    lower: npt.NDArray[np.bool_]  # shape (residues,): True for lower-case letters
+    codes: Codes  # shape (residues,): Record i is ``codes[starts[i]:stops[i]]``
+    lower: Bools  # shape (residues,): True for lower-case letters
     names: npt.NDArray[np.object_]  # shape (records,): The ids of the records
-    starts: npt.NDArray[np.int64]  # shape (records,): Where each record starts and stops in `codes`
+    starts: Ints  # shape (records,): Where each record starts and stops in `codes`
     # shape (records,): Where each record began; less than its start if residues have left the buffer
-    begins: npt.NDArray[np.int64]
-    stops: npt.NDArray[np.int64]  # shape (records,): Where each record starts and stops in `codes`
+    begins: Ints
+    stops: Ints  # shape (records,): Where each record starts and stops in `codes`
 
     @cached_property
-    def masked(self) -> npt.NDArray[np.int64] | None:
+    def masked(self) -> Ints | None:
         """Number of masked residues before each residue, int64 (residues + 1,); None if none is masked."""
         masked = self.codes == MASK
         return np.concatenate(([0], np.cumsum(masked, dtype=np.int32))) if masked.any() else None
 
-    def bare(self) -> npt.NDArray[np.bool_]:
+    def bare(self) -> Bools:
         """Return a mask of the records of masked residues only, bool (records,)."""
         if self.masked is None:
             return self.starts == self.stops
@@ -335,9 +331,7 @@ class Segment:
                 some = slice(low, high)
                 yield Candidates(self.names[i], places[some] - self.begins[i], reverse[some], decisions[some], width)
 
-    def _allowed(
-        self, here: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _allowed(self, here: Ints, begin: Ints) -> tuple[Ints, Ints]:
         """Return the places among `here` whose windows, starting at `begin`, lie in one record, and those records."""
         scanner, width = self.scanner, len(self.scanner.site)
         record = np.searchsorted(self.starts, here, side="right") - 1
@@ -355,11 +349,11 @@ class Segment:
 
     def _score(
         self,
-        begin: npt.NDArray[np.int64],
-        hidden: npt.NDArray[np.bool_],
+        begin: Ints,
+        hidden: Bools,
         names: npt.NDArray[np.object_],
         strand: int,
-    ) -> npt.NDArray[np.float64]:
+    ) -> Floats:
         """Return the decision values of the windows at `begin`; `hidden` are those with masked residues."""
         scanner, codes = self.scanner, self.codes
         if strand == REVERSE:
@@ -377,9 +371,7 @@ class Segment:
         return values[::-1] if strand == REVERSE else values
 
 
-def occurrences(
-    codes: npt.NDArray[np.uint8], site: npt.NDArray[np.uint8], first: int, stop: int
-) -> npt.NDArray[np.int64]:
+def occurrences(codes: Codes, site: Codes, first: int, stop: int) -> Ints:
     """Return the places from `first` to before `stop` where a site's codes occur, ascending.
 
     >>> from seqkern.sequences.alphabets import DNA
@@ -395,6 +387,6 @@ def occurrences(
     return np.flatnonzero(hits) + first
 
 
-def reverse_complement_codes(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+def reverse_complement_codes(codes: Codes, alphabet: Alphabet) -> Codes:
     """Return the codes of the reverse complement."""
     return np.frombuffer(codes[::-1].tobytes().translate(alphabet.complement_codes.tobytes()), dtype=np.uint8)

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError, check_counts, check_texts
-from seqkern.core.types import Arrays, Header, Rows
+from seqkern.core.types import Arrays, Floats, Header, Ints, Rows
 from seqkern.sequences.sequence_set import SequenceSet, Sliceable, frozen
 
 
-def _digest(header: tuple[object, ...], ids: Sequence[str], values: npt.NDArray[np.float64]) -> str:
+def _digest(header: tuple[object, ...], ids: Sequence[str], values: Floats) -> str:
     """Return a hexadecimal digest of a header, ids in order and an array."""
     digest = hashlib.blake2b(repr(header).encode(), digest_size=16)
     digest.update("\n".join(ids).encode())
@@ -25,7 +25,7 @@ def _digest(header: tuple[object, ...], ids: Sequence[str], values: npt.NDArray[
     return digest.hexdigest()
 
 
-def _check_finite(values: npt.NDArray[np.float64], ids: Sequence[str]) -> None:
+def _check_finite(values: Floats, ids: Sequence[str]) -> None:
     """Raise SequenceError for the first row with a value that is not a finite number."""
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
@@ -44,7 +44,7 @@ class FeatureTable(Sliceable):
         counts: dict[str, int] | None = None,
         missing: Literal["error", "keep"] = "error",
     ) -> None:
-        self.values: npt.NDArray[np.float64] = frozen(values, np.float64)
+        self.values: Floats = frozen(values, np.float64)
         if self.values.ndim != 2:
             raise SequenceError(f"expected a table, got {self.values.ndim} dimensions", remedy="give rows and columns")
         n, d = self.values.shape
@@ -82,19 +82,15 @@ class FeatureTable(Sliceable):
         """The numbers of rows and columns."""
         return self.values.shape
 
-    def _record(self, i: int) -> npt.NDArray[np.float64]:
+    def _record(self, i: int) -> Floats:
         return self.values[i]
 
     def take(self, rows: Rows) -> FeatureTable:
         """Return some of the rows."""
         chosen = rows if isinstance(rows, slice) else np.arange(len(self))[rows]
         ids = np.array(self.ids, dtype=object)[chosen].tolist()
-        return FeatureTable(self.values[chosen], ids, self.columns, self.counts, self._policy)
-
-    @property
-    def _policy(self) -> Literal["error", "keep"]:
-        """The missing-value policy that permits these values."""
-        return "keep" if self.incomplete else "error"
+        missing: Literal["error", "keep"] = "keep" if self.incomplete else "error"
+        return FeatureTable(self.values[chosen], ids, self.columns, self.counts, missing)
 
     def digest(self) -> str:
         """Return a hexadecimal digest of ids, columns and values in order."""
@@ -128,13 +124,13 @@ class SimilarityTable(Sliceable):
         kind: str = "similarities",
         counts: dict[str, int] | None = None,
     ) -> None:
-        self.values: npt.NDArray[np.float64] = frozen(values, np.float64)
+        self.values: Floats = frozen(values, np.float64)
         if self.values.ndim != 2 or self.values.shape[0] != self.values.shape[1]:
             shape = " × ".join(map(str, self.values.shape))
             raise SequenceError(f"expected a square table, got {shape}", remedy="give one column for each row")
         if kind not in ("similarities", "dissimilarities"):
             raise SequenceError(f"unknown kind {kind!r}", remedy="choose similarities or dissimilarities")
-        self.index: npt.NDArray[np.int64] = frozen(np.arange(len(self.values)) if index is None else index, np.int64)
+        self.index: Ints = frozen(np.arange(len(self.values)) if index is None else index, np.int64)
         self.ids = [str(i + 1) for i in self.index] if ids is None else list(ids)
         self.kind = kind
         self.counts = dict(counts or {})
@@ -154,7 +150,7 @@ class SimilarityTable(Sliceable):
         """The shape (n, n) for n selected samples."""
         return len(self), len(self)
 
-    def _record(self, i: int) -> npt.NDArray[np.float64]:
+    def _record(self, i: int) -> Floats:
         return self.values[self.index[i], self.index]
 
     def take(self, rows: Rows) -> SimilarityTable:
@@ -163,7 +159,7 @@ class SimilarityTable(Sliceable):
         return SimilarityTable(self.values, [self.ids[i] for i in chosen], self.index[chosen], self.kind, self.counts)
 
     @staticmethod
-    def block(rows: SimilarityTable, cols: SimilarityTable) -> npt.NDArray[np.float64]:
+    def block(rows: SimilarityTable, cols: SimilarityTable) -> Floats:
         """Return the values between two selections of one table."""
         if not np.shares_memory(rows.values, cols.values) and not np.array_equal(rows.values, cols.values):
             raise SequenceError(
@@ -205,7 +201,7 @@ def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:
     return SimilarityTable(_numbers(X, "a SimilarityTable or a square array"))
 
 
-def _numbers(X: npt.ArrayLike, expected: str) -> npt.NDArray[np.float64]:
+def _numbers(X: npt.ArrayLike, expected: str) -> Floats:
     """Return `X` as a float64 array; raise SequenceError with the expected form if it is not numeric."""
     if hasattr(X, "toarray"):
         raise SequenceError(f"expected {expected}, got a sparse matrix", remedy="give X.toarray()")

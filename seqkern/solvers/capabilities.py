@@ -78,8 +78,7 @@ class Traits:
 
 # Exemplars: typical training samples of a classifier, shown instead of means of kernel features.
 
-MOST = 5
-"""Number of typical samples listed for a prototype."""
+MOST = 5  # Number of typical samples listed for a prototype
 
 
 class Exemplar(NamedTuple):

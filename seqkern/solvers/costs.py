@@ -9,10 +9,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
-ENTRY_NS = 1.0
-"""Nanoseconds of a Gram matrix entry in a product with a vector."""
-FLOP_NS = 0.06
-"""Nanoseconds of a multiplication and addition in dense linear algebra, in double precision."""
+ENTRY_NS = 1.0  # Nanoseconds of a Gram matrix entry in a product with a vector
+FLOP_NS = 0.06  # Nanoseconds of a multiplication and addition in dense linear algebra, in double precision
 EXPECTED_PRODUCTS = 80
 """Number of products K·v until a classifier of 10,000 samples or more has converged on an operator."""
 
@@ -107,4 +105,4 @@ class Effort:
 # Names of the leave-one-out error bounds, for modules that need only the names.
 
 BOUNDS = ("span", "xi_alpha", "radius_margin")
-"""Names of the bounds in tables and as metrics of the inner loop; see `seqkern.solvers.svm.leave_one_out`."""
+"""Names of the bounds in tables and as metrics of the inner loop; see `seqkern.solvers.svm.margins`."""

@@ -13,12 +13,19 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.sequences.sampling import deal
 from seqkern.solvers.capabilities import Search, Traits, Variances
-from seqkern.solvers.contract import AnyClassSolver, BinarySolver, Solver, stored
+from seqkern.solvers.contract import AnyClassSolver, Solver, clone, stored
 from seqkern.solvers.costs import Effort, FitCost, FitWork
-from seqkern.solvers.estimator import clone
-from seqkern.solvers.expansion import order_by_content, take_rows, weighted_sums
-from seqkern.solvers.multiclass.multiclass import MetaSolver
-from seqkern.solvers.shared import class_factors, cost, gram_order, limit, random_seed
+from seqkern.solvers.multiclass.multiclass import Wrapper
+from seqkern.solvers.shared import (
+    class_factors,
+    cost,
+    gram_order,
+    limit,
+    order_by_content,
+    random_seed,
+    take_rows,
+    weighted_sums,
+)
 from seqkern.solvers.svm.libsvm import to_tolerance
 from seqkern.solvers.svm.svm import CSVC
 
@@ -28,11 +35,10 @@ if TYPE_CHECKING:
 
 # Learning from positive and unlabelled samples, such as a family and a proteome.
 
-LEAST = 1e-12
-"""Least distance of probabilities from 0 and 1."""
+LEAST = 1e-12  # Least distance of probabilities from 0 and 1
 
 
-class PositiveUnlabelled(MetaSolver, BinarySolver):
+class PositiveUnlabelled(Wrapper):
     r"""Binary solver for positives against unlabelled rows, with the decision corrected for hidden positives.
 
     The negative class holds the unlabelled rows, which include positives without a label.
@@ -122,7 +128,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):
                 f"class {classes[int(np.argmin(fewest))]!s} has {min(fewest)} {what}, but held-out decisions need two",
                 remedy="give more records, or choose another solver",
             )
-        self.binary.check_labels(y, groups)
+        super().check_labels(y, groups)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -153,9 +159,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):
         hidden = np.minimum(1.0, (1 - c) / c * p[~labelled] / (1 - p[~labelled]))
         found = self._trained(K, labelled, groups)
         rises = self.slope_ < 0
-        self.threshold_ = float((np.log(2 / c - 1) - self.intercept_) / self.slope_) if rises else 0.0
-        self.support_ = found.support_
-        self.machine_ = found.restrict(found.support_)
+        self._wrap(found, float((np.log(2 / c - 1) - self.intercept_) / self.slope_) if rises else 0.0)
         report = {
             **found.report_,
             "inner_not_converged": failed + found.report_.get("inner_not_converged", 0),
@@ -191,15 +195,6 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):
         """Return a new binary solver, fitted to separate labelled from unlabelled rows."""
         return clone(self.binary).fit(K, self.classes_[labelled.astype(int)], groups)
 
-    def _decide(self, K: Any, columns: Ints) -> Floats:
-        """Return the binary solver's decisions minus the threshold."""
-        return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
-
-    def linear(self) -> tuple[Floats, float] | None:
-        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
-        found = self.machine_.linear()
-        return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
-
 
 # Remarks in the reports of semi-supervised solvers.
 
@@ -216,11 +211,9 @@ def remark_on(n_unlabelled: int) -> dict[str, Any]:
 
 # Label propagation: labels spread over a similarity graph from labelled to unlabelled samples.
 
-ENOUGH = 1e-8
-"""Largest error of an equation of a solved linear system."""
+ENOUGH = 1e-8  # Largest error of an equation of a solved linear system
 
-ROWS = 256
-"""Rows checked at a time."""
+ROWS = 256  # Rows checked at a time
 
 
 class LabelPropagation(AnyClassSolver):
@@ -399,8 +392,7 @@ def _check_not_negative(K: Floats) -> None:
 
 # The transductive SVM: unlabelled samples get the labels that give the widest margin.
 
-ROUNDING = 1e-6
-"""Least excess over 2 of the sum of two slacks for switching their labels."""
+ROUNDING = 1e-6  # Least excess over 2 of the sum of two slacks for switching their labels
 
 
 class TransductiveSVC(CSVC):

@@ -87,12 +87,12 @@ SOLVERS = Registry(
         "decision_dag": "seqkern.solvers.multiclass.multiclass:DecisionDAG",
         "direct_multiclass": "seqkern.solvers.multiclass.direct:DirectMulticlass",
         "filtered": "seqkern.solvers.two_stage:FilteredSVC",
-        "glvq": "seqkern.solvers.prototypes.feature_prototypes:GLVQ",
-        "gmlvq": "seqkern.solvers.prototypes.feature_prototypes:GMLVQ",
+        "glvq": "seqkern.solvers.classic.prototypes:GLVQ",
+        "gmlvq": "seqkern.solvers.classic.prototypes:GMLVQ",
         "gor": "seqkern.solvers.classic.residue_methods:GOR",
-        "gp_classification": "seqkern.solvers.gaussian.classification:GPC",
-        "gp_inducing": "seqkern.solvers.gaussian.regression:InducingGPR",
-        "gp_regression": "seqkern.solvers.gaussian.regression:GPR",
+        "gp_classification": "seqkern.solvers.gaussian.processes:GPC",
+        "gp_inducing": "seqkern.solvers.gaussian.processes:InducingGPR",
+        "gp_regression": "seqkern.solvers.gaussian.processes:GPR",
         "kernel_fisher": "seqkern.solvers.least_squares.discriminant:KernelFisher",
         "kernel_neighbors": "seqkern.solvers.classic.neighbors:KernelNeighbors",
         "kernel_neighbors_regressor": "seqkern.solvers.classic.neighbors:KernelNeighborsRegressor",
@@ -103,14 +103,14 @@ SOLVERS = Registry(
         "lp_machine": "seqkern.solvers.classic.lp_machine:LPMachine",
         "lssvc": "seqkern.solvers.least_squares.least_squares:LSSVC",
         "lssvr": "seqkern.solvers.least_squares.least_squares:LSSVR",
-        "lvq1": "seqkern.solvers.prototypes.gram_prototypes:LVQ1",
+        "lvq1": "seqkern.solvers.classic.prototypes:LVQ1",
         "minover": "seqkern.solvers.classic.perceptrons:MinOver",
-        "nearest_prototype": "seqkern.solvers.prototypes.gram_prototypes:NearestPrototype",
+        "nearest_prototype": "seqkern.solvers.classic.prototypes:NearestPrototype",
         "network": "seqkern.solvers.classic.residue_methods:Network",
-        "nusvc": "seqkern.solvers.svm.one_class:NuSVC",
-        "nusvr": "seqkern.solvers.svm.svr:NuSVR",
+        "nusvc": "seqkern.solvers.svm.svm:NuSVC",
+        "nusvr": "seqkern.solvers.svm.svm:NuSVR",
         "one_against_rest": "seqkern.solvers.multiclass.multiclass:OneAgainstRest",
-        "one_class_svm": "seqkern.solvers.svm.one_class:OneClassSVM",
+        "one_class_svm": "seqkern.solvers.svm.svm:OneClassSVM",
         "pairwise_voting": "seqkern.solvers.multiclass.multiclass:PairwiseVoting",
         "perceptron": "seqkern.solvers.classic.perceptrons:Perceptron",
         "positive_unlabelled": "seqkern.solvers.few_labels:PositiveUnlabelled",
@@ -118,10 +118,10 @@ SOLVERS = Registry(
         "psvc": "seqkern.solvers.psvm.psvm:PSVC",
         "psvr": "seqkern.solvers.psvm.psvm:PSVR",
         "quadratic_discriminant": "seqkern.solvers.classic.discriminants:QuadraticDiscriminant",
-        "relational_glvq": "seqkern.solvers.prototypes.gram_prototypes:RelationalGLVQ",
+        "relational_glvq": "seqkern.solvers.classic.prototypes:RelationalGLVQ",
         "selected": "seqkern.solvers.selection.selected:SelectedClassifier",
         "spherical_svc": "seqkern.solvers.least_squares.discriminant:SphericalSVC",
-        "svr": "seqkern.solvers.svm.svr:SVR",
+        "svr": "seqkern.solvers.svm.svm:SVR",
         "transductive_svc": "seqkern.solvers.few_labels:TransductiveSVC",
         "two_stage": "seqkern.solvers.two_stage:TwoStageSVC",
         "weighted_threshold": "seqkern.solvers.two_stage:WeightedThreshold",
@@ -213,8 +213,7 @@ def _replaced(spec: Mapping[str, Any], path: tuple[str, ...], value: float) -> d
 # 2012, J. Mach. Learn. Res. 13:281-305).
 
 _RANGE = re.compile(rf"({DECIMAL})\.\.({DECIMAL})")
-SIGNIFICANT = 6
-"""Drawn numbers are rounded to this many digits."""
+SIGNIFICANT = 6  # Drawn numbers are rounded to this many digits
 
 
 @dataclass(frozen=True)
@@ -266,8 +265,7 @@ def as_range(word: str) -> "Range | None":
 
 # Construction of solvers and grids from a configuration or the command line, and of solvers from a model file.
 
-Spec = Mapping[str, Any] | str
-"""A solver in a configuration or on the command line; a list gives values to choose from."""
+Spec = Mapping[str, Any] | str  # A solver in a configuration or on the command line; a list gives values to choose from
 
 TAKES = {
     "gram": "a Gram matrix",

@@ -20,10 +20,8 @@ from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.types import Floats, Ints
 
 _RULE = re.compile(r"(sensitivity|specificity)=([0-9.eE+-]+)|cost=([0-9.eE+-]+):([0-9.eE+-]+)")
-SCORES = ("balanced_accuracy", "accuracy", "mcc")
-"""Rules that maximise a score."""
-PLAIN = "none"
-"""The rule that keeps the decision threshold 0."""
+SCORES = ("balanced_accuracy", "accuracy", "mcc")  # Rules that maximise a score
+PLAIN = "none"  # The rule that keeps the decision threshold 0
 FORMS = (
     f"{', '.join(SCORES)}, sensitivity=0.95, specificity=0.99, cost=1:5 (of a false positive and of a false negative) "
     f"or {PLAIN}"

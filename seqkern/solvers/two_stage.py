@@ -1,33 +1,68 @@
 """A two-stage classifier: a one-class SVM of the positives before a binary solver, in training and prediction."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import choice, component, integer, real
+from seqkern.core.parameters import changed, choice, component, integer, real
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
-from seqkern.solvers.contract import BinarySolver, Solver, stored
+from seqkern.solvers.contract import BinarySolver, Solver, clone, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.estimator import clone
-from seqkern.solvers.multiclass.multiclass import MetaSolver
+from seqkern.solvers.multiclass.multiclass import MetaSolver, Wrapper
 from seqkern.solvers.shared import limit, tolerance
 from seqkern.solvers.svm.libsvm import unit_of
-from seqkern.solvers.svm.one_class import OneClassSVM
-from seqkern.solvers.svm.svm import CSVC
+from seqkern.solvers.svm.svm import CSVC, OneClassSVM
 from seqkern.solvers.thresholds import Threshold
 
 FEWEST = 10
 """Least number of negatives that the second stage learns from; if fewer pass, the nearest to passing are added."""
 
-LEAST = 1e-12
-"""Least distance of samples that do not pass below all that do."""
+LEAST = 1e-12  # Least distance of samples that do not pass below all that do
 
 
-class TwoStageSVC(BinarySolver):
+class OneClassGate(MetaSolver, BinarySolver):
+    """Base of solvers with one-class SVMs before a binary solver on a Gram matrix."""
+
+    input = "gram"
+    inherited = ()
+    last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
+
+    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it must take a Gram matrix.")
+    nu: float = real(default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν of the one-class SVMs.")
+    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
+    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
+
+    def _check_parameters(self) -> None:
+        if getattr(self.binary, "input", None) != "gram" or "binary" not in getattr(self.binary, "targets", ()):
+            raise ParameterError(
+                f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
+            )
+        super()._check_parameters()
+
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
+        """Raise ParameterError if the binary solver would."""
+        self.binary.check_labels(y)
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return the cost of the binary solver, and of one-class SVMs on halves of the rows."""
+        total = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(self._count())
+        total = total.then(self.binary.fit_cost(work))
+        return FitCost(total.seconds, total.bytes + 8 * work.n**2)
+
+    def _count(self) -> int:
+        """Return the number of one-class SVMs."""
+        return 2
+
+    def _one_class(self, K: Floats) -> OneClassSVM:
+        """Return a one-class SVM fitted to all rows of a matrix."""
+        return OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
+
+
+class TwoStageSVC(OneClassGate):
     """One-class SVM of the positives that few negatives pass, then a binary solver for these.
 
     Attributes
@@ -89,32 +124,15 @@ class TwoStageSVC(BinarySolver):
     )
 
     binary: Solver = component("solver", kw_only=False, doc="The second stage; it must take a Gram matrix.")
-    nu: float = real(
-        default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν of the one-class SVM of the first stage."
-    )
+    nu: float = changed(default=0.05, doc="ν of the one-class SVM of the first stage.")
     recall: float = real(
         default=0.99, low=0, high=1, open_low=True, doc="Share of held-out positives that must pass the first stage."
     )
     folds: int = integer(default=5, low=2, doc="Folds of the positives, for the threshold of the first stage.")
-    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
-    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
 
-    def _check_parameters(self) -> None:
-        if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
-            raise ParameterError(
-                f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
-            )
-        self.binary.check_parameters()
-
-    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError if the binary solver would."""
-        self.binary.check_labels(y)
-
-    def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the cost of the binary solver, and of one-class SVMs on a part of the rows."""
-        part = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(self.folds + 1)
-        total = part.then(self.binary.fit_cost(work))
-        return FitCost(total.seconds, total.bytes + 8 * work.n**2)
+    def _count(self) -> int:
+        """Return the number of one-class SVMs: one for each fold, and one of all positives."""
+        return self.folds + 1
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -167,10 +185,6 @@ class TwoStageSVC(BinarySolver):
         """Return the sum Σ α of a one-class SVM on n samples, to compare decisions of different training sizes."""
         return self.nu * n
 
-    def _one_class(self, K: Floats) -> OneClassSVM:
-        """Return a one-class SVM fitted to all rows of a matrix."""
-        return OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
-
     def _held_out(self, K: Floats, first: OneClassSVM, groups: Array | None) -> tuple[Floats, list[dict[str, Any]]]:
         """Return the decision on each positive by a one-class SVM trained without it, and the reports.
 
@@ -214,7 +228,7 @@ class TwoStageSVC(BinarySolver):
 WORDS = ("negatives", "positives")
 
 
-class FilteredSVC(BinarySolver):
+class FilteredSVC(OneClassGate, Wrapper):
     """Binary solver trained on the rows that a one-class SVM of their class accepts.
 
     Attributes
@@ -262,27 +276,15 @@ class FilteredSVC(BinarySolver):
     learned = stored(machine="machine_", left_out="left_out_")
     declared = Traits(semidefinite=True, search=Search({"nu": [0.01, 0.05, 0.1]}, order=("binary", "-nu")))
 
-    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it must take a Gram matrix.")
-    nu: float = real(
-        default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν: at most this share of a class is left out."
-    )
+    nu: float = changed(default=0.05, doc="ν: at most this share of a class is left out.")
     of: Literal["both", "positive"] = choice(
         default="both",
         doc="Filter both classes, or only the positives: these often come from an error-prone experiment or search.",
     )
-    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
-    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
-            raise ParameterError(
-                f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
-            )
-        self.binary.check_parameters()
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the binary solver would, or might after filtering."""
-        self.binary.check_labels(y)
+        super().check_labels(y)
         y = np.asarray(y)
         classes = np.unique(y)
         for name, word in zip(classes, WORDS, strict=False):
@@ -297,13 +299,6 @@ class FilteredSVC(BinarySolver):
                     f"{error.problem}",
                     remedy=f"lower the nu of the filter, or the parameters of solver {self.binary.name!r} was given",
                 ) from error
-
-    def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the cost of the binary solver, and of one-class SVMs on halves of the rows."""
-        half = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(2)
-        matrices = 8 * work.n**2
-        total = half.then(self.binary.fit_cost(work))
-        return FitCost(total.seconds, total.bytes + matrices)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -322,8 +317,7 @@ class FilteredSVC(BinarySolver):
         part = K if len(rows) == len(y) else K[np.ix_(rows, rows)]
         machine = clone(self.binary).fit(part, self.classes_[(y[rows] > 0).astype(int)])
         self.left_out_ = np.flatnonzero(~keep)
-        self.support_ = rows[machine.support_]
-        self.machine_ = machine.restrict(machine.support_)
+        self._wrap(machine, rows=rows)
         reports.append(machine.report_)
         left_out = [int(np.sum(~keep & (y == sign))) for sign in (-1.0, 1.0)]
         remarks = [report["remark"] for report in reports if "remark" in report]
@@ -339,19 +333,10 @@ class FilteredSVC(BinarySolver):
         """Return the outliers of one class, and the report of its one-class SVM."""
         if len(K) < 2:
             return np.zeros(len(K), dtype=bool), {"converged": True, "residual": 0.0}
-        machine = OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
+        machine = self._one_class(K)
         at_bound = np.zeros(len(K), dtype=bool)
         at_bound[machine.support_[machine.dual_coef_ >= 1]] = True
         return at_bound & (machine.decision_function(K) < 0), machine.report_
-
-    def _decide(self, K: Floats, columns: Ints) -> Floats:
-        """Return the binary solver's decisions."""
-        return self.machine_._decide(K, columns[self.machine_.support_])
-
-    def linear(self) -> tuple[Floats, float] | None:
-        """Return the binary solver's coefficients on all columns, and its constant."""
-        found = self.machine_.linear()
-        return None if found is None else (self._on_columns(found[0]), found[1])
 
 
 def _left_out_text(left_out: Sequence[int], y: Floats) -> str:
@@ -365,7 +350,7 @@ def _left_out_text(left_out: Sequence[int], y: Floats) -> str:
 # A binary solver whose threshold is chosen by the costs of errors.
 
 
-class WeightedThreshold(MetaSolver, BinarySolver):
+class WeightedThreshold(Wrapper):
     r"""Binary solver with the threshold at which training errors cost least.
 
     Attributes
@@ -416,10 +401,6 @@ class WeightedThreshold(MetaSolver, BinarySolver):
     false_positive: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false positive.")
     false_negative: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false negative.")
 
-    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError if the binary solver would."""
-        self.binary.check_labels(y, groups)
-
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
@@ -433,18 +414,8 @@ class WeightedThreshold(MetaSolver, BinarySolver):
         fitted = clone(self.binary).fit(K, self.classes_[positive.astype(int)], groups)
         decisions = fitted.decision_function(K)
         costs = float(self.false_positive), float(self.false_negative)
-        self.threshold_ = Threshold.fit(decisions, positive, f"cost={costs[0]!r}:{costs[1]!r}").value
-        called = decisions > self.threshold_
+        threshold = Threshold.fit(decisions, positive, f"cost={costs[0]!r}:{costs[1]!r}").value
+        called = decisions > threshold
         cost = costs[0] * (called & ~positive).mean() + costs[1] * (~called & positive).mean()
-        self.support_ = fitted.support_
-        self.machine_ = fitted.restrict(fitted.support_)
-        return {**fitted.report_, "threshold": self.threshold_, "cost": float(cost)}
-
-    def _decide(self, K: Any, columns: Ints) -> Floats:
-        """Return the binary solver's decisions minus the threshold."""
-        return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
-
-    def linear(self) -> tuple[Floats, float] | None:
-        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
-        found = self.machine_.linear()
-        return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
+        self._wrap(fitted, threshold)
+        return {**fitted.report_, "threshold": threshold, "cost": float(cost)}

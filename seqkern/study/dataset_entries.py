@@ -2,14 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, unknown_name
+from seqkern.core.parameters import choice, flag, integer, real, text
 from seqkern.evaluation.fold_methods import options_of
 from seqkern.simulate import parameters
-from seqkern.solvers.psvm.path import SignificanceTest
-from seqkern.study.data_entry import SOURCES, DataEntry, check_file
-from seqkern.study.schema import Places
+from seqkern.study.data_entry import DATA_KEYS, SOURCES, DataEntry, check_file
+from seqkern.study.schema import (
+    NAME,
+    OPTIONAL_PATH,
+    Either,
+    Listing,
+    Pattern,
+    Places,
+    Section,
+    configured,
+    keys_of,
+)
+
+if TYPE_CHECKING:
+    from seqkern.solvers.psvm.path import SignificanceTest
 
 # Data sets from a simulated genome with peaks: files are generated first, and then read like any others.
 
@@ -69,19 +83,21 @@ class SimulatedGenome:
 # Methods that a study trains for one purpose: scoring variants or finding motifs.
 
 
-@dataclass(frozen=True)
+INFO_FIELD: Any = Pattern(default=None, pattern="^[A-Za-z_][0-9A-Za-z_.]*$", form="the name of a field of INFO")
+TWO_INTEGERS: Any = Listing(default=None, value=integer(), least=2, most=2)
+
+
+@configured
 class VariantEffects:
-    """A method trained on each training set, to show variant effects on held-out chromosomes.
+    """A method trained on each training set, to show variant effects on held-out chromosomes."""
 
-    `file` is a VCF, `truth` the INFO field with known effects, and effects above ± `threshold` count as true.
-    """
-
-    kernel: str  # Names in the study
-    solver: str  # Names in the study
-    file: str  # The variants: VCF
-    genome: str  # Their genome
-    truth: str | None = None  # Field of INFO with the known effects
-    threshold: float = 0.0  # True are known effects above ± this
+    key: ClassVar[str] = "variants"
+    kernel: str = NAME
+    solver: str = NAME
+    file: str = OPTIONAL_PATH.but(doc="The variants, VCF or BCF; by default those of the simulated genome.")
+    genome: str = OPTIONAL_PATH.but(doc="Their genome; by default that of the data set.")
+    truth: str | None = INFO_FIELD.but(doc="Field of INFO with the known effect of each allele, a number or a flag.")
+    threshold: float = real(default=0.0, low=0, doc="True are known effects above ± this number.")
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], genome: str | None) -> "VariantEffects":
@@ -93,18 +109,15 @@ class VariantEffects:
             raise ConfigError("has no genome", remedy="add genome: FASTA, to the data set or here")
         return cls(**settings)
 
-    def words(self) -> list[str]:
-        """Return the options for the command line."""
-        return [] if self.truth is None else [f"--truth={self.truth}", f"--threshold={self.threshold:g}"]
 
-
-@dataclass(frozen=True)
+@configured
 class MotifSearch:
-    """A method trained on all samples, to show its learned motifs; `known` is a file of known motifs to compare."""
+    """A method trained on all samples, to show its learned motifs."""
 
-    kernel: str  # Names in the study
-    solver: str  # Names in the study
-    known: str | None = None  # A file of known motifs to compare with
+    key: ClassVar[str] = "motifs"
+    kernel: str = NAME
+    solver: str = NAME
+    known: str | None = OPTIONAL_PATH.but(doc="Known motifs to compare with: JASPAR, MEME or TRANSFAC.")
 
 
 NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "variants", "motifs", "selection_bias", "significance", "track")
@@ -157,39 +170,31 @@ class FoldSettings:
         return cls(given["method"], options)
 
 
-@dataclass(frozen=True)
+@configured
 class Importance:
     """A method to train on all windows; the report shows the importance of each position.
-
-    Attributes
-    ----------
-    kernel, solver : str
-        Names in the study.
-    order : int, optional
-        Length of the longest k-mers.
-    background : {"frequencies", "uniform"}, optional
-        Background distribution of letters.
-    site : int, optional
-        The position, from 1, labelled 0 in the figures.
-    section : tuple of (int, int), optional
-        First and last position of a section to enlarge.
-    pair : str, optional
-        Multi-class: the classifier to show, ``A:B``.
 
     Examples
     --------
     >>> wanted = Importance.parse({"kernel": "degree", "solver": "svm", "site": 31, "section": [-10, 10]})
-    >>> wanted.words()
-    ['--site=31', '--section=-10:10']
+    >>> wanted.site, wanted.section
+    (31, (-10, 10))
     """
 
-    kernel: str
-    solver: str
-    order: int | None = None
-    background: str | None = None
-    site: int | None = None
-    section: tuple[int, int] | None = None
-    pair: str | None = None
+    key: ClassVar[str] = "importance"
+    kernel: str = NAME
+    solver: str = NAME
+    order: int | None = integer(default=None, low=1, high=3, doc="Length of the longest k-mers.")
+    background: str = choice(
+        default="frequencies",
+        choices=("frequencies", "uniform"),
+        doc="Background distribution of letters: as in the model's windows, or uniform.",
+    )
+    site: int | None = integer(default=None, low=1, doc="Position in the windows, from 1, labelled 0 in the figures.")
+    section: tuple[int, int] | None = TWO_INTEGERS.but(
+        doc="First and last position of a section to enlarge, as offsets from the site if there is one."
+    )
+    pair: str | None = text(default=None, doc="Multi-class: show the classifier of classes A:B.")
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "Importance":
@@ -207,11 +212,50 @@ class Importance:
         section = given.get("section")
         return cls(**{**given, "section": None if section is None else tuple(section)})
 
-    def words(self) -> list[str]:
-        """Return the options for the command line."""
-        given = {key: getattr(self, key) for key in ("order", "background", "site", "pair")}
-        words = [f"--{key}={value}" for key, value in given.items() if value is not None]
-        return words + ([] if self.section is None else [f"--section={':'.join(map(str, self.section))}"])
+
+DATASET_KEYS: dict[str, Parameter] = {
+    **DATA_KEYS,
+    "track": text(
+        default=None, doc="For residues, the chain that the report draws; by default one of median accuracy."
+    ),
+    "folds": Section(
+        default=None,
+        others=True,
+        keys={"method": text(), "k": integer(default=None, low=2), "seed": integer(default=None, low=0)},
+    ),
+    "kernels": Listing(
+        default=None, value=NAME, least=0, doc="Only these kernels; by default all that accept this kind of data."
+    ),
+    "solvers": Listing(default=None, value=NAME, least=0),
+    "selection_bias": flag(
+        default=None,
+        doc="For solvers that select features, also report the inflated scores from selecting on the test data.",
+    ),
+    "significance": Either(
+        default=None,
+        forms=(
+            text(),
+            Section(keys={"statistic": text(default=None), "permutations": integer(default=None, low=1)}),
+        ),
+        doc="Test the features that P-SVMs select, by permuting the labels of each training set.",
+    ),
+    "importance": Section(
+        default=None,
+        keys=keys_of(Importance),
+        doc="A method to train on all windows; the report shows the importance of each position.",
+    ),
+    "motifs": Section(
+        default=None,
+        keys=keys_of(MotifSearch),
+        doc="A method to train on all samples; the report shows the motifs that it has learned.",
+    ),
+    "variants": Section(
+        default=None,
+        keys=keys_of(VariantEffects),
+        doc="A method to train on each training set; the report shows its effects of variants on the chromosomes held "
+        "out.",
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +304,7 @@ class DatasetEntry:
     kernels: tuple[str, ...] | None = None
     solvers: tuple[str, ...] | None = None
     selection_bias: bool = False
-    significance: SignificanceTest | None = None
+    significance: "SignificanceTest | None" = None
     importance: Importance | None = None
     variants: VariantEffects | None = None
     motifs: MotifSearch | None = None
@@ -302,8 +346,7 @@ class DatasetEntry:
         with places.within("datasets", name, "folds"):
             folds = FoldSettings.parse(given["folds"]) if "folds" in given else None
         with places.within("datasets", name, "significance"):
-            if "significance" in given:
-                SignificanceTest.parse(given["significance"])
+            _significance(given)
         with places.within("datasets", name, "variants"):
             choices = _choices(given, data)
         return cls(name, given, data, folds, simulated=simulated, **choices)
@@ -384,6 +427,15 @@ def _simulated(given: Mapping[str, Any], name: str, study: Any) -> SimulatedGeno
     return None if study is None else SimulatedGenome.parse(given, f"results/{study}/simulated/{name}")
 
 
+def _significance(given: Mapping[str, Any]) -> "SignificanceTest | None":
+    """Return the test of features of an entry, if it has one."""
+    if given.get("significance") is None:
+        return None
+    from seqkern.solvers.psvm.path import SignificanceTest  # loads a solver
+
+    return SignificanceTest.parse(given["significance"])
+
+
 def _choices(given: Mapping[str, Any], data: DataEntry) -> dict[str, Any]:
     """Return the attributes of a data set entry that concern methods."""
     wanted, variants, motifs = (given.get(key) for key in ("importance", "variants", "motifs"))
@@ -392,7 +444,7 @@ def _choices(given: Mapping[str, Any], data: DataEntry) -> dict[str, Any]:
         "kernels": tuple(given["kernels"]) if given.get("kernels") else None,
         "solvers": tuple(given["solvers"]) if given.get("solvers") else None,
         "selection_bias": bool(given.get("selection_bias")),
-        "significance": SignificanceTest.parse(given["significance"]) if given.get("significance") else None,
+        "significance": _significance(given),
         "importance": None if wanted is None else Importance.parse(wanted),
         "variants": None if variants is None else VariantEffects.parse(variants, genome),
         "motifs": None if motifs is None else MotifSearch(**motifs),

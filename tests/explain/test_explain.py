@@ -24,8 +24,7 @@ from seqkern.methods import explanation as words_module
 from seqkern.methods.explanation import KmerTable
 from seqkern.methods.loading import load_model
 from seqkern.methods.training import train_model
-from seqkern.report.explanation_page import _summary as summary_of
-from seqkern.report.explanation_page import render_page, write_explanation
+from seqkern.report.explanation_page import Summary, render_page, write_explanation
 from seqkern.report.profile_pictures import MOST_LETTERS, profile
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -333,11 +332,11 @@ def test_a_profile_has_the_area_of_the_decision():
     """The steps' heights, read off the path, sum to the decision minus the bias."""
     values = np.array([0.5, -0.25, 1.0, 0.0])
     root = ElementTree.fromstring(profile(values, "ACGT", 0.4, "x"))
-    paths = [el for el in root.iter("{http://www.w3.org/2000/svg}path")]
-    steps = next(el.get("d") for el in paths if el.get("fill") == "none")
-    heights = [float(part.split("H")[0]) for part in steps.split("V")[1:]]
-    zero = next(float(el.get("d").split("H")[0].split()[1]) for el in paths if el.get("stroke") and not el.get("fill"))
-    dashed = next(float(el.get("d").split("H")[0].split()[1]) for el in paths if el.get("stroke-dasharray"))
+    lines = {
+        el.get("stroke-width"): el for el in root.iter("{http://www.w3.org/2000/svg}path") if el.get("d")[:4] == "M62 "
+    }
+    heights = [float(y) for y in re.findall(r"(?:^M62 |V)([-\d.]+)", lines["0.8"].get("d"))]
+    zero, dashed = (float(lines[width].get("d").split("H")[0].split()[1]) for width in ("0.6", "1"))
     scale = (zero - heights[2]) / 1.0
     np.testing.assert_allclose((zero - np.array(heights)) / scale, values, atol=2e-3)
     np.testing.assert_allclose((zero - dashed) / scale, -0.4 / 4, atol=2e-3)
@@ -460,8 +459,8 @@ def test_a_protein_model_is_explained(tmp_path):
     [(3, None, "all weights are zero"), (0, None, "there are no sequences"), (3, "it is odd", "it is odd")],
 )
 def test_a_page_without_words_says_why(model, n, no_words, text):
-    summary = summary_of(Explainer(model), "m", "f")
-    summary.n, summary.no_words = n, no_words
+    summary = Summary(Explainer(model), "m", "f", n)
+    summary.explainer.no_words = no_words
     page = Text(render_page(summary, [], [], []))
     assert f"No k-mers: {text}." in page.text
     assert "None" not in page.text

@@ -22,7 +22,7 @@ from seqkern.methods.training import train_model
 from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.solvers import make_solver
 from seqkern.solvers.layers import Layers
-from seqkern.solvers.layers.layer import Layer
+from seqkern.solvers.layers.chain import Layer
 from seqkern.study import Task, load_dataset, make_dataset
 from seqkern.study.study import Study
 

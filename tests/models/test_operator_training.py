@@ -96,7 +96,7 @@ def test_decisions_of_the_table_are_sums_of_kernel_values(monkeypatch):
     new, _ = sequences(n=20, seed=9)
     table = train_model(X, labels, build_kernel(CLIPPED), EXACT)
     assert isinstance(table, TableModel)
-    monkeypatch.setattr("seqkern.methods.fitted.smaller", lambda model, scale: model)
+    monkeypatch.setattr("seqkern.methods.table_model.smaller", lambda model, scale: model)
     model = train_model(X, labels, build_kernel(CLIPPED), EXACT)
     coefficients, constant = model.solver.linear()
     expected = build_kernel(CLIPPED)(new, model.support) @ coefficients + constant

@@ -17,9 +17,14 @@ from seqkern.report.markup import Markup, details, tag
 from seqkern.report.methods_text import chosen_values
 from seqkern.report.outcomes import sequence_cell, stored_sequences
 from seqkern.report.page_frame import Column, number, plural, table
-from seqkern.report.plots import coefficients_figure, epsilon_path_figure, feature_weights_figure
+from seqkern.report.plots import (
+    coefficients_figure,
+    epsilon_path_figure,
+    feature_weights_figure,
+    letters_figure,
+    state_title,
+)
 from seqkern.report.residue_data import has_relevances, mean_relevances, relevances_by_position
-from seqkern.report.residue_figures import letters_figure, state_title
 from seqkern.report.sentences import enumerate_names, metric
 from seqkern.report.view import View, method_name, paragraph
 from seqkern.solvers.psvm.path import SOLVERS, SignificanceTest
@@ -448,7 +453,7 @@ def importance_section(view: View) -> Markup | None:
         return view.section("importance", "Importance of positions", paragraph(text, class_="missing"))
     positions = load_positions(folder / "importance.npz")
     content = positions_content(positions, f"{dataset.name}, kernel {entry.kernel}")
-    return view.section("importance", "Importance of positions", _trained(entry, summary), *content)
+    return view.section("importance", "Importance of positions", _trained(entry, summary), content)
 
 
 def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:

@@ -43,7 +43,9 @@ def provenance_section(study: Study, config: str) -> Markup:
                 sentence = "Several kernels; the inner cross-validation chooses one for each training set."
             rows.append([name, key, text, sentence])
     columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
-    methods = table("Kernels and solvers; values in braces were searched", columns, rows, class_="text") if rows else None
+    methods = (
+        table("Kernels and solvers; values in braces were searched", columns, rows, class_="text") if rows else None
+    )
     content = {"command": COMMAND, "methods": methods, "versions": versions(), "config": config}
     return render("provenance", "made", content)
 

@@ -14,16 +14,13 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.expansion import as_blocks, order_by_content, weighted_features
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import as_blocks, order_by_content, random_seed, weighted_features
 
 # Second moments of features and targets, which suffice for least squares on any subset of the features.
 
-FLAT = 1e-9
-"""A feature is dependent if regression on the others of a basis leaves at most this share of its variance."""
+FLAT = 1e-9  # A feature is dependent if regression on the others of a basis leaves at most this share of its variance
 
-STACK = 2**21
-"""Numbers processed at a time when many bases are evaluated together."""
+STACK = 2**21  # Numbers processed at a time when many bases are evaluated together
 
 
 @dataclass(frozen=True)
@@ -146,15 +143,12 @@ def independent(learned: Floats) -> Ints:
 
 CRITERIA = ("aic", "bic", "cp", "cv")
 SEARCHES = ("brute_force", "stepwise", "local")
-MAX_BRUTE = 20
-"""Largest number of features for an exhaustive search."""
+MAX_BRUTE = 20  # Largest number of features for an exhaustive search
 
-EQUAL = 1e-10
-"""Criteria that differ by at most this share count as equal."""
+EQUAL = 1e-10  # Criteria that differ by at most this share count as equal
 
 
-Found: TypeAlias = tuple[Ints, float]
-"""The features of a basis, and its criterion."""
+Found: TypeAlias = tuple[Ints, float]  # The features of a basis, and its criterion
 
 
 @dataclass
@@ -284,8 +278,7 @@ def _better(value: float, size: int, other: float, other_size: int) -> bool:
 
 # Sums over training rows for least squares: moments of the inner folds, confidence intervals of coefficients.
 
-Sums: TypeAlias = tuple[Ints, Floats, Floats]
-"""The number of rows, Σ zzᵀ and Σ z of each inner fold."""
+Sums: TypeAlias = tuple[Ints, Floats, Floats]  # The number of rows, Σ zzᵀ and Σ z of each inner fold
 
 
 class TrainingSums:
@@ -511,8 +504,6 @@ class BestBasis(AnyClassSolver):
         self.coef_ = np.ascontiguousarray(weights[:, self.support_])
         self.intercept_ = data.intercepts(weights)
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": data.residual(sums, weights, bases),
             "objective": float(sum(values)),
             "looked_at": int(sum(counts)),

@@ -14,12 +14,11 @@ from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, stored
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, weighted_features
+from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, weighted_features
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.
 
-FLAT = 1e-10
-"""Directions with at most this share of the largest variance within classes are left out."""
+FLAT = 1e-10  # Directions with at most this share of the largest variance within classes are left out
 
 
 class LinearDiscriminant(AnyClassSolver):
@@ -129,8 +128,6 @@ class LinearDiscriminant(AnyClassSolver):
         quotient = float(shares @ np.square(centred).sum(axis=1))
         error = np.abs(whitening.T @ within @ whitening - np.eye(kept.sum())).max()
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": float(error),
             "objective": quotient,
             "directions": int(kept.sum()),
@@ -318,8 +315,6 @@ class QuadraticDiscriminant(AnyClassSolver):
                 residual = max(residual, np.abs(white.T @ covariance @ white - np.eye(len(white))).max())
         self.support_ = np.arange(as_blocks(K).shape[1])
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": float(residual),
             "objective": float(objective),
             "condition": float(condition),

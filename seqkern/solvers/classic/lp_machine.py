@@ -12,8 +12,15 @@ from seqkern.core.types import Array, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import BinarySolver, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.expansion import gathered, order_by_content, weighted_features
-from seqkern.solvers.shared import class_factors, class_weights, cost, random_seed
+from seqkern.solvers.shared import (
+    class_weights,
+    cost,
+    gathered,
+    order_by_content,
+    random_seed,
+    row_costs,
+    weighted_features,
+)
 
 # Linear program of the 1-norm SVM.
 
@@ -140,13 +147,11 @@ class LPMachine(BinarySolver):
         if len(np.unique(y[drawn])) < 2:
             raise ParameterError(f"max_units={self.max_units} leaves only one class", remedy="give a larger number")
         X = gathered(K, drawn).astype(np.float64, copy=False)
-        weights = class_factors(self.class_weight, self.classes_, y)
-        found = solve_one_norm(X, y[drawn], self.C * np.where(y[drawn] > 0, weights[1], weights[0]))
+        found = solve_one_norm(X, y[drawn], row_costs(self.C, self.class_weight, self.classes_, y)[drawn])
         self.support_ = np.flatnonzero(found.weights).astype(np.int64)
         self.coef_ = found.weights[self.support_]
         self.intercept_ = found.intercept
         return {
-            "converged": True,
             "iterations": found.iterations,
             "residual": float(max(found.nearness.max() - 1.0, 0.0)),
             "objective": found.objective,

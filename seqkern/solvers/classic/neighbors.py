@@ -14,8 +14,7 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver, stored
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content, random_seed
 
 if TYPE_CHECKING:
     from sklearn.neighbors import KNeighborsClassifier
@@ -124,15 +123,6 @@ class KernelNeighbors(Neighbors, ClassSolver):
         """Return solvers for the contract suite."""
         return [cls(), cls(n_neighbors=1), cls(n_neighbors=8)]
 
-    def predict(self, K: Any) -> Array:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        decisions = self.decision_function(K)
-        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
-
-    def decision_function(self, K: Any) -> Floats:
-        """Return a value for the second of two classes, or for each of several."""
-        return super().decision_function(K)
-
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Keep the training rows, classify each by the others, and return the report."""
         self._remember(K)
@@ -140,7 +130,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
         wrong = 0
         for part, distances in self._left_out(K):
             wrong += int(np.sum(self._scores(distances).argmax(axis=1) != y[part]))
-        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": wrong / len(K)}
+        return {"objective": wrong / len(K)}
 
     @np.errstate(all="ignore")  # what is not finite is found in the decisions
     def _scores(self, distances: Floats) -> Floats:
@@ -218,7 +208,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         errors = np.empty(len(K))
         for part, distances in self._left_out(K):
             errors[part] = self._means(distances) - y[part]
-        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(np.mean(errors**2))}
+        return {"objective": float(np.mean(errors**2))}
 
     @np.errstate(all="ignore")  # as above
     def _means(self, distances: Floats) -> Floats:
@@ -247,8 +237,7 @@ def _mean_of_least(values: Floats, k: int) -> Floats:
 
 # Nearest neighbours in whitened feature space.
 
-FLAT = 1e-10
-"""Directions with at most this share of the largest variance are left out."""
+FLAT = 1e-10  # Directions with at most this share of the largest variance are left out
 
 
 class WhitenedNeighbors(AnyClassSolver):
@@ -341,8 +330,7 @@ class WhitenedNeighbors(AnyClassSolver):
         self.points_ = self._whitened(gathered(K, drawn), self.support_)
         self._search = self._made()
         wrong = np.mean(self._votes(self.points_).argmax(axis=1) != self.codes_)
-        report = {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
-        return {**report, "components": self.whitening_.shape[1], "units": len(drawn)}
+        return {"objective": float(wrong), "components": self.whitening_.shape[1], "units": len(drawn)}
 
     def _learn_whitening(self, K: "FeatureBlocks") -> None:
         """Set the mean and the whitening matrix."""

@@ -10,8 +10,7 @@ from seqkern.solvers import _linear
 from seqkern.solvers.capabilities import SEARCH_COST, Search, Traits
 from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.shared import cost, gram_order, limit, random_seed, tolerance
+from seqkern.solvers.shared import KernelExpansion, cost, gram_order, limit, random_seed, tolerance
 
 # The kernel perceptron.
 

@@ -15,8 +15,7 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import AnyClassSolver
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import blocks_of_columns, fixed_product, gathered, order_by_content
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import blocks_of_columns, fixed_product, gathered, order_by_content, random_seed
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 
 # GOR: the information of residues in a window, single or in pairs, on the class of its centre.
 
-LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
-"""Features encoding residues."""
+LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"  # Features encoding residues
 
 
 class GOR(AnyClassSolver):
@@ -126,7 +124,7 @@ class GOR(AnyClassSolver):
         probabilities = self._learn_letters(codes, y)
         self._learn_pairs(codes, y, probabilities)
         wrong = np.mean(self._scores(codes).argmax(axis=1) != y)
-        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
+        return {"objective": float(wrong)}
 
     def _codes(self, K: Any, columns: Ints) -> npt.NDArray[np.int32]:
         """Return the residue code at each position of each row, int32 (n, w); 0 where no feature is above zero."""
@@ -228,8 +226,7 @@ def _log_ratio(own: Floats, others: Floats) -> Floats:
 
 # A neural network with one hidden layer, as in early secondary structure prediction.
 
-LEAST = 1e-4
-"""Minimum decrease of the mean −ln P for a pass to count as better."""
+LEAST = 1e-4  # Minimum decrease of the mean −ln P for a pass to count as better
 
 
 class Network(AnyClassSolver):

@@ -13,14 +13,13 @@ from seqkern.core.parameters import integer, numbers_by_name, real
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
-from seqkern.solvers.layers.layer import Layer
+from seqkern.solvers.layers.chain import Layer
 
 # Class probabilities from scores.
 
 # Multinomial logistic regression: class probabilities from scores.
 
-PENALTY = 1.0
-"""Penalty of squared weights, for standardised scores; negligible for thousands of residues."""
+PENALTY = 1.0  # Penalty of squared weights, for standardised scores; negligible for thousands of residues
 INTERCEPT_PENALTY = 1e-6
 STEPS, SMALLEST_STEP, PRECISION, ROUNDING = 100, 1e-8, 1e-10, 1e-12
 
@@ -330,8 +329,7 @@ def _product(rows: Floats, A: Floats) -> Floats:
 
 # Segments of known classes: their lengths and transitions.
 
-RARE = 100
-"""Inverse of the share of a class's segments that may be shorter than the minimum length."""
+RARE = 100  # Inverse of the share of a class's segments that may be shorter than the minimum length
 
 
 class TrueSegments(NamedTuple):
@@ -399,8 +397,7 @@ class TrueSegments(NamedTuple):
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
 ARRAYS = ("weights", "intercepts", "context_weights", "context_intercepts", "shares")
 LONGEST = 100  # of the shortest lengths
-LEAST = np.log(1e-12)
-"""Lower bound of probabilities, so that a single residue does not exclude a class."""
+LEAST = np.log(1e-12)  # Lower bound of probabilities, so that a single residue does not exclude a class
 
 
 class SegmentLayer(Layer):

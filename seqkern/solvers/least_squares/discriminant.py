@@ -17,8 +17,7 @@ from seqkern.solvers import _linear
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import BinarySolver, Solver, stored
 from seqkern.solvers.costs import Effort, FitCost, FitWork
-from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.shared import class_weights, cost, limit, tolerance
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.svm import CSVC
 
 
@@ -346,8 +345,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 
 # Kernel principal component analysis: directions of largest variance in feature space.
 
-PRODUCTS = 1.5
-"""Products with a vector for each of few components."""
+PRODUCTS = 1.5  # Products with a vector for each of few components
 
 
 class KernelPCA(TransformerMixin, Solver):
@@ -454,8 +452,6 @@ class KernelPCA(TransformerMixin, Solver):
         self.explained_variance_ = values / n
         self.explained_variance_ratio_ = values / trace
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": float(np.abs(product).max() / values[0]),
             "objective": float(self.explained_variance_.sum()),
             "components": count,

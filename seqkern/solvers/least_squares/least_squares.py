@@ -17,10 +17,9 @@ from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.contract import BinarySolver, RealSolver
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Squared
-from seqkern.solvers.products.on_products import fit_loss
-from seqkern.solvers.shared import class_factors, class_weights, cost
+from seqkern.solvers.products.subspace import fit_loss
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, row_costs
 
 # The Lagrangian SVM: the quadratic program ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + D.
 #
@@ -32,11 +31,9 @@ from seqkern.solvers.shared import class_factors, class_weights, cost
 # to the best point on the way. The primal never increases, and when A settles, the result is the exact optimum, with
 # exact zeros. If K + 11ᵀ is indefinite, though Q is not, neither method is sure to find it.
 
-FIRST = 20
-"""Maximum number of initial iterations; they end earlier if the rows within the margin stay the same."""
+FIRST = 20  # Maximum number of initial iterations; they end earlier if the rows within the margin stay the same
 
-HALVINGS = 50
-"""Number of times the interval of the best step is halved."""
+HALVINGS = 50  # Number of times the interval of the best step is halved
 
 
 class _Program:
@@ -208,14 +205,11 @@ def _report(best: dict[str, Any], iterations: int, tol: float, stuck: bool) -> d
     }
 
 
-REFINEMENTS = 1
-"""Number of refinement steps for the rounding errors of the factor."""
+REFINEMENTS = 1  # Number of refinement steps for the rounding errors of the factor
 
-EXACT = 1e-6
-"""Share of the primal objective below which the duality gap of regression on products has converged."""
+EXACT = 1e-6  # Share of the primal objective below which the duality gap of regression on products has converged
 
-ENOUGH = 1e-4
-"""Largest error of an equation of a solved system, in units of the largest |y|, at least 1."""
+ENOUGH = 1e-4  # Largest error of an equation of a solved system, in units of the largest |y|, at least 1
 
 
 class LSSVC(KernelExpansion, BinarySolver):
@@ -310,8 +304,7 @@ class LSSVC(KernelExpansion, BinarySolver):
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Solve the linear system, or the quadratic program, and return the report."""
-        factors = class_factors(self.class_weight, self.classes_, y)
-        cost = self.C * np.where(y > 0, factors[1], factors[0])
+        cost = row_costs(self.C, self.class_weight, self.classes_, y)
         if isinstance(K, KernelOperator):
             if self.form == "inequality":
                 raise ParameterError(

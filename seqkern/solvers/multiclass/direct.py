@@ -11,9 +11,8 @@ from seqkern.core.types import Array, Floats, Ints
 from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.contract import ClassSolver, stored
 from seqkern.solvers.costs import Effort, FitCost, FitWork
-from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.shared import cost, limit, tolerance
+from seqkern.solvers.shared import cost, limit, tolerance, weighted_sums
 from seqkern.solvers.svm.libsvm import share_of
 
 # Newton steps for the direct multi-class SVM: joint moves of all variables inside their bounds.
@@ -23,10 +22,8 @@ from seqkern.solvers.svm.libsvm import share_of
 
 FREE = 1 / 3
 """Largest number of jointly solved variables, as a share of the rows: their matrix and its copy take 2/9 of K."""
-SMALL = 64
-"""Number of variables that are always solved for jointly."""
-DAMPING = 1e-11, 1e-6, 1e-2
-"""Smallest, first and largest addition to the diagonal, as a share of its mean."""
+SMALL = 64  # Number of variables that are always solved for jointly
+DAMPING = 1e-11, 1e-6, 1e-2  # Smallest, first and largest addition to the diagonal, as a share of its mean
 
 
 class Newton:

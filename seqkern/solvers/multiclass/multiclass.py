@@ -15,11 +15,9 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.checking import checked_matrix
-from seqkern.solvers.contract import ClassSolver, Solver, count_rows
+from seqkern.solvers.contract import BinarySolver, ClassSolver, Solver, check_is_fitted, clone, count_rows
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.estimator import check_is_fitted, clone
-from seqkern.solvers.expansion import take_rows
-from seqkern.solvers.shared import class_of
+from seqkern.solvers.shared import class_of, take_rows
 from seqkern.solvers.solver_specs import solver_from_state
 
 # Base of solvers built from a binary solver, whose input and requirements they inherit.
@@ -52,6 +50,31 @@ class MetaSolver(ClassSolver):
         """Return the binary solver's cost on the same samples: one fit for two classes, else one per class."""
         each = self.binary.fit_cost(work.part(work.n))
         return each.times(1 if work.classes < 3 else work.classes)
+
+
+class Wrapper(MetaSolver, BinarySolver):
+    """Base of binary solvers that decide by one fitted binary solver, `machine_`, less a threshold."""
+
+    threshold_ = 0.0
+
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
+        """Raise ParameterError if the binary solver would."""
+        self.binary.check_labels(y, groups)
+
+    def _decide(self, K: Any, columns: Ints) -> Floats:
+        """Return the binary solver's decisions minus the threshold."""
+        return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
+
+    def linear(self) -> tuple[Floats, float] | None:
+        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
+        found = self.machine_.linear()
+        return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
+
+    def _wrap(self, found: Solver, threshold: float = 0.0, rows: Ints | None = None) -> None:
+        """Set `machine_` to a fitted solver, on some training rows or all, `support_` and the threshold."""
+        self.support_ = found.support_ if rows is None else rows[found.support_]
+        self.machine_: Solver = found.restrict(found.support_)
+        self.threshold_ = threshold
 
 
 # Shared base of multi-class solvers built from binary classifiers: training, warm starts, reports, state.
@@ -362,8 +385,7 @@ class OneAgainstRest(BinaryEnsemble):
 
 # Multi-class solvers with a binary classifier for each pair of classes: voting, or a decision graph.
 
-CHUNK_ROWS = 4096
-"""Rows predicted at a time."""
+CHUNK_ROWS = 4096  # Rows predicted at a time
 
 
 class PairwiseEnsemble(BinaryEnsemble):
@@ -451,10 +473,6 @@ class PairwiseVoting(PairwiseEnsemble):
 
     name = "pairwise_voting"
     summary = "One classifier for each pair of classes; the class that wins most pairs is predicted."
-
-    def decision_function(self, K: Any) -> Floats:
-        """Return one value for each class; the class with the largest is predicted."""
-        return super().decision_function(K)
 
     def predict(self, K: Any) -> Array:
         """Return the predicted class of each row of `K`, shape (m,): the decision function's, with fewer decisions."""
@@ -579,10 +597,6 @@ class DecisionDAG(PairwiseEnsemble):
 
     name = "decision_dag"
     summary = "One classifier for each pair of classes; each decision rules one class out, until one is left."
-
-    def decision_function(self, K: Any) -> Floats:
-        """Return one value for each class; the class with the largest is predicted."""
-        return super().decision_function(K)
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions after descending the graph, one node for all its rows at a time."""

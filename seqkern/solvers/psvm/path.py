@@ -15,8 +15,7 @@ from seqkern.core.statistics import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.sequences.sampling import deal
-from seqkern.solvers.contract import Solver
-from seqkern.solvers.estimator import clone
+from seqkern.solvers.contract import Solver, clone
 from seqkern.solvers.psvm.columns import Columns
 from seqkern.solvers.psvm.psvm import PotentialSVM
 from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
@@ -28,8 +27,7 @@ from seqkern.solvers.solver_specs import solver_from_state
 # such a path in every training set, with newly standardised columns and ε in units of that set's own ε_max; for a Gram
 # matrix it leaves out rows and columns together.
 
-DIGITS = 12
-"""Digits to which mean errors are rounded before they are compared."""
+DIGITS = 12  # Digits to which mean errors are rounded before they are compared
 
 
 @dataclass(frozen=True)
@@ -282,8 +280,7 @@ def _fold_numbers(folds: int | str | npt.ArrayLike, target: Floats, classes: boo
 # is never 0). Westfall & Young 1993, Resampling-Based Multiple Testing. Benjamini & Hochberg 1995, J. R. Stat. Soc. B
 # 57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
 
-SAME = 1e-6
-"""Relative difference below which a smaller statistic counts as equal, in favour of the null."""
+SAME = 1e-6  # Relative difference below which a smaller statistic counts as equal, in favour of the null
 
 BLOCK, SHARE_DIGITS = 256, 9
 """Columns compared at a time, and significant digits of their values, standardised to deviation 1."""

@@ -22,10 +22,8 @@ from seqkern.solvers.shared import cost, limit, tolerance
 # at its own sample, where it is about √l. With α = ±1/√l such a column reproduces the label of its own sample and says
 # nothing about others. A bound C of about 1/√l or less prevents that, and many columns then share in each decision.
 
-WIDE = 0.95
-"""Minimum share of a column's variance due to its own sample, in the median column of a wide diagonal."""
-LARGE = 2.0
-"""Multiple of 1/√l above which C is too large for a wide diagonal."""
+WIDE = 0.95  # Minimum share of a column's variance due to its own sample, in the median column of a wide diagonal
+LARGE = 2.0  # Multiple of 1/√l above which C is too large for a wide diagonal
 
 
 def own_share(K: Floats, means: Floats, scales: Floats) -> float:

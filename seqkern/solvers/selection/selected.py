@@ -28,8 +28,7 @@ from seqkern.solvers.solver_specs import build_solver, make_solver, solver_from_
 Split: TypeAlias = tuple[Ints, Ints]
 
 LEAVE_ONE_OUT = "leave_one_out"
-SEED = 0
-"""Seed of the inner folds."""
+SEED = 0  # Seed of the inner folds
 
 
 @dataclass(frozen=True)
@@ -320,11 +319,6 @@ class SelectedClassifier(ClassSolver):
             cls(ranking, n_features=[2], **choice),
             cls(PSVMFeatureSelector(), PSVC(kernel="features"), scaler=ExpressionScaler(ceiling=2, clip=False)),
         ]
-
-    def predict(self, K: Any) -> Array:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        decisions = self.decision_function(K)
-        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
     def selected_columns(self) -> Ints:
         """Return the selected features, int64, the best first."""

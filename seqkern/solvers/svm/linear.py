@@ -16,10 +16,9 @@ from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.checking import EPSILON, largest_value
 from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.products.losses import Hinge, best_bias
-from seqkern.solvers.products.on_products import fit_loss
-from seqkern.solvers.shared import class_factors, class_weights, cost, random_seed, tolerance
+from seqkern.solvers.products.subspace import fit_loss
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, random_seed, row_costs, tolerance
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.
 #
@@ -40,27 +39,21 @@ from seqkern.solvers.shared import class_factors, class_weights, cost, random_se
 # K(x, x) of about a million, the gap may be off by per cents. If P − D is too large, descent continues from the earlier
 # α, w and b, as from the feasible α it could return to the same point again and again.
 
-SIGMA = 0.1
-"""Value of σ in units of the median ‖φ − m‖²; larger values shorten the steps, smaller ones delay the bias."""
+SIGMA = 0.1  # Value of σ in units of the median ‖φ − m‖²; larger values shorten the steps, smaller ones delay the bias
 
-MEAN_OF = 2000
-"""Approximate number of samples whose mean is m."""
+MEAN_OF = 2000  # Approximate number of samples whose mean is m
 
-MUCH = 0.25
-"""Multiple of the mean K(x, x) below which m·m is too small to help, so that m = 0."""
+MUCH = 0.25  # Multiple of the mean K(x, x) below which m·m is too small to help, so that m = 0
 
 LATE = 0.5, 1.2
 """Bounds of the ratio of the gaps summed in a pass, each before its sample moves, to the gap after the pass. The ratio
 is low where samples were wrongly left out."""
 
-SHRINK = 0.2
-"""Multiple of the last pass's largest projected gradient beyond which a sample at a bound is left out."""
+SHRINK = 0.2  # Multiple of the last pass's largest projected gradient beyond which a sample at a bound is left out
 
-FEW = 1000
-"""Number of samples that is usually enough to make α feasible."""
+FEW = 1000  # Number of samples that is usually enough to make α feasible
 
-AGAIN = 10
-"""Passes after which a certificate is computed in any case, as it restores samples left out too early."""
+AGAIN = 10  # Passes after which a certificate is computed in any case, as it restores samples left out too early
 
 
 @dataclass(frozen=True)
@@ -282,17 +275,14 @@ def _means(implicit: Implicit) -> tuple[Floats, float]:
 # Vapnik 1992, chunking). As α outside the set is zero, D(α) is the dual value of the whole problem; P(w) is summed over
 # all samples, so P − D bounds the error of w as in descent on all samples.
 
-FIRST = 50_000, 20
-"""Least size of the first set, and its inverse share of all samples."""
+FIRST = 50_000, 20  # Least size of the first set, and its inverse share of all samples
 
-ROOM = 1.1
-"""Value of y·f(x) below which samples in the set stay there."""
+ROOM = 1.1  # Value of y·f(x) below which samples in the set stay there
 
 LOOSE, SHARE = 1e-2, 0.2
 """Gap at which descent on the first set ends, and share of the gap of all samples at which later descents end."""
 
-ENOUGH = 0.3
-"""Share of the requested gap below which no descent on a set goes."""
+ENOUGH = 0.3  # Share of the requested gap below which no descent on a set goes
 
 
 @dataclass(frozen=True)
@@ -474,8 +464,7 @@ class LinearSVC(KernelExpansion, BinarySolver):
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run dual coordinate descent, and keep nonzero coefficients."""
-        factors = class_factors(self.class_weight, self.classes_, y)
-        cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
+        cost = row_costs(self.C, self.class_weight, self.classes_, y)
         start = self._left("alpha")
         if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
             start = None  # of other samples

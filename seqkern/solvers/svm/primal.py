@@ -1,7 +1,7 @@
 """Linear classification of very many samples in the primal, with squared hinge loss or least squares."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,18 @@ from seqkern.kernels.kernel_operator import KernelOperator, Table
 from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
 from seqkern.solvers.contract import AnyClassSolver, count_rows, stored
 from seqkern.solvers.costs import Effort
-from seqkern.solvers.expansion import operator_sums, take_rows, weighted_sums
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
-from seqkern.solvers.products.on_products import fit_on_products
-from seqkern.solvers.shared import class_weights, cost, factors_of_codes, limit, tolerance
+from seqkern.solvers.products.subspace import fit_on_products
+from seqkern.solvers.shared import (
+    class_weights,
+    cost,
+    factors_of_codes,
+    limit,
+    operator_sums,
+    take_rows,
+    tolerance,
+    weighted_sums,
+)
 
 # Products with the rows of a feature matrix (dense, sparse or in blocks) in single passes.
 #
@@ -28,17 +36,14 @@ from seqkern.solvers.shared import class_weights, cost, factors_of_codes, limit,
 # they are summed. Products are computed in the precision of the features, their sums over blocks in float64 and in row
 # order.
 
-CUT = 512
-"""Rows multiplied and summed together."""
+CUT = 512  # Rows multiplied and summed together
 
-TOGETHER = 4 * CUT
-"""Rows of one product Xᵀ X, and of a block that is computed anew."""
+TOGETHER = 4 * CUT  # Rows of one product Xᵀ X, and of a block that is computed anew
 
 Coefficients = Callable[[Any, slice], Floats]
 """Function from the dots of some rows, (k, rows), and the slice of these rows to their coefficients, (k, rows)."""
 
-SAMPLED = 8
-"""Rows for each feature that suffice to estimate the sum of x_i x_iᵀ."""
+SAMPLED = 8  # Rows for each feature that suffice to estimate the sum of x_i x_iᵀ
 
 
 class Rows:
@@ -165,36 +170,18 @@ def _summed(block: Any, coefficients: npt.NDArray[np.floating[Any]]) -> npt.NDAr
 
 # Preconditioners of the primal classifiers: approximations of the Hessian that are easy to solve.
 
-MOST_SQUARE = 8192
-"""Maximum number of features for the matrix of their products, because of memory."""
+MOST_SQUARE = 8192  # Maximum number of features for the matrix of their products, because of memory
 
-WORTH = 6000
-"""Maximum number of (fast) operations of a Cholesky factor for each entry of the rows."""
+WORTH = 6000  # Maximum number of (fast) operations of a Cholesky factor for each entry of the rows
 
-SHARES = 4
-"""Number of factors for values of κ between one and its double."""
+SHARES = 4  # Number of factors for values of κ between one and its double
 
-SMALL = 1e-9
-"""Diagonal of the bias; also the share of the mean diagonal first added to an indefinite matrix."""
+SMALL = 1e-9  # Diagonal of the bias; also the share of the mean diagonal first added to an indefinite matrix
 
-TRIES = 20
-"""Maximum number of times that ten times as much is added to the diagonal."""
+TRIES = 20  # Maximum number of times that ten times as much is added to the diagonal
 
 
-class Conditioner(Protocol):
-    """Protocol of preconditioners."""
-
-    def prepare(self, kappas: Floats) -> list[Any]:
-        """Return the data for `solve`, one object for each κ, the mean cost of the active rows of a classifier."""
-
-    def solve(self, errors: Floats, prepared: list[Any]) -> Floats:
-        """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
-
-    def release(self) -> None:
-        """Drop the data of one fit, keeping the data that other costs can reuse."""
-
-
-def make_conditioner(rows: Rows) -> "Conditioner":
+def make_conditioner(rows: Rows) -> "FullConditioner | DiagonalConditioner":
     """Return the preconditioner for some Rows: with the products of all features, or only their squares."""
     d = rows.shape[1]
     entries = rows.X.nnz if rows.sparse else rows.shape[0] * d
@@ -269,8 +256,7 @@ class DiagonalConditioner:
 # Exact line search for a piecewise quadratic function.
 
 MOST_TRIES = 100
-ENOUGH = 1e-12
-"""Slope of a good enough step, as a share of the slope at zero or of the terms that it sums."""
+ENOUGH = 1e-12  # Slope of a good enough step, as a share of the slope at zero or of the terms that it sums
 
 
 def best_step(
@@ -315,14 +301,12 @@ def best_step(
 # The duality gap bounds how far the value is above its minimum: with α_i = 2 c_i ξ_i, and b optimal for the given w, so
 # that Σ α_i s_i = 0, it is ½‖w − Σ α_i s_i x_i‖², half the squared gradient.
 
-SOLVED = 0.1
-"""Share of the error that conjugate gradients leave in a Newton step, as the next step starts anew."""
+SOLVED = 0.1  # Share of the error that conjugate gradients leave in a Newton step, as the next step starts anew
 
 SOLVED_WHOLLY = 1e-4
 """Share of the error left where one step leads to the minimum, as all rows are active for any weights."""
 
-MOST_PRODUCTS = 250
-"""Maximum number of products with the Hessian per Newton step."""
+MOST_PRODUCTS = 250  # Maximum number of products with the Hessian per Newton step
 
 
 class DualityGap(NamedTuple):
@@ -349,7 +333,7 @@ class PrimalClassifiers:
     def __init__(
         self,
         rows: Rows,
-        conditioner: Conditioner,
+        conditioner: FullConditioner | DiagonalConditioner,
         signs: Floats,
         costs: Floats,
         *,
@@ -494,8 +478,7 @@ class FeatureOperator(KernelOperator):
         return np.multiply(values if rows is None else values[rows], 1.0, out=out)
 
 
-PRODUCTS = 10
-"""Products with a kernel matrix that count as one Newton step."""
+PRODUCTS = 10  # Products with a kernel matrix that count as one Newton step
 
 LOSSES: dict[str, Callable[[Floats, Floats], Loss]] = {
     "squared_hinge": SquaredHinge,

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from seqkern.kernels import SpectrumKernel
 from seqkern.solvers import CSVC, NuSVC
-from seqkern.solvers.svm.leave_one_out import leave_one_out, radius_margin, smallest_sphere, span_squares, xi_alpha
+from seqkern.solvers.svm.margins import leave_one_out, radius_margin, smallest_sphere, span_squares, xi_alpha
 
 WORDS = ["SAY", "BAY", "SAD", "BAD"]
 Y = np.array([1.0, 1.0, -1.0, -1.0])
@@ -254,7 +254,7 @@ def test_labels_of_any_type_and_class_weights():
 
 
 def test_many_support_vectors_have_no_span(monkeypatch):
-    monkeypatch.setattr("seqkern.solvers.svm.leave_one_out.MOST_SUPPORT", 5)
+    monkeypatch.setattr("seqkern.solvers.svm.margins.MOST_SUPPORT", 5)
     _, K, y = problem(2)
     solver = CSVC().fit(K, y)
     found = solver.leave_one_out(K, y)

@@ -30,16 +30,12 @@ from seqkern.solvers.selection.selectors.selector import Selector
 # changes by at most √l ‖r − r₀‖ since it was computed for r₀. No column is ignored, so the path is exact. Osborne,
 # Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004.
 
-LOWEST = 1e-6
-"""Share of the largest ε at which the path ends, as rounding determines signs below it."""
-ORTHOGONAL = 1e-12
-"""Largest cosine between target and column that counts as rounding."""
+LOWEST = 1e-6  # Share of the largest ε at which the path ends, as rounding determines signs below it
+ORTHOGONAL = 1e-12  # Largest cosine between target and column that counts as rounding
 DEPENDENT = 1e-9
 """Share of a column's length outside the span of the selected ones up to which it counts as in the span."""
-NEAR = 10
-"""Number of near columns per row; if they do not suffice, four times as many, and so on."""
-STALLED = 25
-"""Number of events at one ε, beyond one for each selected column, above which they count as a cycle."""
+NEAR = 10  # Number of near columns per row; if they do not suffice, four times as many, and so on
+STALLED = 25  # Number of events at one ε, beyond one for each selected column, above which they count as a cycle
 NOISE = (0.0, 1e-10, 1e-8, 1e-6)
 """Relative perturbations of the target if tied columns form a cycle, so that they enter one by one."""
 
@@ -278,12 +274,9 @@ class _Near:
 # With several classes there is one path for each class against the rest, and all descend through the same ε: at each, a
 # feature is selected if any of them selects it.
 
-Ranking: TypeAlias = tuple[Ints, Floats]
-"""Columns, best first, and their ratings."""
-FEW, MANY = 5, 10
-"""Least and largest number of features selected at the largest ε of a grid."""
-MOST = 0.9
-"""Share of l features selected at the smallest ε of a grid, as no ε selects all l."""
+Ranking: TypeAlias = tuple[Ints, Floats]  # Columns, best first, and their ratings
+FEW, MANY = 5, 10  # Least and largest number of features selected at the largest ε of a grid
+MOST = 0.9  # Share of l features selected at the smallest ε of a grid, as no ε selects all l
 
 
 def epsilon_grid(paths: Sequence[EpsilonPath], rows: int, size: int) -> Floats:
