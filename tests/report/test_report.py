@@ -29,7 +29,7 @@ from seqkern.report.outcomes import hard_cases, outcome
 from seqkern.report.page_frame import number
 from seqkern.report.plots import block_means
 from seqkern.report.sections.curves_and_errors import hard_section
-from seqkern.report.sections.data_sections import thumbnail
+from seqkern.report.sections.fitting import thumbnail
 from seqkern.report.sections.findings import caveats, main_finding
 from seqkern.report.sections.fitting import cost_section, edge_choices
 from seqkern.report.tables import Ranking, unit_scores

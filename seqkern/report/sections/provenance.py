@@ -12,9 +12,9 @@ from seqkern import __version__
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report.markup import Markup, escape, join
 from seqkern.report.methods_text import MethodsText, own_bibtex, references
-from seqkern.report.page_frame import Column, listing, render, table
+from seqkern.report.page_frame import Column, listing, method_name, render, table
 from seqkern.report.sentences import class_sentence, metric, spec_text
-from seqkern.report.view import View, method_name
+from seqkern.report.view import View
 from seqkern.solvers.solver_specs import SOLVERS
 from seqkern.study.study import Study
 
@@ -43,7 +43,9 @@ def provenance_section(study: Study, config: str) -> Markup:
                 sentence = "Several kernels; the inner cross-validation chooses one for each training set."
             rows.append([name, key, text, sentence])
     columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
-    methods = table("Kernels and solvers; values in braces were searched", columns, rows, class_="text") if rows else None
+    methods = (
+        table("Kernels and solvers; values in braces were searched", columns, rows, class_="text") if rows else None
+    )
     content = {"command": COMMAND, "methods": methods, "versions": versions(), "config": config}
     return render("provenance", "made", content)
 
