@@ -82,7 +82,8 @@ def curves_section(view: View) -> dict[str, Any] | None:
         for method, result in view.outcomes.items():
             if result.points is not None:
                 label = f"{name}: predicted against true value, kernel {method.kernel}, solver {method.solver}"
-                panels.append(_panel(scatter_panel(*result.points, label), method, score=view.ranking.score(method)))
+                svg, score = scatter_panel(*result.points, label), view.ranking.score(method)
+                panels.append(_panel(svg, method, name=view.metric.name, score=score))
         return {"title": "Predicted and true values", "points": MOST_POINTS, "panels": panels}
     shown = {method: result for method, result in view.outcomes.items() if result.curves}
     if not shown:
