@@ -13,9 +13,9 @@ from common import start_table
 from seqkern.core.memory import format_bytes
 from seqkern.core.progress import memory_in_use, peak_mb
 from seqkern.core.threads import given_threads
+from seqkern.evaluation.overlaps import Parts
+from seqkern.methods.audit import audit_bytes
 from seqkern.report import audit
-from seqkern.report.audit_overlaps import Parts
-from seqkern.report.audit_run import audit_bytes
 from seqkern.sequences.sequence_set import SequenceSet
 
 SIZES = {"protein": 20, "dna": 4}  # proteins first: they need less, and a peak is one of the whole process

@@ -18,8 +18,8 @@ from common import DATA, HERE, start_table
 
 from seqkern.core.progress import peak_mb
 from seqkern.evaluation import Split
+from seqkern.methods.audit import parts_of
 from seqkern.report import audit, make_parts
-from seqkern.report.audit_run import parts_of
 from seqkern.study import make_dataset
 
 KINDS = ("identical", "reverse_complement", "contained", "similar", "shared_kmer", "any")

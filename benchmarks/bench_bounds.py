@@ -20,7 +20,9 @@ from search_defaults import sequences
 
 from seqkern.evaluation import roc_auc
 from seqkern.evaluation.selection import select
+from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels import build_kernel
+from seqkern.methods.sources import FitData, StoredGram
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import build_solver, make_solver
@@ -69,14 +71,10 @@ class Prepared:
         error = np.mean(np.sign(decisions) != self.y[self.test])
         return [*(found.value(name) for name in BOUNDS), error, roc_auc(self.y[self.test] > 0, decisions)]
 
-    def pairs(self):
-        """Return `pair` of each kernel."""
-        return {spec: within(K) for spec, (K, _) in self.matrices.items()}
-
-
-def within(K):
-    """Return the `pair` of a matrix."""
-    return lambda train, valid, y: (K[np.ix_(train, train)], K[np.ix_(valid, train)])
+    def training_set(self):
+        """Return the training set with the matrices of all kernels."""
+        grams = {spec: GramMatrix(K, np.diag(K), np.diag(K), {}) for spec, (K, _) in self.matrices.items()}
+        return FitData(self.labels, {spec: StoredGram(gram) for spec, gram in grams.items()})
 
 
 def main():
@@ -94,7 +92,7 @@ def main():
         for metric in ("auc", "accuracy", *BOUNDS):
             start = time.process_time()
             choices[metric] = (
-                select(data.pairs(), data.labels, candidates, make_solver, folds=5, metric=metric, seed=1),
+                select(data.training_set(), candidates, make_solver, folds=5, metric=metric, seed=1),
                 time.process_time() - start,
             )
         columns = [*table[:, :3].T, -choices["accuracy"][0].scores.mean(axis=1)]

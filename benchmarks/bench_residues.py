@@ -73,14 +73,15 @@ def training(entry, n_components, approximation="nystroem", memory=None):
         last.append(time.process_time())
         return last[-1] - last[-2]
 
-    blocks, new = source.pair(train, test, y[train])
+    block = source.at(test, like=train, y=y[train])
+    blocks, new = block.train, block.test
     yield "features", lap(), f"{blocks.shape[0]} × {blocks.shape[1]}{'' if blocks.stored else ', computed anew'}"
     solver = PrimalSVC().fit(blocks, y[train])
     yield "fit, C = 1", lap(), f"gap {solver.report_['gap']:.1g}"
     right = (solver.predict(new) == y[test]).mean()
     yield "predict", lap(), f"{len(test)} residues, Q3 {right:.4f}"
     solver = None
-    for C in PrimalSVC.default_grid()["C"]:
+    for C in PrimalSVC.declared.search.grid["C"]:
         solver = PrimalSVC(C=C).fit_after(solver, blocks, y[train])
     yield "fit the grid of C", lap(), ""
 

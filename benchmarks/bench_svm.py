@@ -82,11 +82,11 @@ def measure(folder, spec, kind):
     solver.fit(np.asarray(values[np.ix_(small, small)]), labels[small])  # whatever is imported or allocated once
     before, peak = memory(), Peak()
     peak.start()
-    K_train, K_test = StoredGram(GramMatrix(values, diagonal, diagonal, {})).pair(train, test)
+    block = StoredGram(GramMatrix(values, diagonal, diagonal, {})).at(test, like=train)
     start = time.process_time()
-    solver.fit(K_train, labels[train])
+    solver.fit(block.train, labels[train])
     fitted = time.process_time()
-    predicted = solver.predict(K_test)
+    predicted = solver.predict(block.test)
     ended = time.process_time()
     peak.going = False
     peak.join()
@@ -95,7 +95,7 @@ def measure(folder, spec, kind):
         "fit": fitted - start,
         "predict": ended - fitted,
         "right": float(right),
-        "matrices": K_train.nbytes + K_test.nbytes,
+        "matrices": block.train.nbytes + block.test.nbytes,
         "peak": peak.bytes - before,
         "support": solver.report_["support_share"],
         "residual": solver.report_["residual"],

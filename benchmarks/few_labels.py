@@ -17,8 +17,10 @@ from seqkern.core.convergence import unconverged
 from seqkern.evaluation.metrics import balanced_accuracy
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.selection import select
+from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels import build_kernel
 from seqkern.methods.acquisition import CANDIDATES_PER_RECORD, greedy
+from seqkern.methods.sources import FitData, StoredGram
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate import simulate
@@ -62,12 +64,12 @@ def labels_of(y, known):
 
 def trained(K, labels, grid, rows):
     """Return the best of a grid by inner folds of the labelled among some rows, trained on these rows."""
-    own = labels.take(rows)
-    pairs = {"": lambda train, valid, y: (K[np.ix_(rows[train], rows[train])], K[np.ix_(rows[valid], rows[train])])}
+    gram = GramMatrix(K, np.diag(K), np.diag(K), {})
+    own = FitData(labels, {"": StoredGram(gram)}).take(rows)
     with warnings.catch_warnings(), unconverged():
         warnings.simplefilter("ignore")
-        choice = select(pairs, own, grid, make_solver, folds=3, seed=1)
-        return make_solver(choice.spec, "binary").fit(K[np.ix_(rows, rows)], own.targets())
+        choice = select(own, [("", spec) for spec in grid], make_solver, folds=3, seed=1)
+        return make_solver(choice.spec, "binary").fit(K[np.ix_(rows, rows)], own.labels.targets())
 
 
 def first(y, n, rng):
@@ -139,7 +141,7 @@ def unlabelled():
                 for seed in SEEDS:
                     known = np.zeros(len(y), dtype=bool)
                     known[pool[first(y[pool], size, np.random.default_rng(seed))]] = True
-                    takes = make_solver(grid[0], "binary").accepts_unlabelled
+                    takes = make_solver(grid[0], "binary").traits.unlabelled
                     rows = np.sort(pool) if takes else np.flatnonzero(known)
                     fitted = trained(K, labels_of(y, known), grid, rows)
                     scores.append(roc_auc(truth, fitted.decision_function(new[:, rows])))

@@ -10,7 +10,6 @@ Run: ``SEQKERN_DATA=… python benchmarks/pooled_choice.py scop`` or ``edd`` (tw
 
 import sys
 import time
-from dataclasses import replace
 
 import numpy as np
 from common import DATA
@@ -19,7 +18,9 @@ from scop_best_on_test import FAMILIES
 from seqkern.evaluation import roc_auc, roc_n
 from seqkern.evaluation.pooled import AUTO, InnerLoop, cluster_groups, pooled_choice
 from seqkern.evaluation.selection import select
+from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels import build_kernel
+from seqkern.methods.sources import FitData, StoredGram
 from seqkern.solvers import make_solver
 from seqkern.study import make_dataset
 
@@ -48,15 +49,16 @@ def edd_tasks():
 
 def inner_loops(labels, inside, candidates):
     """Return the Choice of the inner loop on each kind of folds, from the kernel values of a training set."""
-    pairs = {name: lambda a, b, _, K=K: (K[np.ix_(a, a)], K[np.ix_(b, a)]) for name, K in inside.items()}
-    alone = replace(labels, groups=None)
-    found = {"random": select(pairs, alone, candidates, make_solver, folds=3, seed=1)}
+    sources = {name: StoredGram(GramMatrix(K, np.diag(K), np.diag(K), {})) for name, K in inside.items()}
+    data = FitData(labels, sources)
+    alone = data.with_groups(None)
+    found = {"random": select(alone, candidates, make_solver, folds=3, seed=1)}
     if labels.groups is None:
         positive = labels.y > 0
         groups = cluster_groups(next(iter(inside.values()))[np.ix_(positive, positive)], positive, AUTO)
-        found["cluster"] = select(pairs, alone, candidates, make_solver, folds=AUTO, seed=1, groups=groups)
+        found["cluster"] = select(data.with_groups(groups), candidates, make_solver, folds=AUTO, seed=1)
     elif len(np.unique(labels.groups[labels.y > 0])) > 1:
-        found["family"] = select(pairs, labels, candidates, make_solver, folds=3, seed=1)
+        found["family"] = select(data, candidates, make_solver, folds=3, seed=1)
     else:
         found["family"] = found["random"]
     return found

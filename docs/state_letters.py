@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from seqkern.report.plots import letters_figure
 from seqkern.report.residue_data import weights_by_position
-from seqkern.report.residue_figures import letters_figure
 
 FOLDER = Path("results/secondary_structure/evaluate/rs126/letters13/csvm")
 

@@ -165,13 +165,11 @@ def test_a_solver_of_features_asks_for_no_gram(tmp_path):
         "spectrum2": STUDY["kernels"]["spectrum2"],
         "rbf": {**STUDY["kernels"]["pairwise"], "vector_kernel": "rbf"},
     }
-    datasets = {"donors": {**STUDY["datasets"]["donors"], "selection_bias": True}}
-    study = write_study(tmp_path, solvers=psvm, kernels=kernels, datasets=datasets)
+    study = write_study(tmp_path, solvers=psvm, kernels=kernels)
     done = snakemake(tmp_path, "--dry-run", "--printshellcmds", *study)
     assert done.returncode == 0, done.stderr
     commands = re.findall(r"seqkern (evaluate|gram) .*", done.stdout + done.stderr)
     assert commands == ["evaluate"]
-    assert "--selection-bias" in done.stdout + done.stderr
 
 
 def test_a_combination_asks_for_one_gram_for_each_part(tmp_path):

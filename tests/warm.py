@@ -21,7 +21,7 @@ from pathlib import Path
 
 IMPORTED = [
     *("numpy", "pandas", "scipy.stats", "scipy.optimize", "sklearn.svm", "sklearn.linear_model", "psutil"),
-    *("matplotlib.figure", "matplotlib.backends.backend_svg", "snakemake.cli", "snakemake.workflow"),
+    *("matplotlib.figure", "matplotlib.backends.backend_pdf", "snakemake.cli", "snakemake.workflow"),
     *("seqkern.cli.main", "seqkern.study.study", "seqkern.methods.crossval", "seqkern.report.page"),
 ]
 CLIENT = """#!{python} -IS

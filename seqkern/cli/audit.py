@@ -22,13 +22,13 @@ from seqkern.cli.common import (
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.tsv import check_columns, read_cells
-from seqkern.report.audit_overlaps import Parts
+from seqkern.evaluation.overlaps import Parts
 from seqkern.sequences.fasta import Reading, read_records, unique_ids
 from seqkern.sequences.labels import is_unknown
 from seqkern.study.tables import check_fields_once, header_fields, id_column_of, label_column, no_column
 
 if TYPE_CHECKING:
-    from seqkern.report.audit_run import Audit
+    from seqkern.methods.audit import Audit
 
 
 EXAMPLE = "seqkern audit train.fa test.fa labels.tsv -o audit"
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> None:
 def _audit(args: argparse.Namespace, parts: Parts, scores: bool) -> Audit:
     """Return the audit of two parts with the options given."""
     # imported here to keep --help fast
-    from seqkern.report.audit_run import audit
+    from seqkern.methods.audit import audit
 
     return audit(
         parts,
@@ -160,8 +160,8 @@ def _audit_folds(args: argparse.Namespace, output: Path) -> None:
     # imported here to keep --help fast
     from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.core.threads import given_threads
+    from seqkern.methods.audit import audited_splits
     from seqkern.report.audit_page import PLACE, write_tables
-    from seqkern.report.audit_run import audited_splits
 
     with given_threads(args.threads):
         found = audited_splits(args.files[0], args.folds, lambda parts: _audit(args, parts, scores=False))

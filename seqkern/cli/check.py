@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqkern.cli.common import add_study, dataset_name, read_study
 from seqkern.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from seqkern.study.solver_entries import CheckedSolver
 
-VARIABLE = "SEQKERN_METHODS"
 EXAMPLE = (
     "seqkern check results/demo/datasets/donors --folds results/demo/folds/donors"
     ' --methods \'{"nu": {"solver": {"solver": "nusvc", "nu": [0.1, 0.2]}, "inner_folds": 3}}\''
@@ -24,41 +23,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
+    add_study(parser, {"methods": None})
     parser.add_argument(
         "--methods",
+        required=True,
         help="solvers by name, as JSON: each with its specification, the layers after it, the number of inner folds "
         "(default: 3; 0 for none) and their seed (default: 1): "
-        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the data '
-        f"set in the environment variable {VARIABLE}, which the workflow sets)",
+        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}}',
     )
 
 
 def run(args: argparse.Namespace) -> None:
     """Check the labels of every training set against every solver."""
-    if args.methods is None:
-        methods = _study_methods(os.environ.get(VARIABLE, "{}"), Path(args.dataset).name)
+    if args.study is None:
+        methods = _parsed(args.methods)
     else:
-        methods = _parsed(args.methods, "--methods")
+        name = dataset_name(args.dataset)
+        methods = read_study(args).planned(name).checked_solvers(name)
     parts = _check(args, methods) if methods else 0
     for line in _remarks(args, methods):
         print(line)
     print(f"solvers: {len(methods)}, training sets: {parts}; all suitable")
 
 
-def _study_methods(text: str, name: str) -> dict[str, CheckedSolver]:
-    """Return the methods of a data set from the text of the environment variable."""
-    try:
-        return _parsed(json.dumps(json.loads(text).get(name, {})), VARIABLE)
-    except (ValueError, AttributeError) as error:
-        if isinstance(error, ParameterError):
-            raise
-        raise ParameterError(
-            f"{VARIABLE}={text!r} is not possible",
-            remedy='write it like {"data set": {"name": {"solver": {"solver": "nusvc"}}}}, or leave it unset',
-        ) from error
-
-
-def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
+def _parsed(text: str) -> dict[str, CheckedSolver]:
     """Return the CheckedSolvers described by a text, by name."""
     # imported here for fast start-up
     from seqkern.study.solver_entries import CheckedSolver
@@ -71,7 +59,7 @@ def _parsed(text: str, where: str) -> dict[str, CheckedSolver]:
         good = False
     if not good:
         raise ParameterError(
-            f"{where} {text!r} is not possible", remedy='write it like {"name": {"solver": {"solver": "nusvc"}}}'
+            f"--methods {text!r} is not possible", remedy='write it like {"name": {"solver": {"solver": "nusvc"}}}'
         )
     return {name: CheckedSolver.parse(method, name) for name, method in methods.items()}
 

@@ -7,11 +7,20 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from seqkern.cli.several_sequences import add_views
 from seqkern.core.checks import whole_number
-from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError, SequenceError, unknown_name
+from seqkern.core.errors import (
+    ConfigError,
+    FoldError,
+    LabelError,
+    ModelError,
+    ParameterError,
+    SequenceError,
+    unknown_name,
+)
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike
@@ -22,6 +31,7 @@ if TYPE_CHECKING:
     from seqkern.sequences.tables import FeatureTable
     from seqkern.solvers.psvm.path import SignificanceTest
     from seqkern.study.dataset import Dataset
+    from seqkern.study.study import Study
 
 
 # Arguments for the source of profiles.
@@ -322,6 +332,104 @@ def add_inner_loop(parser: argparse.ArgumentParser) -> None:
         default="best",
         help="choose the best candidate, or the simplest within one standard error of it (default: best)",
     )
+
+
+INNER_DEFAULTS = {
+    "inner_folds": 3,
+    "inner_metric": "auto",
+    "inner_draws": None,
+    "inner_rule": "best",
+    "seed": 1,
+    "memory": None,
+}
+"""Options of `add_inner_loop` and of the resources that a study gives too, with their defaults."""
+
+
+def method_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the kernel, the solver and the inner loop of the arguments, for `MethodEntry.parse`."""
+    draws = args.inner_draws
+    inner = {"folds": args.inner_folds, "metric": args.inner_metric, "rule": args.inner_rule}
+    inner |= {} if draws is None else {"search": "random", "draws": draws}
+    others = {"clusters": "inner_clusters", "calibration": "calibration", "threshold": "threshold"}
+    inner |= {key: getattr(args, option, None) for key, option in others.items()}
+    return {"kernel": args.kernel, "solver": args.solver, "inner": inner, "seed": args.seed}
+
+
+LONGEST_PATH = 1024
+
+
+class _StudyOption(argparse.Action):
+    """The option ``--study``: options that the study gives, of `given` with their defaults, are required no more."""
+
+    def __init__(self, *args: Any, given: Mapping[str, object], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.given = given
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *values: Any) -> None:
+        """Store the file, and the options that it stands for."""
+        namespace.study, namespace.of_study = values[0], self.given
+        for action in parser._actions:
+            action.required = action.required and action.dest not in self.given
+
+
+def add_study(
+    parser: argparse.ArgumentParser, given: Mapping[str, object], names: str = "", required: bool = False
+) -> None:
+    """Add the study that gives some options, of `given` with their defaults; `names` says what other options name."""
+    parser.add_argument(
+        "--study",
+        action=_StudyOption,
+        given=given,
+        required=required,
+        metavar="FILE",
+        help="take all settings from a study: its configuration, or the file that the workflow writes for its jobs"
+        + names,
+    )
+
+
+def read_study(args: argparse.Namespace) -> Study:
+    """Return the study of ``--study``; raise ParameterError for an option that it gives."""
+    # imported here to keep --help fast
+    import os
+
+    refuse_unused(args, "is set by --study", args.of_study)
+    study = parse_study(args.study)
+    if study.data_dir:
+        os.environ.setdefault("SEQKERN_DATA", study.data_dir)  # where kernels look for public files
+    return study
+
+
+def parse_study(given: str) -> Study:
+    """Return the study of a file, or of a configuration as JSON."""
+    # imported here to keep --help fast
+    import json
+
+    # imported here to keep --help fast
+    from seqkern.study.study import Study
+
+    if not given.lstrip().startswith("{"):
+        if len(given) > LONGEST_PATH or "\n" in given:
+            raise ConfigError(
+                f"--study is neither JSON nor the path of a file: {given[:40]!r}…",
+                remedy="quote the argument in the shell, or name a YAML file",
+            )
+        return Study.load(given)
+    try:
+        config = json.loads(given)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"--study is not JSON: {error}", remedy="quote the argument in the shell, or name a YAML file"
+        ) from error
+    return Study.parse(config)
+
+
+def dataset_name(folder: PathLike) -> str:
+    """Return the name that a data set has in its study: the name of its folder.
+
+    >>> dataset_name("results/demo/datasets/donors/")
+    'donors'
+    """
+    return Path(folder).resolve().name
 
 
 def add_postprocessing(group: argparse._ActionsContainer) -> None:

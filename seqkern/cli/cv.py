@@ -190,7 +190,7 @@ def cross_validated(
     make_splits = partial(outer.splits, X=X, chains=chains)
     splits = make_splits(data.labels)
     data = replace(data, labels=outer.inner_labels(data.labels, X, chains))
-    results = cross_validate(method, data, progress_bar(splits, "folds"), finished=finished)
+    results = cross_validate(method, data, progress_bar(splits, "folds"), fit_cache=finished)
     test = None
     if args.permutations is not None:
         test = procedure_test(
@@ -202,7 +202,7 @@ def cross_validated(
             seed=args.seed,
             n_processes=args.threads,
             progress=partial(progress_bar, description="permutations"),
-            finished=None if finished is None else finished.within(f"permutations {outer!r}"),
+            fit_cache=None if finished is None else finished.within(f"permutations {outer!r}"),
         )
     found = estimates(results, data.labels.take(data.labels.used()))
     headline = next(iter(found), None)

@@ -76,7 +76,8 @@ def _noun(dataset: Dataset) -> str:
 def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
     """Return the name, entry, folder of local copies, and seed from the arguments and the study."""
     # imported here to keep --help fast
-    from seqkern.core.errors import ConfigError, unknown_name
+    from seqkern.core.errors import ConfigError
+    from seqkern.study.data_entry import DataEntry
     from seqkern.study.study import Study, check_dataset_entry
 
     if args.name is None or not args.output or (args.config is None) == (args.entry is None):
@@ -91,11 +92,10 @@ def _chosen(args: argparse.Namespace) -> tuple[str, DataEntry, str | None, int]:
         data = check_dataset_entry(args.name, entry, file="--entry").data
         return args.name, data, args.data_dir, 1 if args.seed is None else args.seed
     study = Study.load(args.config)
-    if args.name not in study.datasets:
-        raise unknown_name(f"data set of {args.config}", args.name, study.datasets)
+    settings = study.settings_of("datasets", args.name)
     study.check_files(args.name, file=args.config)
-    seed = study.seed if args.seed is None else args.seed
-    return args.name, study.datasets[args.name].data, args.data_dir or study.data_dir, seed
+    seed = settings["seed"] if args.seed is None else args.seed
+    return args.name, DataEntry.parse(settings["entry"]), args.data_dir or settings["data_dir"], seed
 
 
 def _list() -> int:

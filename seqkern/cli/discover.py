@@ -27,7 +27,7 @@ model.seqkern, motifs.meme, motifs.tsv, and motifs.json (how it was trained)."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``seqkern discover``."""
     parser.description = DESCRIPTION
-    add_dataset_model(parser)
+    add_dataset_model(parser, {"known": None})
     parser.add_argument("--known", metavar="FILE", help="known motifs to compare with: JASPAR, MEME or TRANSFAC format")
     parser.add_argument("-o", "--output", required=True, help="output folder")
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run ``seqkern discover``."""
     # imported here to keep --help fast
-    from seqkern.cli.dataset_model import train_on_dataset, training_summary
+    from seqkern.cli.dataset_model import ModelRequest, train_on_dataset, training_summary
     from seqkern.cli.motifs import known_motifs
     from seqkern.core.archive import check_writable, save_json
     from seqkern.core.exclusive_files import exclusive_folder
@@ -46,14 +46,17 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.genomics.motifs import find_motifs
     from seqkern.methods.explanation import Explainer
     from seqkern.study.dataset import load_dataset
+    from seqkern.study.dataset_entries import MotifSearch
 
+    request = ModelRequest.of(args, MotifSearch)
+    known_file = request.purpose.known
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)
     check_writable(out_dir / "motifs.json")
     with naming_file(args.dataset):
         X, labels = _samples(dataset)
-        model = train_on_dataset(X, labels, dataset.notes, args)
+        model = train_on_dataset(X, labels, dataset.notes, request)
         explainer = Explainer(model)
-        known = None if args.known is None else known_motifs(args.known, explainer)
+        known = None if known_file is None else known_motifs(known_file, explainer)
         positive = X.take(labels.y == 1)
         with given_threads(args.threads):
             motifs = find_motifs(explainer, positive)

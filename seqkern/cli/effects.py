@@ -11,6 +11,7 @@ from seqkern.cli.common import naming_file
 from seqkern.cli.dataset_model import add_dataset_model
 
 if TYPE_CHECKING:
+    from seqkern.cli.dataset_model import ModelRequest
     from seqkern.evaluation.folds import Split
     from seqkern.genomics.effects import HeldOutEffects
     from seqkern.genomics.variants import Scorer
@@ -33,9 +34,11 @@ effects.tsv (all variants) and effects.json (the scores of the ranking by |delta
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``seqkern effects``."""
     parser.description = DESCRIPTION
-    add_dataset_model(parser)
+    add_dataset_model(parser, {"file": None, "genome": None, "truth": None, "threshold": 0.0})
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote; folds of whole chromosomes")
-    parser.add_argument("--variants", required=True, metavar="VCF", help="variants: VCF, plain or compressed, or BCF")
+    parser.add_argument(
+        "--variants", dest="file", required=True, metavar="VCF", help="variants: VCF, plain or compressed, or BCF"
+    )
     parser.add_argument("--genome", required=True, metavar="FASTA", help="their genome, plain or compressed by bgzip")
     parser.add_argument(
         "--truth", metavar="FIELD", help="field of INFO with the known effect of each allele: a number, or a flag"
@@ -49,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run ``seqkern effects``."""
     # imported here to keep --help fast
+    from seqkern.cli.dataset_model import ModelRequest
     from seqkern.core.archive import check_writable, save_json
     from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.core.file_kinds import RESULT
@@ -62,33 +66,36 @@ def run(args: argparse.Namespace) -> None:
         write_effects,
     )
     from seqkern.study.dataset import load_dataset
+    from seqkern.study.dataset_entries import VariantEffects
 
+    request = ModelRequest.of(args, VariantEffects)
+    wanted = request.purpose
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)
     check_writable(out_dir / "effects.tsv")
     with naming_file(args.dataset):
-        X, labels, splits = _samples(dataset, args)
+        X, labels, splits = _samples(dataset, args.folds)
         held_out = held_out_chromosomes(splits, labels)
-    with Genome(args.genome) as genome:
-        variants = read_variants(args.variants, genome, args.truth)
+    with Genome(wanted.genome) as genome:
+        variants = read_variants(wanted.file, genome, wanted.truth)
         effects = HeldOutEffects(variants, held_out)
-        _check_some(effects, args)
-        training = _Training(dataset, X, labels, splits, args)
+        _check_some(effects, wanted.file)
+        training = _Training(dataset, X, labels, splits, request)
         with naming_file(args.dataset):
-            effects.score(args.variants, genome, training.scorers, args.threads)
+            effects.score(wanted.file, genome, training.scorers, request.threads)
     distance = distance_to_positive(variants, labels, X.lengths, 1)
     names = [split.name for split in splits]
-    scores = None if args.truth is None else effect_scores(effects, distance, args.threshold)
-    truth = None if args.truth is None else {"field": args.truth, "threshold": args.threshold}
+    scores = None if wanted.truth is None else effect_scores(effects, distance, wanted.threshold)
+    truth = None if wanted.truth is None else {"field": wanted.truth, "threshold": wanted.threshold}
     summary: dict[str, Any] = {"variants": len(variants), "truth": truth, "positive": labels.classes[1]}
     summary |= {"splits": _split_records(effects, names, training.records), "scores": scores}
     with exclusive_folder(out_dir):
-        write_effects(out_dir / "effects.tsv", effects, distance, names, args.threshold if truth else None)
+        write_effects(out_dir / "effects.tsv", effects, distance, names, wanted.threshold if truth else None)
         save_json(out_dir / "effects.json", RESULT, summary)
     print(out_dir / "effects.tsv")
     _tell(effects, scores)
 
 
-def _samples(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, Labels, list[Split]]:
+def _samples(dataset: Dataset, folds_dir: str) -> tuple[SequenceSet, Labels, list[Split]]:
     """Return the sequences, their labels, and the splits."""
     # imported here to keep --help fast
     from dataclasses import replace
@@ -104,12 +111,12 @@ def _samples(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, L
     X, task = cast("SequenceSet", dataset.X), dataset.task()
     if X.alphabet.name != "dna":
         raise ParameterError(f"{dataset.name} has {X.alphabet.name}, but variants are DNA", remedy="give DNA")
-    folds = read_folds(Path(args.folds) / f"{task.name}.tsv", X.ids, task.labels, dataset.chains)
+    folds = read_folds(Path(folds_dir) / f"{task.name}.tsv", X.ids, task.labels, dataset.chains)
     labels = task.labels if folds.groups is None else replace(task.labels, groups=folds.groups)
     return X, labels, list(folds.splits)
 
 
-def _check_some(effects: HeldOutEffects, args: argparse.Namespace) -> None:
+def _check_some(effects: HeldOutEffects, file: str) -> None:
     """Raise SequenceError if no variant lies on a held-out chromosome."""
     # imported here to keep --help fast
     from seqkern.core.errors import SequenceError
@@ -117,7 +124,7 @@ def _check_some(effects: HeldOutEffects, args: argparse.Namespace) -> None:
     if not effects.splits:
         raise SequenceError(
             f"no variant lies on a chromosome that a fold holds out: {', '.join(effects.chromosomes)}",
-            file=args.variants,
+            file=file,
             remedy="give variants on chromosomes of the data set",
         )
 
@@ -126,9 +133,9 @@ class _Training:
     """The models of the splits, as scorers of variants."""
 
     def __init__(
-        self, dataset: Dataset, X: SequenceSet, labels: Labels, splits: list[Split], args: argparse.Namespace
+        self, dataset: Dataset, X: SequenceSet, labels: Labels, splits: list[Split], request: ModelRequest[Any]
     ) -> None:
-        self.dataset, self.X, self.labels, self.splits, self.args = dataset, X, labels, splits, args
+        self.dataset, self.X, self.labels, self.splits, self.request = dataset, X, labels, splits, request
         self.records: dict[int, dict[str, Any]] = {}
 
     def scorers(self, number: int) -> dict[str, Scorer]:
@@ -139,7 +146,7 @@ class _Training:
 
         rows = self.splits[number].train
         X, labels = self.X.take(rows), self.labels.take(rows)
-        model = train_on_dataset(X, labels, self.dataset.notes, self.args, explained=False)
+        model = train_on_dataset(X, labels, self.dataset.notes, self.request, explained=False)
         self.records[number] = training_summary(model)
         return {"model": _scorer(model, X), "composition": composition_scorer(X, labels.y == 1)}
 

@@ -9,13 +9,25 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import add_inner_loop, add_layers, add_postprocessing, add_significance, add_threads, share_of
+from seqkern.cli.common import (
+    INNER_DEFAULTS,
+    add_inner_loop,
+    add_layers,
+    add_postprocessing,
+    add_significance,
+    add_study,
+    add_threads,
+    dataset_name,
+    method_settings,
+    read_study,
+    share_of,
+)
 from seqkern.cli.cv import fold_remarks, headline
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
@@ -33,8 +45,8 @@ if TYPE_CHECKING:
     from seqkern.methods.sources import FitData, Source
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.dataset import Dataset
-    from seqkern.study.kernel_entries import AnyKernel, KernelEntry
-    from seqkern.study.solver_entries import SolverEntry
+    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.study.solver_entries import MethodEntry
 
 
 # The division of a long evaluation into shares: arguments, and the folds of each share.
@@ -53,13 +65,17 @@ def add_shares(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--methods",
         metavar="JSON",
+        nargs="+",
         help="with --share, several solvers in one job, instead of --solver: "
-        '{"svm": {"solver": "csvc:C=1", "layers": []}, ...}; each keeps its folds in its own folder of the output',
+        '{"svm": {"solver": "csvc:C=1", "layers": []}, ...}, or with --study their names; each keeps its folds in its '
+        "own folder of the output",
     )
     group.add_argument(
         "--plan", metavar="JSON", help="file of seqkern plan, to divide by predicted time (default: by number of folds)"
     )
-    group.add_argument("--kernel-name", metavar="NAME", help="name of the kernel in --plan")
+    group.add_argument(
+        "--kernel-name", metavar="NAME", help="name of the kernel in --plan (default: --kernel, with --study)"
+    )
 
 
 def parse_methods(text: str) -> dict[str, dict[str, Any]]:
@@ -124,7 +140,7 @@ def add_pooled(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--pooled",
-        nargs="+",
+        nargs="*",
         default=[],
         metavar="FILE",
         help="files of --inner-only, of this data set and of others: instead of searching, choose the candidate with "
@@ -145,15 +161,15 @@ def _clusters(text: str) -> int:
     return number
 
 
-def check_pooled(args: argparse.Namespace, search: Search, candidates: Sequence[Candidate]) -> None:
+def check_pooled(request: Request, search: Search, candidates: Sequence[Candidate]) -> None:
     """Raise ParameterError for a pooled choice if there is nothing to choose, or the kernel is auto."""
-    if search.budget is not None and (args.inner_only or args.pooled or args.inner_clusters is not None):
+    if search.budget is not None and (request.inner_only or request.pooled or search.clusters is not None):
         raise ParameterError(
             "kernel auto works neither with pooled choices nor with clusters",
             remedy="remove --inner-only, --pooled and --inner-clusters, or give a choice of kernels",
         )
-    if (args.inner_only or args.pooled) and len(candidates) == 1:
-        option = "--inner-only" if args.inner_only else "--pooled"
+    if (request.inner_only or request.pooled) and len(candidates) == 1:
+        option = "--inner-only" if request.inner_only else "--pooled"
         raise ParameterError(
             "there is nothing to choose: one kernel, and one value for each parameter of the solver",
             remedy=f"remove {option}",
@@ -190,7 +206,7 @@ class InnerLoops:
         loops = [StoredLoop(**one["loop"]) for one in finished]
         write_inner_loops(output / INNER, self.dataset.name, self.dataset.X, self.candidates, loops)
 
-    def pooled(self, files: list[str], keys: list[str]) -> Mapping[str, PooledChoice]:
+    def pooled(self, files: Sequence[str], keys: list[str]) -> Mapping[str, PooledChoice]:
         """Return the choice for each training set, by key, over the inner loops in some files."""
         # imported here to keep --help fast
         from seqkern.core import file_kinds
@@ -212,6 +228,16 @@ class InnerLoops:
         return choices
 
 
+METHOD_DEFAULTS = {
+    **INNER_DEFAULTS,
+    "inner_clusters": None,
+    "calibration": None,
+    "threshold": None,
+    "layers": [],
+    "selection_bias": False,
+    "significance": None,
+}
+"""Options that a study gives, with their defaults."""
 EXAMPLE = (
     "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
     " --kernel spectrum:k=3 --solver csvc:C=1 -o results/demo/evaluate/donors/spectrum3/csvc"
@@ -222,6 +248,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``seqkern evaluate``."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
+    add_study(parser, METHOD_DEFAULTS, "; --kernel, --solver and --methods are then names in it")
     parser.add_argument(
         "--kernel",
         required=True,
@@ -230,7 +257,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--gram",
-        nargs="+",
+        nargs="*",
         default=[],
         help="Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
         "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
@@ -259,37 +286,109 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, help="folder for the tables")
 
 
+@dataclass(frozen=True)
+class Request:
+    """An evaluation: its methods by name (that of a single one is empty), its input, and what this job does of it."""
+
+    dataset: str
+    folds: str
+    methods: Mapping[str, MethodEntry]
+    grams: Sequence[str]  # The files for the methods that take a Gram matrix
+    pooled: Sequence[str]  # The files of inner loops for a choice over several tasks
+    inner_only: bool
+    share: tuple[int, int] | None
+    seconds: Mapping[str, Sequence[float]]  # Predicted for each fold, by the name of the method; empty if unknown
+    memory: str | None
+    threads: int | None
+    output: Path
+
+
 def run(args: argparse.Namespace) -> None:
     """Run ``seqkern evaluate``."""
     # imported here to keep --help fast
     from seqkern.cli.cv import OuterSplits
     from seqkern.core.progress import progress_bar
+    from seqkern.kernels.kernel_specs import check_kind
 
-    _check_division(args)
-    _check_postprocessing(args)
-    splits = OuterSplits(args.dataset, args.folds)
-    evaluations = _evaluations(args, splits)
+    request = _request(args)
+    splits = OuterSplits(request.dataset, request.folds)
+    for entry in next(iter(request.methods.values())).kernel.candidates:
+        check_kind(entry.kernel, splits.dataset.kind, file=request.dataset)
+    evaluations = {name: Evaluation(request, splits, method, name) for name, method in request.methods.items()}
     with contextlib.ExitStack() as stack:
         for evaluation in evaluations.values():
             stack.enter_context(evaluation.at_work())
-        if args.share is None:
+        if request.share is None:
             (one,) = evaluations.values()
             finished = [one.finish(place) for place in progress_bar(range(len(splits.work)), "folds")]
             one.write(finished)
         else:
-            mine = _share(args, evaluations, splits)
+            mine = _share(request, request.share, len(splits.work))
             for name, place in progress_bar(mine, "folds"):
                 if not evaluations[name].is_gathered():
                     evaluations[name].finish(place)
-    if args.share is not None:
-        share, shares = args.share
+    if request.share is not None:
+        share, shares = request.share
         count = len(evaluations) * len(splits.work)
-        print(f"{args.output}: {len(mine)} of {count} folds finished, share {share} of {shares}")
-    elif not args.inner_only:
+        print(f"{request.output}: {len(mine)} of {count} folds finished, share {share} of {shares}")
+    elif not request.inner_only:
         _print_scores(finished, splits)
 
 
-def _check_division(args: argparse.Namespace) -> None:
+def _request(args: argparse.Namespace) -> Request:
+    """Return the evaluation that the arguments ask for, with the methods of a study or of single options."""
+    # imported here to keep --help fast
+    from seqkern.evaluation.held_out import check_postprocessing
+    from seqkern.study.plan import DatasetPlan
+    from seqkern.study.solver_entries import MethodEntry
+
+    kernel_name = args.kernel_name or (None if args.study is None else args.kernel)
+    _check_division(args, kernel_name)
+    check_postprocessing(args.calibration, args.threshold, args.layers)
+    memory = args.memory
+    if args.study is None:
+        methods = _methods(args)
+    else:
+        study = read_study(args)
+        names = {"": args.solver} if args.methods is None else {name: name for name in args.methods}
+        job = "inner" if args.inner_only else "evaluate"
+        place = job, dataset_name(args.dataset), args.kernel
+        methods = {key: MethodEntry.parse(study.settings_of(*place, name)) for key, name in names.items()}
+        memory = study.memory_limit
+    costs = {} if args.plan is None else DatasetPlan.load(args.plan).methods.get(kernel_name or "", {})
+    return Request(
+        args.dataset,
+        args.folds,
+        methods,
+        args.gram,
+        args.pooled,
+        args.inner_only,
+        args.share,
+        {name: cost.folds for name, cost in costs.items()},
+        memory,
+        args.threads,
+        Path(args.output),
+    )
+
+
+def _methods(args: argparse.Namespace) -> dict[str, MethodEntry]:
+    """Return the methods of single options by name; the name of ``--solver`` is empty."""
+    # imported here to keep --help fast
+    from seqkern.solvers.psvm.path import SignificanceTest
+    from seqkern.study.solver_entries import MethodEntry
+
+    settings = method_settings(args) | {"layers": args.layers, "selection_bias": args.selection_bias}
+    if args.methods is None:
+        return {"": MethodEntry.parse(settings | {"solver": args.solver, "significance": args.significance})}
+    methods = {}
+    for name, given in parse_methods(args.methods[0]).items():
+        method = MethodEntry.parse(settings | given)
+        tested = args.significance if SignificanceTest.suits(method.solver.specs) else None
+        methods[name] = replace(method, significance=tested)
+    return methods
+
+
+def _check_division(args: argparse.Namespace, kernel_name: str | None) -> None:
     """Raise ParameterError for conflicting options of the division into shares."""
     if (args.solver is None) == (args.methods is None):
         raise ParameterError("give one solver", remedy="give --solver, or with --share several as --methods")
@@ -298,60 +397,17 @@ def _check_division(args: argparse.Namespace) -> None:
     if args.methods is not None and (args.pooled or args.layers):
         option = "--pooled" if args.pooled else "--layers"
         raise ParameterError(f"{option} belongs to one solver", remedy=f"give --solver, or remove {option}")
-    if args.plan is not None and (args.methods is None or args.kernel_name is None):
+    if args.plan is not None and (args.methods is None or kernel_name is None):
         raise ParameterError(
             "--plan needs the names of kernel and solvers", remedy="add --kernel-name and --methods, or remove --plan"
         )
 
 
-def _check_postprocessing(args: argparse.Namespace) -> None:
-    """Raise ParameterError if calibration or a threshold is combined with layers."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.held_out import check_postprocessing
-
-    check_postprocessing(args.calibration, args.threshold, args.layers)
-
-
-def _evaluations(args: argparse.Namespace, splits: OuterSplits) -> dict[str, Evaluation]:
-    """Return the evaluation of each solver by name; the name of ``--solver`` is empty."""
-    # imported here to keep --help fast
-    from seqkern.kernels.kernel_specs import check_kind
-    from seqkern.solvers.psvm.path import SignificanceTest
-    from seqkern.study.kernel_entries import read_kernel
-    from seqkern.study.solver_entries import SolverEntry
-
-    kernel = read_kernel(args.kernel)
-    for entry in kernel.candidates:
-        check_kind(entry.kernel, splits.dataset.kind, file=args.dataset)
-    ranges, output = args.inner_draws is not None, Path(args.output)
-    if args.methods is None:
-        solver = SolverEntry.parse(args.solver, layers=args.layers, ranges=ranges)
-        return {"": Evaluation(args, splits, kernel, solver, output)}
-    found = {}
-    for name, given in parse_methods(args.methods).items():
-        text = given["solver"] if isinstance(given["solver"], str) else json.dumps(given["solver"])
-        solver = SolverEntry.parse(text, layers=given["layers"], ranges=ranges)
-        tested = args.significance if SignificanceTest.suits(solver.specs) else None
-        own = argparse.Namespace(
-            **vars(args) | {"gram": args.gram if solver.needs_gram else [], "significance": tested}
-        )
-        found[name] = Evaluation(own, splits, kernel, solver, output / name)
-    return found
-
-
-def _share(args: argparse.Namespace, evaluations: dict[str, Evaluation], splits: OuterSplits) -> list[tuple[str, int]]:
-    """Return the solver and the index of the split for each fold of this share, split by split."""
-    folds = [(name, place) for place in range(len(splits.work)) for name in evaluations]
-    if args.plan is None:
-        seconds = [1.0] * len(folds)
-    else:
-        # imported here to keep --help fast
-        from seqkern.study.plan import DatasetPlan
-
-        costs = DatasetPlan.load(args.plan).methods.get(args.kernel_name, {})
-        known = {name: cost.folds for name, cost in costs.items() if len(cost.folds) == len(splits.work)}
-        seconds = [known[name][place] if name in known else 1.0 for name, place in folds]
-    return [folds[i] for i in assigned(seconds, *args.share)]
+def _share(request: Request, share: tuple[int, int], count: int) -> list[tuple[str, int]]:
+    """Return the solver and the index of the split for each fold of this share of `count` splits, split by split."""
+    folds = [(name, place) for place in range(count) for name in request.methods]
+    known = {name: seconds for name, seconds in request.seconds.items() if len(seconds) == count}
+    return [folds[i] for i in assigned([known[name][place] if name in known else 1.0 for name, place in folds], *share)]
 
 
 def _print_scores(finished: list[dict[str, Any]], splits: OuterSplits) -> None:
@@ -377,19 +433,20 @@ def _print_scores(finished: list[dict[str, Any]], splits: OuterSplits) -> None:
 class Evaluation:
     """The folds of one method."""
 
-    def __init__(
-        self, args: argparse.Namespace, splits: OuterSplits, kernel: AnyKernel, solver: SolverEntry, output: Path
-    ) -> None:
+    def __init__(self, request: Request, splits: OuterSplits, chosen: MethodEntry, name: str) -> None:
         # imported here to keep --help fast
         from seqkern.methods.fitted import Search
         from seqkern.study.feasible import check_layers
         from seqkern.study.kernel_entries import AutoKernel, check_stored
 
-        dataset = splits.dataset
+        dataset, kernel, solver = splits.dataset, chosen.kernel, chosen.solver
         check_layers(solver.layers, dataset)
-        if args.gram:
-            check_stored(dataset, args.dataset)
-        self.args, self.splits, self.solver, self.output = args, splits, solver, output
+        # several methods share the matrices of those that take them
+        self.grams = request.grams if solver.needs_gram or not name else []
+        if self.grams:
+            check_stored(dataset, request.dataset)
+        self.request, self.splits, self.chosen = request, splits, chosen
+        self.output = request.output / name
         self.entries: Sequence[KernelEntry] = kernel.candidates
         budget = None
         if isinstance(kernel, AutoKernel):
@@ -397,28 +454,20 @@ class Evaluation:
             sequences = cast("SequenceSet", dataset.X)
             self.entries = kernel.resolve(sequences, solver.input, real, solver.accepts_operator)
             budget = kernel.seconds / max(len(fold_set.splits) for fold_set in splits.fold_sets.values())
-        # layers take the place of both
-        self.calibration = None if solver.has_layers else args.calibration
-        self.threshold = None if solver.has_layers else args.threshold
-        self.candidates = solver.candidates([entry.name for entry in self.entries], args.inner_draws, args.seed)
-        self.significance = args.significance
-        if self.significance is not None:
-            self.significance.check([spec for _, spec in self.candidates])
+        inner = chosen.search
+        self.candidates = solver.candidates([entry.name for entry in self.entries], inner.drawn, chosen.seed)
+        if chosen.significance is not None:
+            chosen.significance.check([spec for _, spec in self.candidates])
             for task in splits.fold_sets:
-                self.significance.check_kind(splits.labels(task).kind)
+                chosen.significance.check_kind(splits.labels(task).kind)
         self.search = Search(
-            args.inner_folds,
-            args.inner_metric,
-            args.seed,
-            args.inner_rule,
-            budget=budget,
-            clusters=args.inner_clusters,
+            inner.folds, inner.metric, chosen.seed, inner.rule, budget=budget, clusters=inner.cluster_count
         )
-        check_pooled(args, self.search, self.candidates)
-        _check_grams(args.gram, [entry.kernel for entry in self.entries], solver.input)
-        self._table = output / (INNER if args.inner_only else "metrics.tsv")
+        check_pooled(request, self.search, self.candidates)
+        _check_grams(self.grams, [entry.kernel for entry in self.entries], solver.input)
+        self._table = self.output / (INNER if request.inner_only else "metrics.tsv")
         check_writable(self._table)
-        self.done = Checkpoint(output / ".finished", self._identity)
+        self.done = Checkpoint(self.output / ".finished", self._identity)
 
     @property
     def _identity(self) -> str:
@@ -426,11 +475,16 @@ class Evaluation:
         # imported here to keep --help fast
         from seqkern.gram.stored_matrix import stored_dtype
 
-        how = {"calibration": self.calibration, "threshold": self.threshold, "layers": self.solver.layers.specs()}
-        how |= {"dtypes": [stored_dtype(path) for path in self.args.gram]}
-        how |= {"selection_bias": self.args.selection_bias, "inner_only": self.args.inner_only}
-        if self.significance is not None:
-            how |= {"significance": self.significance.to_dict(), "seed": self.args.seed}
+        chosen = self.chosen
+        how: dict[str, Any] = {
+            "calibration": chosen.calibration,
+            "threshold": chosen.threshold,
+            "layers": chosen.layers.specs(),
+        }
+        how |= {"dtypes": [stored_dtype(path) for path in self.grams]}
+        how |= {"selection_bias": chosen.selection_bias, "inner_only": self.request.inner_only}
+        if chosen.significance is not None:
+            how |= {"significance": chosen.significance.to_dict(), "seed": chosen.seed}
         return canonical_json([self._inner_identity, how])
 
     @cached_property
@@ -452,9 +506,9 @@ class Evaluation:
     def _choices(self) -> list[Any]:
         """The choice made over several tasks for each split, or None."""
         keys = self.splits.keys
-        if not self.args.pooled:
+        if not self.request.pooled:
             return [None] * len(keys)
-        pooled = self._loops.pooled(self.args.pooled, keys)
+        pooled = self._loops.pooled(self.request.pooled, keys)
         return [pooled[key] for key in keys]
 
     @cached_property
@@ -477,9 +531,9 @@ class Evaluation:
             {entry.name: entry.kernel for entry in self.entries},
             self.candidates,
             transforms={entry.name: entry.transforms for entry in self.entries},
-            layers=self.solver.layers.specs(),
-            calibration=self.calibration,
-            threshold=self.threshold,
+            layers=self.chosen.layers.specs(),
+            calibration=self.chosen.calibration,
+            threshold=self.chosen.threshold,
             search=self.search,
         )
         for task, split in self.splits.work:
@@ -506,7 +560,7 @@ class Evaluation:
         # imported here to keep --help fast
         from seqkern.gram.stored_matrix import open_gram
 
-        X, given = self.splits.dataset.X, self.args.gram
+        X, given = self.splits.dataset.X, self.grams
         paths = iter(given)
         grams: dict[str, list[GramMatrix]] = {}
         for entry in self.entries:
@@ -514,8 +568,8 @@ class Evaluation:
             kernels = () if form is None else form.kernels
             grams[entry.name] = [open_gram(next(paths), X, kernel=one) for one in kernels]
         held = self.search.budget is not None and self.method.input == "gram"
-        limit = self.args.memory if given or held else None  # features have no other form within a limit
-        sources = self.method.sources(X, grams=grams, memory_limit=limit, n_threads=self.args.threads)
+        limit = self.request.memory if given or held else None  # features have no other form within a limit
+        sources = self.method.sources(X, grams=grams, memory_limit=limit, n_threads=self.request.threads)
         for task, split in self.splits.work:
             with self.splits.naming(task, split):
                 for source in sources.values():
@@ -570,12 +624,12 @@ class Evaluation:
         from seqkern.methods.crossval import evaluate_fold
 
         task, split = self.splits.work[place]
-        with self.splits.naming(task, split), given_threads(self.args.threads):
-            method = self.method
-            if self.args.inner_only:
+        with self.splits.naming(task, split), given_threads(self.request.threads):
+            method, chosen = self.method, self.chosen
+            if self.request.inner_only:
                 return self._loops.run(method, self.data[task], task, split, self.keys[place])
-            choice, bias = self._choices[place], self.args.selection_bias
-            how = {"choice": choice, "selection_bias": bias, "significance": self.significance}
+            how = {"choice": self._choices[place], "significance": chosen.significance}
+            how["selection_bias"] = chosen.selection_bias
             how["path"] = place == 0  # one example is enough
             return asdict(evaluate_fold(method, self.data[task], split, task=task, **how))
 
@@ -588,7 +642,7 @@ class Evaluation:
         from seqkern.evaluation.residue_results import write_residue_results
 
         with exclusive_folder(self.output):
-            if self.args.inner_only:
+            if self.request.inner_only:
                 self._loops.write(self.output, finished)
             else:
                 results = [FoldResult(**row) for row in finished]

@@ -134,13 +134,8 @@ def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict
         # imported only where a study is given, for fast start-up
         from seqkern.study.study import Study
 
-        study = Study.load(args.config)
-        name = args.name or name
-        if name not in study.datasets:
-            raise unknown_name(f"data set of {args.config}", name, study.datasets)
-        options |= study.datasets[name].fold_options()
-        leakage |= study.leakage.to_dict()
-        seed = study.seed
+        settings = Study.load(args.config).settings_of("folds", args.name or name)
+        options, leakage, seed = settings["options"], settings["leakage"], settings["seed"]
     options |= _parsed("--options", args.options)
     leakage |= _parsed("--leakage", args.leakage)
     if args.method:

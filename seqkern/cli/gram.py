@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from seqkern.cli.common import (
     FASTA_POLICIES,
     add_sequence_arguments,
+    add_study,
     add_threads,
     add_tracks,
     add_windows,
@@ -17,6 +18,7 @@ from seqkern.cli.common import (
     naming_file,
     policies_of,
     profiles_of,
+    read_study,
     read_tracks,
     refuse_unused,
     share_of,
@@ -42,10 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "fasta", nargs="*", help="FASTA files, - for standard input; BED with --genome; or a table with --sequences"
     )
+    add_study(parser, {"dtype": "float64", "memory": None, "kernel_config": None})
     parser.add_argument("--dataset", metavar="DIR", help="folder that seqkern datasets wrote, instead of FASTA")
     parser.add_argument("--against", metavar="FASTA", help="sequences for the columns (default: the same as the rows)")
     kernel = parser.add_mutually_exclusive_group(required=True)
-    kernel.add_argument("--kernel", help="kernel, such as spectrum:k=3, or as JSON")
+    kernel.add_argument("--kernel", help="kernel, such as spectrum:k=3, or as JSON; with --study the name of a matrix")
     kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's configuration")
     parser.add_argument("--kernel-name", metavar="NAME", help="name of the kernel in that configuration")
     parser.add_argument("-o", "--output", metavar="NPY", help="output file; its metadata go to a .json file beside it")
@@ -169,10 +172,17 @@ def _spectrum(gram: GramMatrix, path: str | None) -> Spectrum:
 
 
 def _kernel(args: argparse.Namespace) -> Kernel:
-    """Return the kernel named by the arguments, with a note if its transforms and repair are left out."""
+    """Return the kernel named by the arguments, with a note if its transforms and repair are left out.
+
+    The kernel of a study's matrix brings the numbers and the memory limit of the matrix with it.
+    """
     # imported here to keep --help fast
     from seqkern.study.kernel_entries import KernelEntry
 
+    if args.study is not None:
+        study = read_study(args)
+        settings = study.settings_of("gram", kernel=args.kernel)
+        args.kernel, args.dtype, args.memory = settings["kernel"], settings["dtype"], study.memory_limit
     entry = _configured(args) if args.kernel is None else KernelEntry.parse(args.kernel)
     if entry.transforms:
         print(

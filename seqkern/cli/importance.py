@@ -32,7 +32,7 @@ SECTION = re.compile(r"([+-]?[0-9]{1,9}):([+-]?[0-9]{1,9})")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``seqkern importance``."""
-    add_dataset_model(parser)
+    add_dataset_model(parser, {"pair": None, "order": None, "background": "frequencies", "site": None, "section": None})
     parser.add_argument(
         "--folds", help="folder that seqkern folds wrote; with a single split, train on its training set only"
     )
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run ``seqkern importance``."""
     # imported here to keep --help fast
-    from seqkern.cli.dataset_model import train_on_dataset, training_summary
+    from seqkern.cli.dataset_model import ModelRequest, train_on_dataset, training_summary
     from seqkern.core.archive import check_writable, save_json
     from seqkern.core.exclusive_files import exclusive_folder
     from seqkern.core.file_kinds import RESULT
@@ -64,13 +64,16 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.methods.poim import positions_of
     from seqkern.report.learned_pages import write_positions
     from seqkern.study.dataset import load_dataset
+    from seqkern.study.dataset_entries import Importance
 
+    request = ModelRequest.of(args, Importance)
+    wanted = request.purpose
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)
     check_writable(out_dir / "importance.npz")
     with naming_file(args.dataset):
-        X, labels, part = _training_part(dataset, args)
-        model = train_on_dataset(X, labels, dataset.notes, args)
-        explainer = Explainer(model, args.pair)
+        X, labels, part = _training_part(dataset, args.folds)
+        model = train_on_dataset(X, labels, dataset.notes, request)
+        explainer = Explainer(model, wanted.pair)
         counts, windows = _letters(X, labels, explainer.model)
         positions = positions_of(
             explainer.form,
@@ -78,22 +81,22 @@ def run(args: argparse.Namespace) -> None:
             _means(explainer, X, args.threads),
             counts,
             windows,
-            order=args.order,
-            background=None if args.background == "frequencies" else args.background,
-            first=_first(args.site, dataset, X),
-            section=args.section,
+            order=wanted.order,
+            background=None if wanted.background == "frequencies" else wanted.background,
+            first=_first(wanted.site, dataset, X),
+            section=wanted.section,
         )
     assert positions is not None  # windows of one length have means
     with exclusive_folder(out_dir):
         write_positions(positions, out_dir, dataset.name)
         model.save(out_dir / "model.seqkern")
-        summary = training_summary(model) | {"part": part, "pair": args.pair}
+        summary = training_summary(model) | {"part": part, "pair": wanted.pair}
         save_json(out_dir / "importance.json", RESULT, summary)
         positions.save(out_dir / "importance.npz")
     print(out_dir / "importance.svg")
 
 
-def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[SequenceSet, Labels, str | None]:
+def _training_part(dataset: Dataset, folds_dir: str | None) -> tuple[SequenceSet, Labels, str | None]:
     """Return the training windows, their labels, and the split of that training set or None."""
     # imported here to keep --help fast
     from seqkern.evaluation.folds import read_folds
@@ -105,8 +108,8 @@ def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[Sequence
         )
     task = dataset.task()
     rows, part = task.used(), None
-    if args.folds:
-        folds = read_folds(Path(args.folds) / f"{task.name}.tsv", dataset.X.ids, task.labels, dataset.chains)
+    if folds_dir:
+        folds = read_folds(Path(folds_dir) / f"{task.name}.tsv", dataset.X.ids, task.labels, dataset.chains)
         if folds.groups is not None:
             task = replace(task, labels=replace(task.labels, groups=folds.groups))
         if len(folds.splits) == 1:

@@ -95,7 +95,7 @@ class Solvers:
         print("A parameter that is itself a solver takes a name, binary=csvc, or a specification in parentheses,")
         print("binary=(csvc:C=1). seqkern solvers NAME shows one in full.\n")
         for cls in SOLVERS.classes.values():
-            grid = ", ".join(f"{name} in {values}" for name, values in cls.default_grid().items())
+            grid = ", ".join(f"{name} in {values}" for name, values in cls.declared.search.grid.items())
             print(entry(cls, f"{_taken(cls)}; {_targets(cls)}", *([f"searched by default: {grid}"] if grid else [])))
         print("Feature selectors, for the solver selected. Configuration: selector: {selector: golub}; command line:")
         print("selected:selector=golub,predictor=csvc or selector=(psvm:ranking=leave_one_out).\n")

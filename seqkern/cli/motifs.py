@@ -186,8 +186,8 @@ def _draw(
     """Write the logos as a page or a picture."""
     # imported here to keep --help fast
     from seqkern.core.archive import atomic_write
+    from seqkern.report.drawing import as_file
     from seqkern.report.learned_pages import logos_picture, motifs_page
-    from seqkern.report.markup import as_file
 
     with atomic_write(path, "w") as file:
         if path.suffix == ".svg":

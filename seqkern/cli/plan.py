@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqkern.cli.common import add_study, read_study
+
 if TYPE_CHECKING:
     from seqkern.study.plan import DatasetPlan
-    from seqkern.study.study import Study
 
-LONGEST_PATH = 1024
 EXAMPLE = (
     "seqkern plan results/demo/datasets/donors --folds results/demo/folds/donors"
     " --study config/config.yaml -o plan.json"
@@ -22,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``seqkern plan``."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote, named like the data set in the study")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    parser.add_argument("--study", required=True, help="configuration of the study: a YAML file, or JSON text")
+    add_study(parser, {}, "; or the configuration as JSON", required=True)
     parser.add_argument("-o", "--output", help="file to write, plan.json (default: the table only)")
 
 
@@ -30,16 +29,13 @@ def run(args: argparse.Namespace) -> None:
     """Run ``seqkern plan``."""
     # imported here to keep --help fast
     from seqkern.core.archive import check_writable
-    from seqkern.core.errors import unknown_name
     from seqkern.evaluation.folds import read_folds
     from seqkern.methods.plan_dataset import DatasetPlanner
     from seqkern.solvers.solver_specs import TAKES
     from seqkern.study.dataset import load_dataset
 
-    study = _study(args.study)
     dataset = load_dataset(args.dataset)
-    if dataset.name not in study.datasets:
-        raise unknown_name("data set of the study", dataset.name, study.datasets)
+    study = read_study(args).planned(dataset.name)
     if args.output:
         check_writable(args.output)
     fold_sets = {
@@ -53,28 +49,6 @@ def run(args: argparse.Namespace) -> None:
     for kernel, solver in study.unsuitable(dataset.name):
         takes = TAKES[study.solvers[solver].input]
         print(f"not run: {kernel} {solver}: {solver} takes {takes}, which {kernel} does not have")
-
-
-def _study(given: str) -> Study:
-    """Return the study given as a file or as JSON text."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ConfigError
-    from seqkern.study.study import Study
-
-    if not given.lstrip().startswith("{"):
-        if len(given) > LONGEST_PATH or "\n" in given:
-            raise ConfigError(
-                f"--study is neither JSON nor the path of a file: {given[:40]!r}…",
-                remedy="quote the argument in the shell, or name a YAML file",
-            )
-        return Study.load(given)
-    try:
-        config = json.loads(given)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"--study is not JSON: {error}", remedy="quote the argument in the shell, or name a YAML file"
-        ) from error
-    return Study.parse(config)
 
 
 def table(plan: DatasetPlan) -> list[str]:

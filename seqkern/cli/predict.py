@@ -200,7 +200,7 @@ def _check_interval(args: argparse.Namespace, *models: Model | ResidueModel) -> 
     if args.interval is None:
         return
     check_real("interval", args.interval, 0, 1, open_low=True, open_high=True)
-    gives = any(isinstance(one, Model) and one.kind == "real" and one.solver.gives_variances for one in models)
+    gives = any(isinstance(one, Model) and one.kind == "real" and one.solver.traits.variances for one in models)
     if not gives or args.scan is not None:
         raise ModelError(
             "gives no prediction intervals",
@@ -269,7 +269,7 @@ def _columns(model: Model) -> list[str]:
     from seqkern.methods.scan import decision_columns
 
     more = []
-    if model.solver.gives_variances:
+    if model.solver.traits.variances:
         more = ["sd", "lower", "upper"] if model.kind == "real" else ["sd"]
         if model.kind == "binary" and model.calibration is None:
             more = ["probability", *more]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from seqkern.methods.method import Method
     from seqkern.methods.model import Model
     from seqkern.methods.residue_model import ResidueModel
-    from seqkern.methods.training import TrainingData
+    from seqkern.methods.sources import FitData
     from seqkern.sequences.labels import Labels
     from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.dataset import Dataset
@@ -193,7 +193,7 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
     yield "solver", spec_text(record["solver"]) if searched else args.solver
-    if model.solver.gives_variances:
+    if model.solver.traits.variances:
         for name, value in model.solver.best_params_.items():
             yield "", f"{name}: {value:.4g}, of the greatest likelihood"
     own = record["report"].get("predictor")  # of solver selected
@@ -464,7 +464,7 @@ def run(args: argparse.Namespace) -> None:
             policies=policies_of(args),
             notes=notes,
             keep_support=keep,
-            finished=done,
+            fit_cache=done,
             significance=args.significance,
             **limits,
         )
@@ -604,7 +604,7 @@ def _check_features(args: argparse.Namespace, method: Method) -> None:
         )
 
 
-def _check_listed(args: argparse.Namespace, data: TrainingData) -> None:
+def _check_listed(args: argparse.Namespace, data: FitData) -> None:
     """Raise ParameterError if features are to be listed but are replaced by products with the kernel matrix."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError

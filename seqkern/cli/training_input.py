@@ -156,7 +156,7 @@ def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, 
 def why_left_out(method: Method) -> str:
     """Return a clause with the reason why a method leaves out unlabelled records."""
     for solver in method.solvers:
-        if not solver.accepts_unlabelled:
+        if not solver.traits.unlabelled:
             return f"solver {solver.name!r} does not learn from them"
     return "kernels that are fitted to each training set do not use them"
 
@@ -446,7 +446,7 @@ def _suiting(request: TrainingRequest, given: Input, n_choices: int) -> Method:
         entries = _transformed(args, _named(grid)) if len(grid) > 1 else entries
     elif request.method is not None:
         return request.method
-    accepts_operator = build_solver(LARGE_SOLVER).accepts_operator
+    accepts_operator = build_solver(LARGE_SOLVER).traits.operator
     implicit = all(entry.gives("implicit", accepts_operator) for entry in entries)
     return _method(args, entries, args.solver or default_solver(labels.kind, len(given.X), implicit))
 

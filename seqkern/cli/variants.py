@@ -218,8 +218,8 @@ def run_saturation(args: argparse.Namespace, scorers: dict[str, Scorer]) -> None
     from seqkern.core.errors import ParameterError
     from seqkern.core.tsv import write_tsv
     from seqkern.genomics.variant_run import Saturation, saturate
+    from seqkern.report.drawing import as_file
     from seqkern.report.logo import mutation_figure
-    from seqkern.report.markup import as_file
 
     pieces = list(_pieces(args, scorers))
     if args.plot is not None and (len(pieces) > 1 or len(scorers) > 1):

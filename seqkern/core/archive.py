@@ -29,7 +29,7 @@ from seqkern.core.exclusive_files import (
 from seqkern.core.file_kinds import ANY, FileKind
 from seqkern.core.interruption import uninterrupted
 from seqkern.core.text_files import is_standard_output, standard_output
-from seqkern.core.types import Arrays, PathLike
+from seqkern.core.types import Array, Arrays, Codes, PathLike
 
 # A safe reader of ``.npz`` and ``.npy`` arrays, which checks claimed sizes against the bytes of the file.
 #
@@ -66,14 +66,25 @@ def read_entries(path: PathLike, wanted: Callable[[str], bool] = lambda name: Tr
         for name, entry in chosen:
             if name in arrays:
                 raise ValueError(f"two entries {name!r}")
-            with archive.open(entry) as file:
-                check_header(file, entry.file_size, size)
-            with archive.open(entry) as file:
-                array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-                file.read(1)  # the end of the entry, where zipfile compares the checksum
-            check_text(array)
+            array = _read_array(archive, entry, size)
             arrays[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
     return arrays
+
+
+def _read_array(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, longest: int | None = None, kinds: str = PLAIN
+) -> Array:
+    """Return the array of an entry, checked before memory is allocated; see `check_header`."""
+    with archive.open(entry) as file:
+        check_header(file, entry.file_size, longest, kinds)
+    with archive.open(entry) as file:
+        array: Array = np.lib.format.read_array(file, allow_pickle=False)
+        file.read(1)  # the end of the entry, where zipfile compares the checksum
+    if array.dtype.kind == "U" and array.size:  # Python fails at the first use of characters that do not exist
+        codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if int(codes.max()) > LARGEST_CODE:
+            raise ValueError("text with characters that do not exist")
+    return array
 
 
 def check_header(file: IO[bytes], size: int, longest: int | None = None, kinds: str = PLAIN) -> None:
@@ -105,33 +116,19 @@ def check_header(file: IO[bytes], size: int, longest: int | None = None, kinds: 
         raise ValueError(f"an array of shape {shape}")
 
 
-def read_entry(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+def read_entry(archive: zipfile.ZipFile, name: str) -> Array:
     """Return one array of an ``.npz`` file that may be compressed, named without ``.npy``."""
     known = archive.namelist()
     entry = archive.getinfo(name if name in known and f"{name}.npy" not in known else f"{name}.npy")
     if entry.file_size > DENSEST * (entry.compress_size + 1):
         raise ValueError("an entry larger than compression allows")
-    with archive.open(entry) as file:
-        check_header(file, entry.file_size, kinds=PLAIN + OTHERS)
-    with archive.open(entry) as file:
-        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-        file.read(1)  # the end of the entry, where zipfile compares the checksum
-    check_text(array)
-    return array
+    return _read_array(archive, entry, kinds=PLAIN + OTHERS)
 
 
 def check_npy(path: PathLike) -> None:
     """Raise ValueError unless an ``.npy`` file has the size that its header claims."""
     with Path(path).open("rb") as file:
         check_header(file, os.fstat(file.fileno()).st_size)
-
-
-def check_text(array: npt.NDArray[Any]) -> None:
-    """Raise ValueError if a text array contains invalid code points, on which Python would fail at the first use."""
-    if array.dtype.kind == "U" and array.size:
-        codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
-        if int(codes.max()) > LARGEST_CODE:
-            raise ValueError("text with characters that do not exist")
 
 
 JSON_ENTRY = "json"
@@ -300,7 +297,7 @@ def save_json(path: PathLike, kind: FileKind, content: Mapping[str, Any], indent
         file.write("\n")
 
 
-def as_bytes(header: Any) -> npt.NDArray[np.uint8]:
+def as_bytes(header: Any) -> Codes:
     """Return JSON as an array of UTF-8 bytes, for an archive.
 
     >>> from_bytes(as_bytes({"k": 3}))
@@ -309,7 +306,7 @@ def as_bytes(header: Any) -> npt.NDArray[np.uint8]:
     return np.frombuffer(canonical_json(header).encode(errors="backslashreplace"), dtype=np.uint8)
 
 
-def from_bytes(text: npt.NDArray[np.uint8]) -> Any:
+def from_bytes(text: Codes) -> Any:
     """Return the JSON value of an array from `as_bytes`."""
     return json.loads(text.tobytes().decode(), parse_constant=_not_finite, parse_float=check_number)
 
@@ -319,7 +316,7 @@ def _not_finite(text: str) -> Any:
     raise ValueError(f"the number {text}")
 
 
-def nest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+def nest(prefix: str, arrays: Mapping[str, Array]) -> Arrays:
     """Return `arrays` with ``prefix/`` before each key.
 
     >>> list(nest("X", {"codes": np.zeros(3)}))
@@ -328,7 +325,7 @@ def nest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     return {f"{prefix}/{key}": value for key, value in arrays.items()}
 
 
-def unnest(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+def unnest(prefix: str, arrays: Mapping[str, Array]) -> Arrays:
     """Return the arrays whose keys start with ``prefix/``, with this prefix removed.
 
     >>> list(unnest("X", {"X/codes": np.zeros(3), "tasks/0/y": np.zeros(2)}))

@@ -72,6 +72,18 @@ def check_real(
         raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give a number {span}")
 
 
+def check_integers(low: int, **values: Any) -> None:
+    """Raise ParameterError unless each value, given by its name, is an integer of at least `low`."""
+    for name, value in values.items():
+        check_integer(name, value, low)
+
+
+def check_reals(low: float, high: float, **values: Any) -> None:
+    """Raise ParameterError unless each value, given by its name, is a number within bounds."""
+    for name, value in values.items():
+        check_real(name, value, low, high)
+
+
 def _is_finite(value: Any) -> bool:
     """Return whether a number is finite in double precision."""
     try:

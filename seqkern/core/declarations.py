@@ -145,6 +145,8 @@ class Parameter:
     each: str = ""
     remedy: str = ""
     annotation: Any = Any
+    element: str = ""
+    """The type of a single value without its domain, for the documentation, if that differs."""
 
     def __init__(self, **traits: Any) -> None:
         # by hand: dataclasses generate source code for each class, which doubles the import time
@@ -159,10 +161,6 @@ class Parameter:
 
     def declared(self, annotation: Any) -> "Parameter":
         """Return this parameter completed with the annotated type of its attribute."""
-        return self._declared(annotation)
-
-    def _declared(self, annotation: Any) -> "Parameter":
-        """Return this parameter with the annotated type of its attribute."""
         return self.but(annotation=annotation, optional=self.optional or self.default is None)
 
     @property
@@ -174,10 +172,6 @@ class Parameter:
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError for a constructor value outside the domain; parameters of `owner` may bound it."""
-        self._check(name, value, owner)
-
-    def _check(self, name: str, value: Any, owner: Any) -> None:
-        """Raise ParameterError if a value, or one of several values, is outside the domain."""
         if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
             return
         for one in value if self.several and is_listed(value) else [value]:
@@ -213,10 +207,6 @@ class Parameter:
 
     def normal(self, value: Any, *, grid: bool = False) -> Any:
         """Return the normal form of a configuration value: texts are parsed, in lists item by item."""
-        return self._normal(value, grid)
-
-    def _normal(self, value: Any, grid: bool) -> Any:
-        """Return the normal form of a value."""
         if isinstance(value, (list, tuple)):
             return [self.item.normal(item, grid=grid) for item in value]
         if grid and isinstance(value, str) and SEPARATOR in value:
@@ -225,10 +215,6 @@ class Parameter:
 
     def build(self, value: Any) -> Any:
         """Return the constructor's form of a normal value: mappings become the objects they describe."""
-        return self._build(value)
-
-    def _build(self, value: Any) -> Any:
-        """Return the constructor's form of a normal value."""
         if isinstance(value, (list, tuple)):
             return [self.item.build(item) for item in value]
         if isinstance(value, Mapping):
@@ -243,16 +229,12 @@ class Parameter:
         """Return the type for the documentation, without the default."""
         text = " or ".join([*([self._words_text()] if self.words else []), self._type()])
         if self.several:
-            text += f" or list of {self._element()}"
+            text += f" or list of {self.element or self._type()}"
         return f"{text} or None" if self.optional and self.default is not None else text
 
     def _type(self) -> str:
         """Return the type of a single value, with its domain."""
         return "object"
-
-    def _element(self) -> str:
-        """Return the type of a single value, without its domain."""
-        return self._type()
 
     def _words_text(self) -> str:
         """Return the text of `words` for the documentation."""
@@ -302,6 +284,17 @@ class Fixed(Parameter):
     """
 
 
+class Verbatim(Parameter):
+    """A parameter whose text is its value: ``1-3`` is no range.
+
+    >>> Verbatim().parse("1-3")
+    '1-3'
+    """
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        return word
+
+
 def is_listed(value: Any) -> bool:
     """Return whether a value is a list, a tuple, a range or an array.
 
@@ -328,26 +321,25 @@ class Number(Parameter):
     high: float | str | None = None
     open_low: bool = False
     open_high: bool = False
+    article = "a number"
+    """The noun with its article, for messages."""
+    element = "float"
 
     def _bounds(self, owner: Any) -> tuple[Any, Any]:
         """Return both bounds, with names of other parameters replaced by their values."""
         low, high = (getattr(owner, end) if isinstance(end, str) else end for end in (self.low, self.high))
         return low, high
 
-    def _check(self, name: str, value: Any, owner: Any) -> None:
+    def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError for a value outside the domain."""
         if isinstance(value, str) and self.words and value not in self.words:
-            *first, last = [f"give {self._article()} {self._span(self._bounds(owner))}".rstrip(), *self.words]
+            *first, last = [f"give {self.article} {self._span(self._bounds(owner))}".rstrip(), *self.words]
             self._refuse(name, value, f"{', '.join(first)} or {last}")
-        super()._check(name, value, owner)
+        super().check(name, value, owner)
 
     def _parse(self, word: str, ranges: bool) -> Any:
         value = parse_value(word)
         return word if isinstance(value, list) and not ranges else value
-
-    def _article(self) -> str:
-        """Return the noun with its article for messages."""
-        return "a number"
 
     def _span(self, bounds: tuple[Any, Any]) -> str:
         """Return the domain as text for the documentation; empty if unbounded."""
@@ -360,7 +352,7 @@ class Number(Parameter):
 
     def _type(self) -> str:
         bounds = (_shown(self.low), _shown(self.high))
-        return f"{self._element()} {self._span(bounds)}".rstrip()
+        return f"{self.element} {self._span(bounds)}".rstrip()
 
     def _number_schema(self, kind: str) -> dict[str, Any]:
         """Return the JSON schema of a number, or of a text that stands for one."""
@@ -375,15 +367,12 @@ class Number(Parameter):
 class Integer(Number):
     """An integer from `low` to `high`."""
 
+    article = "an integer"
+    element = "int"
+
     def _check_one(self, name: str, value: Any, owner: Any) -> None:
         low, high = self._bounds(owner)
         check_integer(name, value, -math.inf if low is None else low, high)
-
-    def _article(self) -> str:
-        return "an integer"
-
-    def _element(self) -> str:
-        return "int"
 
     def _schema(self) -> dict[str, Any]:
         return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?[0-9]+$"}]}
@@ -413,12 +402,9 @@ class Real(Number):
         low = -math.inf if low is None else low
         check_real(name, value, low, high, open_low=self.open_low, open_high=self.open_high)
 
-    def _build(self, value: Any) -> Any:
+    def build(self, value: Any) -> Any:
         """Return the value, with the text for infinity converted."""
-        return math.inf if isinstance(value, str) and value == "inf" else super()._build(value)
-
-    def _element(self) -> str:
-        return "float"
+        return math.inf if isinstance(value, str) and value == "inf" else super().build(value)
 
     def _type(self) -> str:
         return f"{super()._type()} or infinity" if self.infinite else super()._type()
@@ -438,7 +424,7 @@ class Numbers(Real):
 
     length: str = ""
 
-    def _check(self, name: str, value: Any, owner: Any) -> None:
+    def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError unless the value is a list of numbers in the domain, or one of the words."""
         if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
             return
@@ -464,7 +450,7 @@ class Numbers(Real):
         return {"type": "array", "items": super()._schema()}
 
 
-class NumbersByName(Parameter):
+class NumbersByName(Verbatim):
     """A number for each of some names; `words`, or with `text` any text, are allowed instead.
 
     Messages name a number by the parameter, or by `each` if given, and its name.
@@ -476,7 +462,7 @@ class NumbersByName(Parameter):
     value: Number = Number()
     text: bool = False
 
-    def _check(self, name: str, value: Any, owner: Any) -> None:
+    def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError unless all numbers are in the domain, or the value is an allowed text."""
         if (value is None and self.optional) or (isinstance(value, str) and (self.text or value in self.words)):
             return
@@ -485,14 +471,11 @@ class NumbersByName(Parameter):
         for key, number in value.items():
             self.value.check(f"{self.each or name} {key}", number, owner)
 
-    def _parse(self, word: str, ranges: bool) -> Any:
-        return word
-
-    def _normal(self, value: Any, grid: bool) -> Any:
+    def normal(self, value: Any, *, grid: bool = False) -> Any:
         """Return a configuration value with the numbers of a mapping parsed."""
         if isinstance(value, Mapping):
             return {key: self.value.normal(item) for key, item in value.items()}
-        return super()._normal(value, grid)
+        return super().normal(value, grid=grid)
 
     def _type(self) -> str:
         return f"dict of str to {self.value.type_text()}" + (" or str" if self.text else "")
@@ -512,7 +495,7 @@ def _shown(bound: Any) -> Any:
 # Declared parameters that are text: a choice, a flag, any text, the name of an alphabet, or labels.
 
 
-class Choice(Parameter):
+class Choice(Verbatim):
     """A choice of one of some words; by default the words of the annotation, a Literal.
 
     >>> item = Choice(choices=("l1", "l2"), optional=True)
@@ -522,23 +505,20 @@ class Choice(Parameter):
 
     choices: Collection[str | None] = ()
 
-    def _declared(self, annotation: Any) -> Parameter:
+    def declared(self, annotation: Any) -> Parameter:
         """Return this parameter with the choices of the annotation, unless it declares its own."""
         choices = tuple(self.choices) or _literals(annotation)
         declared = self.but(choices=choices, optional=self.optional or None in choices)
-        return super(Choice, declared)._declared(annotation)
+        return super(Choice, declared).declared(annotation)
 
     def _all(self) -> tuple[str | None, ...]:
         """Return all choices, starting with None if allowed."""
         words = tuple(choice for choice in self.choices if choice is not None)
         return (None, *words) if self.optional else words
 
-    def _check(self, name: str, value: Any, owner: Any) -> None:
+    def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError unless the value is one of the choices."""
         check_choice(name, value, self._all())
-
-    def _parse(self, word: str, ranges: bool) -> Any:
-        return word
 
     def type_text(self) -> str:
         """Return the choices as text for the documentation."""
@@ -568,7 +548,7 @@ class Flag(Parameter):
         return {"enum": [True, False, "true", "false", 0, 1]}
 
 
-class Text(Parameter):
+class Text(Verbatim):
     """A text of any form (``01`` stays ``01``), or the path of a file; with `rows`, rows of numbers are allowed.
 
     >>> Text().parse("01"), Parameter().parse("01")
@@ -578,10 +558,10 @@ class Text(Parameter):
     rows: bool = False
     path: bool = False
 
-    def _check(self, name: str, value: Any, owner: Any) -> None:
+    def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError unless the value is text, or an allowed replacement."""
         if not (self.rows and is_listed(value)):
-            super()._check(name, value, owner)
+            super().check(name, value, owner)
 
     def _check_one(self, name: str, value: Any, owner: Any) -> None:
         if isinstance(value, str):
@@ -590,17 +570,14 @@ class Text(Parameter):
             raise ParameterError(f"{name}={value!r} is not a path", remedy=self.remedy)
         self._refuse(name, value, "give text" if not self.rows else "give a name, or rows of numbers")
 
-    def _parse(self, word: str, ranges: bool) -> Any:
-        return word
-
     @property
     def item(self) -> Parameter:
         """The declaration of each value of a list: text, or numbers."""
         return Parameter() if self.rows else self
 
-    def _normal(self, value: Any, grid: bool) -> Any:
+    def normal(self, value: Any, *, grid: bool = False) -> Any:
         """Return a configuration value as text, because YAML turns some texts into numbers."""
-        return str(value) if type(value) in (int, float) else super()._normal(value, grid)
+        return str(value) if type(value) in (int, float) else super().normal(value, grid=grid)
 
     def _type(self) -> str:
         return "str or list of list of float" if self.rows else "str"
@@ -620,15 +597,12 @@ class AlphabetName(Text):
         """Skip the check here: sequences check the alphabet, and their error names suitable ones."""
 
 
-class Labels(Parameter):
+class Labels(Verbatim):
     """A list of class names or codes.
 
     >>> Labels().normal(["donor", "1"])
     ['donor', '1']
     """
-
-    def _parse(self, word: str, ranges: bool) -> Any:
-        return word
 
     def _type(self) -> str:
         return "sequence of str"
@@ -662,14 +636,14 @@ class Component(Parameter):
         value = parse_value(word)
         return value if type(value) in (int, float) else word
 
-    def _normal(self, value: Any, grid: bool) -> Any:
+    def normal(self, value: Any, *, grid: bool = False) -> Any:
         """Return a configuration value with texts parsed, so that it shows what is searched."""
         parse = kind_of(self.kind).parse
         if isinstance(value, str) and parse is not None and not self.list_parameter:
             return None if self.optional and value.strip().lower() == "none" else parse(value)
-        return super()._normal(value, grid)
+        return super().normal(value, grid=grid)
 
-    def _build(self, value: Any) -> Any:
+    def build(self, value: Any) -> Any:
         """Return the object described by a text or a mapping; for lists and grids, all objects."""
         kind = kind_of(self.kind)
         if self.expand:

@@ -47,9 +47,6 @@ class SeqkernError(Exception):
         where += [f"record {shown['record']}"] if record is not None else []
         return ": ".join([*where, shown["problem"]]) + (f"; {shown['remedy']}" if self.remedy else "")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.problem, self.file, self.record, self.remedy)
-
 
 def one_line(text: object, longest: int = LONGEST_LINE) -> str:
     """Return a text without line breaks and control characters, shortened in the middle to `longest` characters.
@@ -76,12 +73,6 @@ def _printable(text: str) -> str:
         return text
     hidden = ("Cc", "Cs")
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in hidden else c for c in text)
-
-
-def _rebuild(
-    cls: type[SeqkernError], problem: str, file: PathLike | None, record: str | None, remedy: str | None
-) -> SeqkernError:
-    return cls(problem, file=file, record=record, remedy=remedy)
 
 
 class SequenceError(SeqkernError, ValueError):
@@ -133,20 +124,9 @@ class ConfigError(SeqkernError, ValueError):
     line 3 of config.yaml: unknown key 'fast'; did you mean fasta?
     """
 
-    def __init__(
-        self,
-        problem: str,
-        *,
-        file: PathLike | None = None,
-        record: str | None = None,
-        remedy: str | None = None,
-        line: int | None = None,
-    ) -> None:
-        super().__init__(problem, file=file, record=record, remedy=remedy)
+    def __init__(self, problem: str, *, line: int | None = None, **where: Any) -> None:
+        super().__init__(problem, **where)
         self.line = line
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (*super().__reduce__(), {"line": self.line})
 
 
 class GramError(SeqkernError, ValueError):
@@ -163,16 +143,8 @@ class TooLargeError(GramError):
     'raise the limit'
     """
 
-    def __init__(
-        self,
-        problem: str,
-        *,
-        file: PathLike | None = None,
-        record: str | None = None,
-        remedy: str | None = None,
-        more: str = "",
-    ) -> None:
-        super().__init__(problem, file=file, record=record, remedy=remedy)
+    def __init__(self, problem: str, *, more: str = "", **where: Any) -> None:
+        super().__init__(problem, **where)
         self.more = more
         self.without: str | None = None
 
@@ -181,9 +153,6 @@ class TooLargeError(GramError):
         self.without = without
         if without:
             self.remedy = f"{self.remedy}, or {without}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (*super().__reduce__(), {"more": self.more, "without": self.without})
 
 
 class MappingError(SeqkernError, MemoryError):
@@ -249,6 +218,42 @@ def unreadable(
     if isinstance(error, FileNotFoundError):
         return kind("no such file", file=path, remedy="check the path")
     return kind(f"cannot be read: {error.strerror or error}", file=path, remedy=remedy)
+
+
+@contextlib.contextmanager
+def reading(path: PathLike | None, remedy: str = "check the path and its permissions") -> Iterator[None]:
+    """Turn an OSError of the body into the error of `unreadable`; seqkern's own errors pass.
+
+    >>> with reading("plan.json"):
+    ...     raise PermissionError(13, "Permission denied")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.FileError: plan.json: cannot be read: Permission denied; check the path and its permissions
+    """
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, SeqkernError):
+            raise
+        raise unreadable(path, error, remedy) from error
+
+
+@contextlib.contextmanager
+def naming(file: PathLike | None = None, record: str | int | None = None) -> Iterator[None]:
+    """Name the file and the record in errors of the body that name none.
+
+    >>> with naming("labels.tsv", "d1"):
+    ...     raise LabelError("label '?' is not a number")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.LabelError: labels.tsv: record 'd1': label '?' is not a number
+    """
+    try:
+        yield
+    except SeqkernError as error:
+        error.file = file if error.file is None else error.file
+        error.record = record if error.record is None else error.record
+        raise
 
 
 @contextlib.contextmanager

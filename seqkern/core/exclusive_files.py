@@ -48,7 +48,7 @@ def locked_temporary(path: Path) -> tuple[int, str]:
     _clear(path.parent, prefix)
     while True:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=SUFFIX)
-        if _lock(handle) is not False and _is_named(handle, name):  # else one that clears litter was faster
+        if _lock(handle) is not False and is_named(handle, name):  # else one that clears litter was faster
             return handle, name
         os.close(handle)
 
@@ -73,7 +73,7 @@ def remove_dead(path: Path) -> None:
             return
         handle = os.open(path, os.O_RDONLY)
         try:
-            if _lock(handle) and _is_named(handle, path):
+            if _lock(handle) and is_named(handle, path):
                 path.unlink()
         finally:
             os.close(handle)
@@ -92,10 +92,10 @@ def _lock(handle: int) -> bool | None:
     return True
 
 
-def _is_named(handle: int, path: str | Path) -> bool:
+def is_named(handle: int, path: PathLike, *, follow_symlinks: bool = False) -> bool:
     """Return whether an open file is still at its path."""
     try:
-        return os.path.samestat(os.fstat(handle), os.stat(path, follow_symlinks=False))
+        return os.path.samestat(os.fstat(handle), os.stat(path, follow_symlinks=follow_symlinks))
     except OSError:
         return False
 
@@ -242,7 +242,7 @@ class FolderLock:
         """Hold the folder jointly with others from now on, whatever the present state of the lock."""
         if self._handle is not None:
             fcntl.flock(self._handle, fcntl.LOCK_SH)
-            if self._is_current(self._handle):
+            if is_named(self._handle, self._path, follow_symlinks=True):
                 return
             self._close()
         self.acquire(shared=True)
@@ -302,18 +302,11 @@ class FolderLock:
             with contextlib.suppress(OSError):
                 self._path.unlink()
             return True
-        if self._is_current(handle):
+        if is_named(handle, self._path, follow_symlinks=True):
             self._handle = handle
             return True
         os.close(handle)
         return False
-
-    def _is_current(self, handle: int) -> bool:
-        """Return whether an open file is still the lock file of the folder."""
-        try:
-            return os.path.samestat(os.fstat(handle), os.stat(self._path))
-        except OSError:
-            return False
 
     def _close(self) -> None:
         """Close the file, which releases the lock."""

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core import _symmetry
 from seqkern.core.errors import GramError
+from seqkern.core.types import Floats
 
 # Fast checks that a matrix is symmetric, as a Gram matrix must be.
 
@@ -21,7 +21,7 @@ SURE = 1e-10
 """Largest difference of weighted sums, as a share, below which no closer look is needed."""
 
 
-def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
+def largest_if_symmetric(K: Floats) -> float | None:
     """Return the largest absolute value of a finite, symmetric matrix (up to rounding); None if the result is unclear.
 
     One pass suffices, as fast as a search for NaN: with random weights, the weighted sums of a row and of the column of
@@ -41,7 +41,7 @@ def largest_if_symmetric(K: npt.NDArray[np.float64]) -> float | None:
     return largest if bool((np.abs(by_row - by_column) <= allowed).all()) else None
 
 
-def check_symmetric(K: npt.NDArray[np.float64], *, exact: bool = False) -> None:
+def check_symmetric(K: Floats, *, exact: bool = False) -> None:
     """Raise GramError, naming two different entries, unless a square matrix is symmetric up to rounding (or
     exactly).
     """
@@ -85,7 +85,6 @@ def is_operator(value: Any) -> bool:
 
 # The largest eigenvalues of a symmetric matrix and their eigenvectors.
 
-Array = npt.NDArray[np.float64]
 
 FEW = 40
 """Minimum number of rows for each eigenpair for trying Lanczos's method."""
@@ -99,7 +98,7 @@ KRYLOV = 20
 """Minimum number of vectors that Lanczos's method holds."""
 
 
-def largest_eigenpairs(make: Callable[[], Array], count: int) -> tuple[Array, Array]:
+def largest_eigenpairs(make: Callable[[], Floats], count: int) -> tuple[Floats, Floats]:
     """Return the `count` largest eigenvalues of a symmetric matrix, descending, and their eigenvectors (n, count).
 
     A few eigenpairs of a large matrix are computed by Lanczos's method if it converges soon, as it does unless many
@@ -131,7 +130,7 @@ def are_few(count: int, n: int) -> bool:
     return n >= FEW * max(count, 10)
 
 
-def _lanczos(matrix: Array, count: int) -> tuple[Array, Array] | None:
+def _lanczos(matrix: Floats, count: int) -> tuple[Floats, Floats] | None:
     """Return the largest eigenpairs by Lanczos's method, or None if it takes too long or misses any.
 
     It starts from one vector, and so may miss copies of an eigenvalue. The largest eigenvalue of the rest of the matrix

@@ -278,7 +278,7 @@ def _control_group_memory(group: ControlGroup) -> list[MemoryLeft]:
 def _slurm_memory() -> list[MemoryLeft]:
     """Return the memory left to the SLURM job on this computer by its request: not all clusters use control groups."""
     sizes = slurm_memory()
-    used = _status(PROCESS / "status").get("RssAnon", 0) if sizes else 0
+    used = process_status().get("RssAnon", 0) if sizes else 0
     return [MemoryLeft(max(0, size - used), *SLURM) for size in sizes]
 
 
@@ -292,24 +292,20 @@ def _ulimit_memory() -> list[MemoryLeft]:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             soft = limits_of_process.getrlimit(getattr(limits_of_process, kind))[0]
         if 0 <= soft < UNLIMITED and soft != limits_of_process.RLIM_INFINITY:
-            left = max(0, soft - _status(PROCESS / "status").get(field, 0))
+            left = max(0, soft - process_status().get(field, 0))
             found.append(MemoryLeft(left, f"by ulimit {option}", f"raise the limit of the shell (ulimit {option})"))
     return found
 
 
+def process_status() -> dict[str, int]:
+    """Return the amounts of memory of this process, in bytes, by their names in ``/proc``; empty without it."""
+    return _status(PROCESS / "status")
+
+
 def _status(path: Path) -> dict[str, int]:
     """Return the amounts, in bytes, in a system file with lines such as ``VmSize: 3060 kB``."""
-    try:
-        lines = path.read_text(errors="replace").splitlines()
-    except OSError:
-        return {}
-    words = (line.split() for line in lines)
-    return {name[:-1]: int(number) * 1024 for name, number, _ in filter(_is_amount, words)}
-
-
-def _is_amount(words: list[str]) -> bool:
-    """Return whether a line of such a file has an amount."""
-    return len(words) == 3 and words[0].endswith(":") and words[1].isascii() and words[1].isdigit() and words[2] == "kB"
+    amounts = (re.fullmatch(r"(\w+):\s*([0-9]{1,20}) kB", line) for line in _lines(path))
+    return {found[1]: int(found[2]) * 1024 for found in amounts if found}
 
 
 WITHOUT_MATRIX = "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer)"

@@ -15,7 +15,7 @@ first calls `check_parameters`.
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 from seqkern.core.declarations import (
@@ -37,132 +37,62 @@ from seqkern.core.declarations import (
 from seqkern.core.errors import unknown_name
 
 # Functions that declare the parameters of a class: each returns a `Parameter`, which type checkers treat as a value.
+# `traits` are the attributes of the returned class, such as `low`, `words` and `doc`.
 
 
-def integer(
-    *,
-    default: Any = REQUIRED,
-    low: float | str | None = None,
-    high: float | str | None = None,
-    several: bool = False,
-    words: tuple[str, ...] = (),
-    optional: bool = False,
-    kw_only: bool = True,
-    execution: bool = False,
-    list_parameter: bool = False,
-    each: str = "",
-    doc: str = "",
-) -> Any:
+def integer(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare an integer."""
-    return Integer(**locals())
+    return Integer(default=default, kw_only=kw_only, **traits)
 
 
-def real(
-    *,
-    default: Any = REQUIRED,
-    low: float | str | None = None,
-    high: float | str | None = None,
-    open_low: bool = False,
-    open_high: bool = False,
-    infinite: bool = False,
-    words: tuple[str, ...] = (),
-    optional: bool = False,
-    kw_only: bool = True,
-    doc: str = "",
-) -> Any:
+def real(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare a number, finite unless `infinite`."""
-    return Real(**locals())
+    return Real(default=default, kw_only=kw_only, **traits)
 
 
-def choice(
-    *,
-    default: Any = REQUIRED,
-    choices: Collection[str | None] = (),
-    kw_only: bool = True,
-    execution: bool = False,
-    doc: str = "",
-) -> Any:
+def choice(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare a choice of one of some words (default: the words of the annotation, a Literal)."""
-    return Choice(default=default, choices=tuple(choices), kw_only=kw_only, execution=execution, doc=doc)
+    return Choice(default=default, kw_only=kw_only, **traits)
 
 
-def flag(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
+def flag(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare a boolean."""
-    return Flag(**locals())
+    return Flag(default=default, kw_only=kw_only, **traits)
 
 
-def text(
-    *,
-    default: Any = REQUIRED,
-    several: bool = False,
-    rows: bool = False,
-    path: bool = False,
-    optional: bool = False,
-    kw_only: bool = True,
-    remedy: str = "",
-    doc: str = "",
-) -> Any:
+def text(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare text, or the path of a file."""
-    return Text(**locals())
+    return Text(default=default, kw_only=kw_only, **traits)
 
 
-def alphabet_name(*, default: Any = REQUIRED, doc: str = "") -> Any:
+def alphabet_name(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare an alphabet, by name or by its letters."""
-    return AlphabetName(**locals())
+    return AlphabetName(default=default, kw_only=kw_only, **traits)
 
 
-def numbers(
-    *,
-    default: Any = REQUIRED,
-    low: float | None = None,
-    high: float | None = None,
-    words: tuple[str, ...] = (),
-    each: str = "",
-    length: str = "",
-    kw_only: bool = True,
-    remedy: str = "",
-    doc: str = "",
-) -> Any:
+def numbers(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare a list of numbers; `length` is the attribute of the object with the required number of values."""
-    return Numbers(**locals())
+    return Numbers(default=default, kw_only=kw_only, **traits)
 
 
-def numbers_by_name(
-    *,
-    value: Any,
-    default: Any = REQUIRED,
-    words: tuple[str, ...] = (),
-    text: bool = False,
-    each: str = "",
-    remedy: str = "",
-    doc: str = "",
-) -> Any:
+def numbers_by_name(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare a number for each of some names."""
-    return NumbersByName(**locals())
+    return NumbersByName(default=default, kw_only=kw_only, **traits)
 
 
-def labels(*, default: Any = REQUIRED, kw_only: bool = True, list_parameter: bool = False, doc: str = "") -> Any:
+def labels(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare a list of classes."""
-    return Labels(**locals())
+    return Labels(default=default, kw_only=kw_only, **traits)
 
 
-def component(
-    kind: str,
-    *,
-    default: Any = REQUIRED,
-    several: bool = False,
-    expand: bool = False,
-    kw_only: bool = True,
-    list_parameter: bool = False,
-    doc: str = "",
-) -> Any:
-    """Declare a nested object of some kind; with `expand`, all objects of a grid."""
-    return Component(**locals())
-
-
-def anything(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
+def anything(*, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
     """Declare a parameter that only the class itself can check; text is parsed by its form."""
-    return Parameter(**locals())
+    return Parameter(default=default, kw_only=kw_only, **traits)
+
+
+def component(kind: str, *, default: Any = REQUIRED, kw_only: bool = True, **traits: Any) -> Any:
+    """Declare a nested object of some kind; with `expand`, all objects of a grid."""
+    return Component(kind=kind, default=default, kw_only=kw_only, **traits)
 
 
 def changed(*, default: Any, **changes: Any) -> Any:

@@ -8,13 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seqkern.core.archive import save_json
 from seqkern.core.errors import ParameterError
 from seqkern.core.file_kinds import RESULT
-from seqkern.core.memory import format_bytes
+from seqkern.core.memory import format_bytes, process_status
 from seqkern.core.package_files import build_digest
 
 if TYPE_CHECKING:
@@ -26,22 +25,15 @@ if TYPE_CHECKING:
 
 def peak_mb() -> float:
     """Return the peak memory of this process so far, in MB (10^6 bytes)."""
-    try:
-        status = Path("/proc/self/status").read_text()
-        return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) * 1024 / 1e6  # type: ignore[index]  # caught below
-    except (OSError, TypeError):
-        # Only a fallback: Linux includes what the parent process used when it started this one.
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    peak = process_status().get("VmHWM")
+    if peak is None:  # only a fallback: Linux includes what the parent process used when it started this one
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return peak / 1e6
 
 
 def memory_in_use() -> float:
     """Return the current memory of this process, in bytes."""
-    try:
-        status = Path("/proc/self/status").read_text()
-        return int(re.search(r"VmRSS:\s*(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # caught below
-    except (OSError, TypeError):
-        return peak_mb() * 1e6
+    return process_status().get("VmRSS") or peak_mb() * 1e6
 
 
 def write_cost(path: "PathLike", laps: list[dict[str, Any]], **more: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError
+from seqkern.core.types import Bools, Floats
 
 # Corrections of p-values for multiple testing.
 #
@@ -16,7 +17,7 @@ from seqkern.core.errors import LabelError
 # Holm 1979, Scand. J. Stat. 6:65-70. Benjamini & Hochberg 1995, J. R. Stat. Soc. B 57:289-300.
 
 
-def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def holm(p: npt.ArrayLike) -> Floats:
     """Return p-values corrected by Holm's step-down method.
 
     The i-th smallest of m is multiplied by m − i + 1; the results are made non-decreasing and at most 1.
@@ -43,7 +44,7 @@ def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return corrected
 
 
-def benjamini_hochberg(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     """Return the smallest false discovery rate at which each p-value is significant (Benjamini & Hochberg 1995).
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(3).tolist()
@@ -67,7 +68,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
 STEPS, SMALLEST_STEP, RIDGE, ROUNDING = 100, 1e-10, 1e-12, 1e-13
 
 
-def sigmoid(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def sigmoid(z: Floats) -> Floats:
     """Return 1 / (1 + exp(z)) without overflow."""
     small = np.exp(-np.abs(z))
     return np.where(z >= 0, small, 1.0) / (1.0 + small)
@@ -102,15 +103,13 @@ def fit_sigmoid(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[floa
     return float(point[0] / scale), float(point[1])
 
 
-def _loss(point: npt.NDArray[np.float64], f: npt.NDArray[np.float64], targets: npt.NDArray[np.float64]) -> float:
+def _loss(point: Floats, f: Floats, targets: Floats) -> float:
     """Return the negative log likelihood."""
     z = point[0] * f + point[1]
     return float(np.sum(targets * z + np.logaddexp(0.0, -z)))
 
 
-def both_classes(
-    decisions: npt.ArrayLike, positive: npt.ArrayLike
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def both_classes(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[Floats, Bools]:
     """Return decision values and class flags as arrays; raise LabelError if a class has no samples."""
     f, known = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=np.bool_)
     if known.all() or not known.any():
@@ -127,7 +126,7 @@ NORMAL_975 = 1.9599639845400545
 """`normal_quantile` of 0.975, for intervals of 95 % without `scipy.special`."""
 
 
-def normal_cdf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def normal_cdf(z: npt.ArrayLike) -> Floats:
     """Return the probability that a standard normal value is at most `z`.
 
     >>> round(float(normal_cdf(1.96)), 4)
@@ -138,7 +137,7 @@ def normal_cdf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(ndtr(np.asarray(z, dtype=np.float64)))
 
 
-def normal_sf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def normal_sf(z: npt.ArrayLike) -> Floats:
     """Return the probability that a standard normal value exceeds `z`.
 
     >>> round(float(normal_sf(1.96)), 4)
@@ -149,7 +148,7 @@ def normal_sf(z: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
 
 
-def normal_quantile(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def normal_quantile(p: npt.ArrayLike) -> Floats:
     """Return the quantile of the standard normal distribution at probability `p`.
 
     >>> round(float(normal_quantile(0.975)), 4)
@@ -182,7 +181,7 @@ def student_sf(t: float, df: float) -> float:
     return float(stdtr(df, -t))
 
 
-def average_ranks(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def average_ranks(values: npt.ArrayLike) -> Floats:
     """Return the rank of each value, from 1; ties share their mean rank.
 
     >>> average_ranks([0.5, 0.1, 0.5]).tolist()

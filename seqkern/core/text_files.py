@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from seqkern.core.errors import FileError, SequenceError, unreadable
+from seqkern.core.errors import FileError, SequenceError, naming, reading
 
 if TYPE_CHECKING:
     from seqkern.core.types import PathLike, Source
@@ -69,7 +69,7 @@ def open_lines(source: Source) -> Iterator[tuple[Iterator[str], str]]:
     ('input', ['>d1\n', 'ACGT\n'])
     """
     with open_text(source) as (text, name):
-        yield _not_empty(iter(text), name), name
+        yield _not_empty(iter(text)), name
 
 
 @contextlib.contextmanager
@@ -90,26 +90,24 @@ def open_text(source: Source) -> Iterator[tuple[Any, str]]:
         if any(map(head.startswith, BINARY_FORMATS)) or (
             len(head[:HEAD].translate(None, BINARY_BYTES)) < len(head[:HEAD])
         ):
-            raise _not_text(head, name)
+            raise _not_text(head)
         text = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
         stack.callback(text.detach)
         yield text, name
 
 
-def _not_text(head: bytes, name: str) -> FileError:
+def _not_text(head: bytes) -> FileError:
     """Return the error for a file that is not text."""
     if head.startswith(ZIP) and head[OWN_PLACE:].startswith(OWN):
-        return FileError("is a model or data set of seqkern, not text", file=name, remedy=GIVE_TEXT)
-    for mark, (noun, remedy) in OFFICE.items() if head.startswith(ZIP) else ():
-        if mark in head:
-            return FileError(f"is {noun}, not text", file=name, remedy=remedy)
-    for magic, (noun, remedy) in BINARY_FORMATS.items():
-        if head.startswith(magic):
-            return FileError(f"is {noun}, not text", file=name, remedy=remedy)
+        return FileError("is a model or data set of seqkern, not text", remedy=GIVE_TEXT)
+    known = [form for mark, form in OFFICE.items() if head.startswith(ZIP) and mark in head]
+    known += [form for magic, form in BINARY_FORMATS.items() if head.startswith(magic)]
+    if known:
+        return FileError(f"is {known[0][0]}, not text", remedy=known[0][1])
     if head.startswith(UTF_16) or _is_utf_16(head):
         remedy = "save it as UTF-8 (in Notepad: Save as, Encoding: UTF-8)"
-        return FileError("is text in UTF-16 or UTF-32, not in UTF-8", file=name, remedy=remedy)
-    return FileError("is a binary file, not text", file=name, remedy="give FASTA or TSV, unpacked or as .gz, .bz2, .xz")
+        return FileError("is text in UTF-16 or UTF-32, not in UTF-8", remedy=remedy)
+    return FileError("is a binary file, not text", remedy="give FASTA or TSV, unpacked or as .gz, .bz2, .xz")
 
 
 def _is_utf_16(head: bytes) -> bool:
@@ -156,12 +154,12 @@ def _standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def _not_empty(lines: Iterator[str], name: str) -> Iterator[str]:
+def _not_empty(lines: Iterator[str]) -> Iterator[str]:
     """Return an iterator over `lines` from the first non-blank line; raise SequenceError if all are blank."""
     for line in lines:
         if line.strip():
             return itertools.chain([line], lines)
-    raise SequenceError("is empty", file=name, remedy="check how the file was created")
+    raise SequenceError("is empty", remedy="check how the file was created")
 
 
 def file_sha256(path: PathLike) -> str:
@@ -172,17 +170,14 @@ def file_sha256(path: PathLike) -> str:
 
 @contextlib.contextmanager
 def _reading(name: str) -> Iterator[None]:
-    """Convert errors of the standard library while reading to FileError."""
-    try:
-        yield
-    except EOFError as error:
-        raise FileError("is truncated", file=name, remedy="copy or download it again") from error
-    except FileError:
-        raise
-    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise FileError("is corrupted", file=name, remedy="copy or download it again") from error
-    except OSError as error:
-        raise unreadable(name, error, "check the file") from error
+    """Name the file in errors of the body that name none, and turn errors of the standard library into FileError."""
+    with naming(name), reading(name, "check the file"):
+        try:
+            yield
+        except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+            raise FileError("is corrupted", remedy="copy or download it again") from error
+        except EOFError as error:
+            raise FileError("is truncated", remedy="copy or download it again") from error
 
 
 # Standard output as a file name (``-o -``): it receives the table, and all other output goes to standard error.

@@ -13,7 +13,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import FileError, SequenceError, unreadable
+from seqkern.core.errors import FileError, SequenceError, naming, reading
 from seqkern.core.text_files import open_lines, source_name
 
 if TYPE_CHECKING:
@@ -101,10 +101,8 @@ def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Itera
 def read_utf8(path: str | PathLike, *, remedy: str) -> str:
     """Return the text of a file with its line endings unchanged."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with reading(path, remedy), open(path, encoding="utf-8", newline="") as file:
             return file.read()
-    except OSError as error:
-        raise unreadable(path, error, remedy) from error
     except UnicodeDecodeError as error:
         raise FileError("is not UTF-8 text", file=path, remedy=remedy) from error
 
@@ -135,11 +133,8 @@ def read_tsv(path: str | PathLike) -> list[dict[str, str]]:
             continue
         cells = line.split("\t")
         if len(cells) != len(columns):
-            raise FileError(
-                f"line {number} has {len(cells)} cells, the header has {len(columns)}",
-                file=path,
-                remedy="correct the line",
-            )
+            problem = f"line {number} has {len(cells)} cells, the header has {len(columns)}"
+            raise FileError(problem, file=path, remedy="correct the line")
         rows.append(dict(zip(columns, cells, strict=True)))
     return rows
 
@@ -164,8 +159,9 @@ def read_cells(source: "Source") -> list[list[str]]:
     ([['id', 'label'], ['d1', 'donor']], [['id', 'label'], ['d1', 'a; b']])
     """
     if is_excel(source):
-        return _excel_cells(source)
-    with open_lines(source) as (lines, name):
+        with naming(source_name(source)):
+            return _excel_cells(source)
+    with open_lines(source) as (lines, _):
         first = next(lines)
         mark = next((mark for mark in "\t;," if mark in first), "\t")
         whole = itertools.chain([first], lines)
@@ -176,18 +172,17 @@ def read_cells(source: "Source") -> list[list[str]]:
                 cells = ([cell.strip() for cell in row] for row in csv.reader(whole, delimiter=mark, strict=True))
                 rows = [(i, row) for i, row in enumerate(cells, start=1) if any(row)]
             except csv.Error as error:
-                raise SequenceError(f"is not CSV: {error}", file=name, remedy="check the quotes") from error
-    if not rows:
-        raise SequenceError("has no cell with text", file=name, remedy="check how the file was created")
-    width = len(rows[0][1])
-    between = {"\t": "tabs", ";": "semicolons", ",": "commas"}[mark]
-    for i, row in rows:
-        if len(row) != width:
-            raise SequenceError(
-                f"line {i} has {len(row)} cells, the first line has {width}",
-                file=name,
-                remedy=f"use {between} between cells, also around empty cells",
-            )
+                raise SequenceError(f"is not CSV: {error}", remedy="check the quotes") from error
+        if not rows:
+            raise SequenceError("has no cell with text", remedy="check how the file was created")
+        width = len(rows[0][1])
+        between = {"\t": "tabs", ";": "semicolons", ",": "commas"}[mark]
+        for i, row in rows:
+            if len(row) != width:
+                raise SequenceError(
+                    f"line {i} has {len(row)} cells, the first line has {width}",
+                    remedy=f"use {between} between cells, also around empty cells",
+                )
     return [row for _, row in rows]
 
 
@@ -208,27 +203,25 @@ def is_excel(source: "Source") -> bool:
 
 def _excel_cells(source: Any) -> list[list[str]]:
     """Return the cells of the first sheet, without empty rows and columns."""
-    name = source_name(source)
     try:
         import openpyxl  # imported here for fast start-up
     except ImportError as error:
         raise FileError(
             "is an Excel file, which needs the package openpyxl",
-            file=name,
             remedy='install it: pip install "seqkern[excel]", or save the table as CSV',
         ) from error
     try:
         _check_unpacked(source)
         with warnings.catch_warnings(), open(source, "rb") as file:  # by its content, whatever its name
             warnings.simplefilter("ignore")  # such as styles that are not known
-            rows = _rows_of_sheet(openpyxl.load_workbook(file, read_only=True, data_only=True), name)
+            rows = _rows_of_sheet(openpyxl.load_workbook(file, read_only=True, data_only=True))
     except FileError:
         raise
     except Exception as error:  # damaged or hostile files raise almost anything
-        raise FileError("is not a valid Excel file", file=name, remedy="save the table as CSV") from error
+        raise FileError("is not a valid Excel file", remedy="save the table as CSV") from error
     used = sorted({j for row in rows for j in row})
     if not used:
-        raise SequenceError("has an empty first sheet", file=name, remedy="put the table on the first sheet")
+        raise SequenceError("has an empty first sheet", remedy="put the table on the first sheet")
     return [[row.get(j, "") for j in used] for row in rows]
 
 
@@ -238,14 +231,11 @@ def _check_unpacked(source: Any) -> None:
         size = sum(part.file_size for part in archive.infolist())
         packed = sum(part.compress_size for part in archive.infolist())
     if size > max(LARGEST_SMALL_SHEET, MOST_PACKED * packed):
-        raise FileError(
-            f"unpacks to {size / 1e6:.0f} MB, far more than a table of its size",
-            file=source_name(source),
-            remedy="save the table as CSV",
-        )
+        problem = f"unpacks to {size / 1e6:.0f} MB, far more than a table of its size"
+        raise FileError(problem, remedy="save the table as CSV")
 
 
-def _rows_of_sheet(book: Any, name: str) -> list[dict[int, str]]:
+def _rows_of_sheet(book: Any) -> list[dict[int, str]]:
     """Return the cells of the first sheet by column, without empty cells and rows."""
     rows: list[dict[int, str]] = []
     left = MOST_EMPTY
@@ -259,7 +249,6 @@ def _rows_of_sheet(book: Any, name: str) -> list[dict[int, str]]:
             if left < 0:  # such as those before a row or a column of a damaged number
                 raise FileError(
                     f"has more than {MOST_EMPTY:,} empty cells",
-                    file=name,
                     remedy="delete the empty rows and columns, or save the table as CSV",
                 )
             if cells:

@@ -22,10 +22,8 @@ import numpy.typing as npt
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError
 from seqkern.core.statistics import normal_cdf, normal_quantile, student_sf
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.evaluation.ranking import as_binary
-
-Counts = npt.NDArray[np.float64]
-"""Counts of the samples of a class at each decision in each draw, shape (draws, values)."""
 
 CELLS = 1 << 21
 """Maximum number of draws times samples in memory."""
@@ -236,11 +234,11 @@ class Sample:
         """
         return min(map(len, self.strata)) - 1
 
-    def whole(self) -> npt.NDArray[np.float64]:
+    def whole(self) -> Floats:
         """Return the score of each method, float64 (methods,)."""
         return self.scores(np.ones((1, self.n)))[0]
 
-    def scores(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def scores(self, weights: Floats) -> Floats:
         """Return the scores of draws, (draws, methods), from the counts of each sample, (draws, n)."""
         columns = []
         for part in zip(*self.parts, strict=True):
@@ -253,7 +251,7 @@ class Sample:
             columns.append(np.mean(values, axis=0))
         return np.stack(columns, axis=1)
 
-    def draws(self, n_resamples: int, seed: int, left_out: int = 0) -> npt.NDArray[np.float64]:
+    def draws(self, n_resamples: int, seed: int, left_out: int = 0) -> Floats:
         """Return the scores, (n_resamples, methods), of draws within the classes of each test set."""
         check_integer("n_resamples", n_resamples, 2)
         check_integer("seed", seed, 0)
@@ -285,7 +283,7 @@ class Sample:
             below += size * np.mean(influence**2) / size**2
         return above / (6 * below**1.5) if below > 0 else 0.0
 
-    def _without(self, left_out: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.float64]]:
+    def _without(self, left_out: Ints) -> Iterator[Floats]:
         """Yield the scores of the first method with each of some samples left out in turn."""
         at_once = max(1, CELLS // self.n)
         for first in range(0, len(left_out), at_once):
@@ -295,16 +293,14 @@ class Sample:
             yield self.scores(weights)[:, 0]
 
 
-def _ordered(
-    rows: npt.NDArray[np.int64], decisions: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _ordered(rows: Ints, decisions: Floats, positive: Bools) -> tuple[Ints, Ints, Bools]:
     """Return the rows by descending decision value, the start of each distinct value, and a mask of the positives."""
     order = rows[np.argsort(-decisions[rows], kind="stable")]
     starts = np.flatnonzero(np.append(True, np.diff(decisions[order]) != 0))
     return order, starts, positive[order]
 
 
-def score_of_counts(name: str) -> Callable[[Counts, Counts], npt.NDArray[np.float64]]:
+def score_of_counts(name: str) -> Callable[[Floats, Floats], Floats]:
     """Return the function that computes a score from counts of positives and negatives, (draws, values) each.
 
     The columns belong to descending decision values.
@@ -321,7 +317,7 @@ def score_of_counts(name: str) -> Callable[[Counts, Counts], npt.NDArray[np.floa
     raise AssertionError(f"{name!r} is among {known}")
 
 
-def _roc_n(p: Counts, q: Counts, n: float) -> npt.NDArray[np.float64]:
+def _roc_n(p: Floats, q: Floats, n: float) -> Floats:
     """Return ROC-n from the counts of positives and negatives."""
     passed = np.cumsum(q, axis=1) - q
     ahead = np.cumsum(p, axis=1) - p
@@ -331,7 +327,7 @@ def _roc_n(p: Counts, q: Counts, n: float) -> npt.NDArray[np.float64]:
     return total / (most * p.sum(axis=1))
 
 
-def _average_precision(p: Counts, q: Counts) -> npt.NDArray[np.float64]:
+def _average_precision(p: Floats, q: Floats) -> Floats:
     """Return the average precision from the counts of positives and negatives."""
     found, seen = np.cumsum(p, axis=1), np.cumsum(p + q, axis=1)
     precision = np.divide(found, seen, out=np.zeros_like(found), where=seen > 0)

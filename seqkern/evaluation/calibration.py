@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from seqkern.core.errors import LabelError
 from seqkern.core.statistics import both_classes, fit_sigmoid, sigmoid, wilson_interval
+from seqkern.core.types import Floats
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class SigmoidCalibration:
         """Whether larger decision values give larger probabilities."""
         return self.slope < 0
 
-    def probabilities(self, decisions: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def probabilities(self, decisions: npt.ArrayLike) -> Floats:
         """Return the probability of the positive class for each decision value."""
         return sigmoid(self.slope * np.asarray(decisions, dtype=np.float64) + self.intercept)
 
@@ -100,7 +101,7 @@ class IsotonicCalibration:
         """Whether any larger decision value gives a larger probability."""
         return self.points[-1][1] > self.points[0][1]
 
-    def probabilities(self, decisions: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def probabilities(self, decisions: npt.ArrayLike) -> Floats:
         """Return the probability of the positive class for each decision value."""
         x, p = zip(*self.points, strict=True)
         return np.interp(np.asarray(decisions, dtype=np.float64), x, p)
@@ -110,12 +111,11 @@ class IsotonicCalibration:
         return {"method": self.method, **asdict(self)}
 
 
-METHODS: dict[str, type[SigmoidCalibration] | type[IsotonicCalibration]] = {
-    cls.method: cls for cls in (SigmoidCalibration, IsotonicCalibration)
-}
+Calibration = SigmoidCalibration | IsotonicCalibration
+METHODS: dict[str, type[Calibration]] = {cls.method: cls for cls in (SigmoidCalibration, IsotonicCalibration)}
 
 
-def calibration_from_record(record: Mapping[str, Any]) -> SigmoidCalibration | IsotonicCalibration:
+def calibration_from_record(record: Mapping[str, Any]) -> Calibration:
     """Return the calibration stored as `record`."""
     numbers = dict(record)
     method = numbers.pop("method")

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.statistics import average_ranks, normal_sf
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.sequences.labels import Labels
 
 SHARED_TRAINING = 2.0
@@ -80,7 +81,7 @@ def permuted_sum(gains: npt.ArrayLike, codes: npt.ArrayLike, groups: npt.ArrayLi
     return Permuted(float(table[np.arange(n), labels].sum()), n * grand, variance)
 
 
-def _shared_variance(gains: npt.NDArray[Any], labels: npt.NDArray[Any], groups: npt.NDArray[Any]) -> float:
+def _shared_variance(gains: Array, labels: Array, groups: Array) -> float:
     """Return the nonnegative variance that shared gains of samples with one group and label add to the sum."""
     n, code = len(labels), np.unique(groups, return_inverse=True)[1]
     pure = np.bincount(code, weights=labels**2) * np.bincount(code) == np.bincount(code, weights=labels) ** 2
@@ -148,7 +149,7 @@ def permuted_error(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> Permuted:
     return Permuted(score, mean, variance)
 
 
-def variance_of_mean(variances: Sequence[float] | npt.NDArray[np.float64], *, tested_once: bool = True) -> float:
+def variance_of_mean(variances: Sequence[float] | Floats, *, tested_once: bool = True) -> float:
     """Return the variance of a mean over test sets that share training samples.
 
     >>> round(variance_of_mean([0.01] * 5), 6), round(variance_of_mean([0.01]), 6)
@@ -227,7 +228,7 @@ def permutation_test(metric: str, observed: float, null: Sequence[float]) -> Per
     return PermutationTest(metric, observed, scores, (1 + extreme) / (1 + len(scores)))
 
 
-def permuted(labels: Labels, rng: np.random.Generator, chains: npt.NDArray[np.int64] | None = None) -> Labels:
+def permuted(labels: Labels, rng: np.random.Generator, chains: Ints | None = None) -> Labels:
     """Return the labels in random order.
 
     Single samples exchange their labels. Groups whose samples share one label exchange labels as a whole, since a
@@ -247,7 +248,7 @@ def permuted(labels: Labels, rng: np.random.Generator, chains: npt.NDArray[np.in
     y = labels.y.copy()
     if labels.groups is None and chains is None:
         return replace(labels, y=rng.permutation(y))
-    together: npt.NDArray[Any] = np.asarray(chains if labels.groups is None else labels.groups)
+    together: Array = np.asarray(chains if labels.groups is None else labels.groups)
     group = np.unique(together, return_inverse=True)[1]
     order = np.argsort(group, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(group))[:-1])
@@ -262,10 +263,10 @@ def permuted(labels: Labels, rng: np.random.Generator, chains: npt.NDArray[np.in
 
 
 def _mix(
-    y: npt.NDArray[np.float64] | npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
+    y: Floats | Ints,
+    rows: Ints,
     rng: np.random.Generator,
-    chains: npt.NDArray[np.int64] | None,
+    chains: Ints | None,
 ) -> None:
     """Permute the labels of some rows among themselves, or rotate them along each chain."""
     if chains is None:

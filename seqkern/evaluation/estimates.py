@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import issparse, vstack
 
 from seqkern.core.convergence import ignoring_unconverged
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chance import SHARED_TRAINING, permuted_accuracy, permuted_auc, variance_of_mean
 from seqkern.evaluation.fold_tables import FoldResult
@@ -34,7 +34,7 @@ from seqkern.evaluation.intervals import (
 )
 from seqkern.evaluation.metrics import codes_of, scores
 from seqkern.sequences.labels import Labels
-from seqkern.solvers.contract import ConstantColumnWarning
+from seqkern.solvers.checking import ConstantColumnWarning
 
 SHOWN = {
     "binary": ("auc", "average_precision", "balanced_accuracy", "mcc"),
@@ -184,12 +184,12 @@ def _groups(labels: Labels) -> dict[str, Any] | None:
     return None if labels.groups is None else dict(zip(labels.ids, labels.groups.tolist(), strict=True))
 
 
-def _errors(result: FoldResult) -> npt.NDArray[np.float64]:
+def _errors(result: FoldResult) -> Floats:
     """Return the prediction errors on a test set with real labels."""
     return np.array([float(row["label"]) - row["decision"] for row in result.decisions])
 
 
-def _ranked(result: FoldResult, labels: Labels) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _ranked(result: FoldResult, labels: Labels) -> tuple[Ints, Floats]:
     """Return the class codes and decision values of a test set."""
     code = {name: i for i, name in enumerate(labels.classes)}
     y = np.array([code[str(row["label"])] for row in result.decisions], dtype=np.int64)
@@ -208,10 +208,10 @@ def _ranked(result: FoldResult, labels: Labels) -> tuple[npt.NDArray[np.int64], 
 def biased_scores(
     honest: Any,
     parts: tuple[Any, Any],
-    y: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+    y: tuple[Array, Array],
     labels: Labels,
-    test: npt.NDArray[np.int64],
-    classify: Callable[[npt.NDArray[np.float64]], npt.NDArray[Any]] | None = None,
+    test: Ints,
+    classify: Callable[[Floats], Array] | None = None,
 ) -> dict[str, float]:
     """Return the inflated metrics of one fold with features selected on training and test data together.
 

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError, unknown_name
+from seqkern.core.types import Array, Bools, Indices, Ints
 from seqkern.formats.regions import loci as window_loci
 from seqkern.sequences.labels import Labels, natural_key
-from seqkern.sequences.sampling import Indices, deal, locus_blocks, merge_groups
+from seqkern.sequences.sampling import deal, locus_blocks, merge_groups
 from seqkern.sequences.tables import Data
 from seqkern.sequences.windows import Window
 
@@ -39,13 +40,13 @@ class Samples:
     X: Data | None  # The data set
     task: str  # Name of the task
     roles: npt.NDArray[np.str_] | None  # shape (n,): The task's own sets
-    links: npt.NDArray[Any] | None = None  # shape (n,): Linked samples share a value
-    chains: npt.NDArray[Any] | None = None  # shape (n,): Residues of one chain share a value
+    links: Array | None = None  # shape (n,): Linked samples share a value
+    chains: Array | None = None  # shape (n,): Residues of one chain share a value
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def classes(self) -> npt.NDArray[np.int64]:
+    def classes(self) -> Ints:
         """Return the class codes, shape (n,); zeros for real-valued labels."""
         return (
             np.zeros(len(self), np.int64) if self.labels.kind == "real" else self.labels.y.astype(np.int64, copy=False)
@@ -70,7 +71,7 @@ class Samples:
         of_residues = self.chains is not None and self.labels.groups is not None
         return self.groups(self.column("groups", method) if of_residues else None)
 
-    def members(self, count: int, groups: npt.NDArray[Any] | None) -> str:
+    def members(self, count: int, groups: Array | None) -> str:
         """Return a number of groups, or of samples if there are no groups, as text such as ``3 chains``."""
         one, many = "sample", "samples"
         if groups is not None:
@@ -79,7 +80,7 @@ class Samples:
                 one, many = "chain", "chains"
         return f"{count} {one if count == 1 else many}"
 
-    def column(self, field: str, method: str) -> npt.NDArray[Any]:
+    def column(self, field: str, method: str) -> Array:
         """Return a column of the labels; raise LabelError if it is missing or has an empty cell."""
         values = getattr(self.labels, field)
         remedy = f"give every sample a {field.removesuffix('s')}, or choose another fold method"
@@ -338,9 +339,7 @@ def _leave_one_group_out(samples: Samples) -> list[NamedSplit]:
     return _each_group(merge_groups(len(samples), groups, samples.links, samples.chains), None)
 
 
-def _each_group(
-    groups: npt.NDArray[Any], key: Callable[[object], list[tuple[int, str] | str]] | None
-) -> list[NamedSplit]:
+def _each_group(groups: Array, key: Callable[[object], list[tuple[int, str] | str]] | None) -> list[NamedSplit]:
     """Return one split for each group: numbered, or sorted and named by `key`."""
     values, group = np.unique(groups, return_inverse=True)
     if len(values) < 2:
@@ -392,12 +391,12 @@ def fewer_folds(k: int, labels: Labels) -> int:
     return min(k, *(len(np.unique(labels.groups[used & (y == code)])) for code in np.unique(y[used])))
 
 
-def development(samples: Samples, method: str) -> npt.NDArray[np.bool_] | None:
+def development(samples: Samples, method: str) -> Bools | None:
     """Return a mask of the samples in the development part of the given sets; None if there is no such part."""
     parts = samples.parts() if method in GIVEN_SETS else None
     if parts is None or set(parts.tolist()) - {"", DEV} != set(PARTS):  # dev may also be one of several folds
         return None
-    dev: npt.NDArray[np.bool_] = parts == DEV
+    dev: Bools = parts == DEV
     return dev if dev.any() else None
 
 
@@ -416,7 +415,7 @@ def inner_groups(samples: Samples, method: str, options: Mapping[str, Any]) -> I
     return samples.groups(_divisible(given, samples.classes(), np.char.endswith(samples.roles, "train")), loci)
 
 
-def _divisible(groups: npt.NDArray[Any], y: Indices, train: npt.NDArray[np.bool_]) -> Indices:
+def _divisible(groups: Array, y: Indices, train: Bools) -> Indices:
     """Return the groups as numbers; samples of classes with fewer than two groups in training are their own groups."""
     numbers: Indices = np.unique(groups, return_inverse=True)[1]
     for code in np.unique(y):

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.progress import write_cost
 from seqkern.core.tsv import write_tsv
+from seqkern.core.types import Floats
 from seqkern.evaluation.metrics import codes_of
 from seqkern.evaluation.selection import Choice, PooledChoice
 from seqkern.sequences.labels import Labels
@@ -70,10 +70,10 @@ class FoldResult:
 
 def decision_rows(
     labels: Labels,
-    decisions: npt.NDArray[np.float64],
+    decisions: Floats,
     predicted: npt.ArrayLike,
-    probabilities: npt.NDArray[np.float64] | None,
-    deviations: npt.NDArray[np.float64] | None = None,
+    probabilities: Floats | None,
+    deviations: Floats | None = None,
 ) -> Iterator[Row]:
     """Yield one row for each test sample: its label, decision values, any probability, and prediction."""
     names = labels.names()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqkern.core.checks import whole_number
 from seqkern.core.errors import FoldError, unknown_name
 from seqkern.core.tsv import format_cell, read_tsv, write_tsv
-from seqkern.core.types import Ids, PathLike
+from seqkern.core.types import Array, Bools, Codes, Ids, Indices, Ints, PathLike
 from seqkern.evaluation.fold_methods import (
     DEV,
     FIVE,
@@ -27,7 +27,7 @@ from seqkern.evaluation.fold_methods import (
 )
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import Labels
-from seqkern.sequences.sampling import Indices, merge_groups
+from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.tables import Data
 
 # One division of samples into a training and a test set.
@@ -186,7 +186,7 @@ class FoldSet:
     splits: "tuple[Split, ...]"
     groups: Indices | None = None
     remarks: tuple[str, ...] = ()
-    dev: npt.NDArray[np.bool_] | None = None
+    dev: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -310,7 +310,7 @@ def make_folds(
     return foldset
 
 
-def _expanded(values: npt.NDArray[Any] | None, used: Indices, n: int, absent: Any) -> npt.NDArray[Any] | None:
+def _expanded(values: Array | None, used: Indices, n: int, absent: Any) -> Array | None:
     """Expand values of the used samples to all n samples, with `absent` for the others."""
     if values is None:
         return None
@@ -520,13 +520,13 @@ def read_folds(
     return foldset
 
 
-def _development(columns: Sequence[npt.NDArray[np.str_]], ids: Ids, file: Path) -> npt.NDArray[np.bool_] | None:
+def _development(columns: Sequence[npt.NDArray[np.str_]], ids: Ids, file: Path) -> Bools | None:
     """Return a mask of the samples marked dev.
 
     Raise FoldError if a sample is marked dev in some splits and as a training sample in others.
     """
     cells = np.array(columns)
-    dev: npt.NDArray[np.bool_] = (cells == DEV).any(axis=0)
+    dev: Bools = (cells == DEV).any(axis=0)
     odd = np.flatnonzero(dev & (cells == PARTS[0]).any(axis=0))
     if len(odd):
         raise FoldError(
@@ -664,7 +664,7 @@ def chain_folds(foldset: FoldSet, residues: Residues) -> FoldSet:
     return FoldSet(foldset.task, tuple(residues.chains.ids), tuple(splits))
 
 
-def chain_labels(identical: npt.NDArray[np.int64], residues: Residues) -> Labels:
+def chain_labels(identical: Ints, residues: Residues) -> Labels:
     """Return Labels of the chains that distinguish identical chains with different states.
 
     Identical chains are compared only at residues with known states in both, since parts of a chain may be
@@ -674,7 +674,7 @@ def chain_labels(identical: npt.NDArray[np.int64], residues: Residues) -> Labels
     states = np.zeros(len(chains.codes), dtype=np.uint8)
     states[residues.positions()] = residues.states()
     y = np.zeros(len(chains), dtype=np.int64)
-    first: dict[int, npt.NDArray[np.uint8]] = {}
+    first: dict[int, Codes] = {}
     for i, number in enumerate(identical.tolist()):
         own = states[chains.starts[i] : chains.stops[i]]
         known = first.setdefault(number, own)

@@ -7,15 +7,15 @@ predicted CPU seconds rather than measured ones, so that a busy computer does no
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from seqkern.core.types import Bools, Floats, Indices
 from seqkern.evaluation.ranking import hanley_mcneil_variance
-from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Pair, select, standard_error
+from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Numbers, select, standard_error
 from seqkern.sequences.labels import Labels
 
 # Preference for a combination of kernels over a single one that is hardly better.
@@ -26,8 +26,7 @@ from seqkern.sequences.labels import Labels
 def hedged(
     choice: Choice,
     combinations: Collection[str],
-    pairs: Mapping[str, Pair],
-    labels: Labels,
+    data: Numbers,
     candidates: Sequence[Candidate],
     make_solver: MakeSolver,
     **options: Any,
@@ -43,12 +42,12 @@ def hedged(
     means = choice.scores[:, usable].mean(axis=1)
     places = [place for place, (kernel, _) in enumerate(choice.candidates) if kernel in combinations]
     best = max(places, key=lambda place: means[place], default=None)
-    error = _error(choice.scores[choice.place, usable], choice.score, labels)
+    error = _error(choice.scores[choice.place, usable], choice.score, data.labels)
     if best is None or means[best] < choice.score - error:
         return choice
     kernel = choice.candidates[best][0]
     own = [one for one in candidates if one[0] == kernel]
-    second = select({kernel: pairs[kernel]}, labels, own, make_solver, **options)
+    second = select(data, own, make_solver, **options)
     if second.scores.shape[1] != choice.scores.shape[1]:  # a single candidate, or folds that it cannot be scored on
         return choice
     new = [place for place, one in enumerate(second.candidates) if one not in choice.candidates]
@@ -64,7 +63,7 @@ def hedged(
     )
 
 
-def _error(scores: npt.NDArray[np.float64], mean: float, labels: Labels) -> float:
+def _error(scores: Floats, mean: float, labels: Labels) -> float:
     """Return the standard error of a score: the larger of the errors over the folds and of an AUC at this size.
 
     Three folds may agree by chance; their standard error alone would then be too small.
@@ -135,8 +134,7 @@ def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget:
 
 
 def halve(
-    pairs: Mapping[str, Pair],
-    labels: Labels,
+    data: Numbers,
     candidates: Sequence[Candidate],
     make_solver: MakeSolver,
     rungs: Sequence[tuple[int, int]],
@@ -149,18 +147,17 @@ def halve(
 
     Kernels in `combinations` are chosen in the end if they are within one standard error of the best (`hedged`).
     """
-    alive = list(pairs)
+    labels, alive = data.labels, {kernel for kernel, _ in candidates}
     found: list[Rung] = []
     fits = failed = 0
     gaps: list[float] = []
     for i, (size, _) in enumerate(rungs):
         rows = _subset(labels, size, seed)
         limits = options.get("limits", ()) if i + 1 == len(rungs) else ()  # the coarse grid compares kernels
-        own = labels.take(rows)
-        if i + 1 < len(rungs) and not _divisible(own):
+        own = data.take(rows)
+        if i + 1 < len(rungs) and not _divisible(own.labels):
             continue  # the next rung compares them all
         choice = select(
-            {name: _within(pairs[name], rows) for name in alive},
             own,
             [one for one in candidates if one[0] in alive],
             make_solver,
@@ -171,11 +168,9 @@ def halve(
         gaps += [] if choice.worst_gap is None else [choice.worst_gap]
         found.append(Rung(len(rows), _best_scores(choice)))
         if i + 1 < len(rungs):
-            kept = found[-1].ranked()[: rungs[i + 1][1]]
-            alive = [name for name in alive if name in kept]
-    last = {name: _within(pairs[name], rows) for name in alive}
+            alive = set(found[-1].ranked()[: rungs[i + 1][1]])
     before = choice.n_fits, choice.not_converged
-    choice = hedged(choice, combinations, last, own, candidates, make_solver, seed=seed, **options)
+    choice = hedged(choice, combinations, own, candidates, make_solver, seed=seed, **options)
     if len(rows) < len(labels):  # decisions about some samples only
         choice = replace(choice, decisions=None, n_folds=0)
     fits, failed = fits + choice.n_fits - before[0], failed + choice.not_converged - before[1]
@@ -183,7 +178,7 @@ def halve(
     return replace(choice, n_fits=fits, not_converged=failed, worst_gap=max(gaps, default=None)), found
 
 
-def _subset(labels: Labels, size: int, seed: int) -> npt.NDArray[np.int64]:
+def _subset(labels: Labels, size: int, seed: int) -> Indices:
     """Return the rows of a rung: whole groups in a random order, at least `GROUPS` of each class; nested.
 
     The development part is completely in every rung: kernels can be compared with fewer training samples, but not
@@ -201,7 +196,7 @@ def _subset(labels: Labels, size: int, seed: int) -> npt.NDArray[np.int64]:
     for code in () if labels.kind == "real" else np.unique(labels.y):
         own = np.unique(groups[labels.y == code])
         taken[own[np.argsort(rank[own])][:GROUPS]] = True
-    rows: npt.NDArray[np.bool_] = taken[groups]
+    rows: Bools = taken[groups]
     return np.flatnonzero(rows if labels.dev is None else rows | labels.dev)
 
 
@@ -211,11 +206,6 @@ def _divisible(labels: Labels) -> bool:
         return len(labels) > 1
     groups = np.arange(len(labels)) if labels.groups is None else np.asarray(labels.groups)
     return all(len(np.unique(groups[labels.y == code])) > 1 for code in range(len(labels.classes)))
-
-
-def _within(pair: Pair, rows: npt.NDArray[np.int64]) -> Pair:
-    """Return a `pair` whose row numbers refer to `rows`."""
-    return lambda train, valid, y: pair(rows[train], rows[valid], y)
 
 
 def _best_scores(choice: Choice) -> dict[str, float]:

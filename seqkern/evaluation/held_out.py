@@ -5,36 +5,37 @@ therefore use decision values from a classifier trained on folds without the sam
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import FoldError, LabelError, ParameterError
-from seqkern.evaluation.calibration import METHODS, IsotonicCalibration, SigmoidCalibration
-from seqkern.evaluation.selection import Pair, inner_folds
+from seqkern.core.types import Bools, Floats, Indices
+from seqkern.evaluation.calibration import METHODS, Calibration
+from seqkern.evaluation.selection import Numbers, inner_folds
 from seqkern.formats.residues import Residues
-from seqkern.sequences.labels import UNLABELLED, Labels
+from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.layers.chain import Layers
 from seqkern.solvers.thresholds import PLAIN, Threshold, parse_rule
+
+if TYPE_CHECKING:
+    from seqkern.solvers.layers.chain import Layers
 
 
 def held_out_decisions(
-    pair: Pair,
-    labels: Labels,
+    data: Numbers,
+    kernel: str,
     solver: Solver,
     *,
     folds: int = 5,
     seed: int = 1,
-    chains: Residues | None = None,
-) -> tuple[npt.NDArray[np.float64], int, int]:
+) -> tuple[Floats, int, int]:
     """Return each sample's decision value from the solver trained on folds without it, and counts of the fits.
 
     The values have the shape (n + m,), or (n + m, classes), for n samples and m neighbours in the same chains. They
     are NaN for a fold whose training set lacks a class.
     """
+    labels, chains = data.labels, data.residues
     several = labels.kind == "multiclass"
     y: Any = labels.targets() if several else labels.signs()
     missing = [name for name, count in labels.class_counts().items() if several and not count]
@@ -54,23 +55,23 @@ def held_out_decisions(
         ) from error
     for train, held_out in parts:
         decided = _with_neighbours(held_out, chains, len(y))
-        K_train, K_held_out = pair(train, decided, y[train])
+        block = data.at(kernel, decided, like=train)
         groups = None if labels.groups is None else np.asarray(labels.groups)[train]
-        decisions[decided] = solver.fit(K_train, y[train], groups).decision_function(K_held_out)
-        del K_train, K_held_out  # frees memory before the next ones
+        decisions[decided] = solver.fit(block.train, y[train], groups).decision_function(block.test)
+        del block  # frees memory before the next one
         n_folds += 1
         not_converged += solver.count_not_converged()
     return decisions, n_folds, not_converged
 
 
 def fit_postprocessing(
-    decisions: npt.NDArray[np.float64],
-    positive: npt.NDArray[np.bool_],
+    decisions: Floats,
+    positive: Bools,
     n_folds: int,
     *,
     calibration: str | None = None,
     threshold: str | None = None,
-) -> tuple[SigmoidCalibration | IsotonicCalibration | None, Threshold | None]:
+) -> tuple[Calibration | None, Threshold | None]:
     """Return the fitted calibration and the fitted threshold of the positive class, None for each not requested."""
     check_postprocessing(calibration, threshold)
     known = ~np.isnan(decisions)
@@ -83,27 +84,30 @@ def fit_postprocessing(
 
 def fit_layers(
     layers: Sequence[Any],
-    pair: Pair,
-    labels: Labels,
+    data: Numbers,
+    kernel: str,
     solver: Solver,
     *,
-    chains: Residues | None,
     folds: int,
     seed: int,
     lap: Callable[[str], None] = lambda stage: None,
-) -> tuple[Layers, int, int]:
+) -> "tuple[Layers, int, int]":
     """Return layers fitted to the `held_out_decisions` of residues, the number of fits, and of unconverged ones.
 
     Each layer except the first is fitted to the previous layer's output for chains held out of that layer's fit.
     """
-    if labels.groups is None and chains is not None:
-        labels = replace(labels, groups=chains.record[: len(labels)].astype(str))
-    scores, n_fits, failed = held_out_decisions(pair, labels, solver, folds=folds, seed=seed, chains=chains)
+    chains = data.residues
+    if data.labels.groups is None and chains is not None:
+        data = data.with_groups(chains.record[: len(data.labels)].astype(str))
+    labels = data.labels
+    scores, n_fits, failed = held_out_decisions(data, kernel, solver, folds=folds, seed=seed)
     lap("hold out")
     parts = [
         (_with_neighbours(train, chains, len(labels)), _with_neighbours(held_out, chains, len(labels)))
         for train, held_out in inner_folds(labels, folds, seed, labels.groups)
     ]
+    from seqkern.solvers.layers.chain import Layers  # imported here: most methods have no layers
+
     y = np.full(len(scores), UNLABELLED, dtype=np.int64)
     y[: len(labels)] = labels.y
     fitted = Layers(layers).fit(scores, chains, y, parts, labels.classes)
@@ -111,7 +115,7 @@ def fit_layers(
     return fitted, n_fits, failed + fitted.count_not_converged()
 
 
-def neighbours(residues: Residues, rows: npt.NDArray[np.int64], *parts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def neighbours(residues: Residues, rows: Indices, *parts: Indices) -> Indices:
     """Return the samples in the same chains as the given samples that belong to no set of a split.
 
     Their labels are unknown or unused; layers use their scores, as for residues with unknown states.
@@ -122,7 +126,7 @@ def neighbours(residues: Residues, rows: npt.NDArray[np.int64], *parts: npt.NDAr
     return np.flatnonzero(beside)
 
 
-def _with_neighbours(rows: npt.NDArray[np.int64], chains: Residues | None, n: int) -> npt.NDArray[np.int64]:
+def _with_neighbours(rows: Indices, chains: Residues | None, n: int) -> Indices:
     """Return `rows`, all below n, followed by the rows from n on in the same chains."""
     if chains is None or len(chains) == n:
         return rows

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from seqkern.core.checks import check_integer, check_real
-from seqkern.core.statistics import NORMAL_975, average_ranks, student_quantile, wilson_interval
+from seqkern.core.statistics import NORMAL_975, student_quantile, wilson_interval
+from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.chance import SHARED_TRAINING, variance_of_mean
 from seqkern.evaluation.metrics import confusion_matrix
@@ -20,6 +20,8 @@ from seqkern.evaluation.single_task_tests import (
     delong_covariance,
     delong_interval,
     has_value,
+    logit_ends,
+    placements,
 )
 from seqkern.sequences.labels import Labels
 
@@ -97,13 +99,10 @@ def auc_variance(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[float,
     influence, areas = np.zeros(len(labels)), []
     for c in present:
         positive, column = as_binary(labels == c, values[:, c])
-        own, other = int(positive.sum()), int((~positive).sum())
-        ranks = average_ranks(column)
-        ahead = (ranks[positive] - average_ranks(column[positive])) / other
-        behind = 1.0 - (ranks[~positive] - average_ranks(column[~positive])) / own
+        ahead, behind = placements(positive, column)
         areas.append(float(ahead.mean()))
-        influence[positive] += ahead / own
-        influence[~positive] += behind / other
+        influence[positive] += ahead / len(ahead)
+        influence[~positive] += behind / len(behind)
     sizes = np.bincount(labels)
     if sizes[sizes > 0].min() < 2:
         return float(np.mean(areas)), math.nan
@@ -122,10 +121,7 @@ def share_ends(score: float, variance: float, methods: int) -> ScoreInterval:
     se = math.sqrt(variance) if variance > 0 else math.nan
     if math.isnan(se) or not 0 < score < 1:
         return ScoreInterval(score, se, math.nan, math.nan)
-    centre, half = math.log(score / (1 - score)), quantile(methods) * se / (score * (1 - score))
-    return ScoreInterval(
-        score, se, float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
-    )
+    return ScoreInterval(score, se, *logit_ends(score, se, quantile(methods)))
 
 
 def accuracy_ends(score: float, samples: float, parts: int, methods: int) -> ScoreInterval:
@@ -142,9 +138,7 @@ def accuracy_ends(score: float, samples: float, parts: int, methods: int) -> Sco
     return ScoreInterval(score, math.sqrt(score * (1 - score) / n), low, high)
 
 
-def error_ends(
-    score: float, errors: Sequence[npt.NDArray[np.float64]], methods: int, *, tested_once: bool = True
-) -> ScoreInterval:
+def error_ends(score: float, errors: Sequence[Floats], methods: int, *, tested_once: bool = True) -> ScoreInterval:
     """Return the interval of a root mean squared error averaged over test sets.
 
     >>> found = error_ends(1.0, [np.array([1.0, -0.5, 1.3, 0.9])], methods=1)
@@ -226,7 +220,7 @@ def mcc_interval(
     return ScoreInterval(score, se, float(low), float(high))
 
 
-def _correlations(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _correlations(counts: Ints) -> Floats:
     """Return Matthews' correlation of confusion matrices (draws, classes, classes)."""
     total = counts.sum(axis=(1, 2)).astype(np.float64)
     true, found = counts.sum(axis=2).astype(np.float64), counts.sum(axis=1).astype(np.float64)
@@ -294,9 +288,7 @@ def _lower(auc: float, positives: int, negatives: int, factor: float) -> float:
     return low
 
 
-def independent_counts(
-    codes: npt.ArrayLike, n_classes: int, groups: npt.ArrayLike | None = None
-) -> npt.NDArray[np.int64]:
+def independent_counts(codes: npt.ArrayLike, n_classes: int, groups: npt.ArrayLike | None = None) -> Ints:
     """Return the effective number of independent samples of each class.
 
     Samples of one group with one label count once. A group with several labels itself shows whether the decisions

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.tsv import write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Codes, Floats, Indices, Ints, PathLike
 from seqkern.evaluation.folds import UNCHANGED, FoldSet, Split
 from seqkern.formats.residues import Residues
 from seqkern.sequences.joining import compared
 from seqkern.sequences.labels import Labels
-from seqkern.sequences.sampling import Indices, merge_groups
+from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import SimilarGroups, chance_length, find_similar, group_pairs
 from seqkern.sequences.tables import Data, FeatureTable
@@ -43,12 +43,12 @@ class _Rolling:
         powers[0] = 1
         return np.multiply.accumulate(powers)
 
-    def load(self, codes: npt.NDArray[np.uint8]) -> None:
+    def load(self, codes: Codes) -> None:
         """Set the residues that `hash` refers to."""
         self.sums = np.zeros(len(codes) + 1, dtype=np.uint64)
         np.cumsum(self.values[codes] * self.power[: len(codes)], out=self.sums[1:])
 
-    def hash(self, start: npt.NDArray[np.int64], length: npt.NDArray[np.int64] | int) -> npt.NDArray[np.uint64]:
+    def hash(self, start: Ints, length: Ints | int) -> npt.NDArray[np.uint64]:
         """Return the hash of the `length` residues from each of `start`."""
         return (self.sums[start + length] - self.sums[start]) * self.inverse[start]
 
@@ -112,7 +112,7 @@ def contained_pairs(short: SequenceSet, long: SequenceSet, min_length: int) -> l
 
 def _anchored(
     rolling: "_Rolling", anchors: npt.NDArray[np.uint64], long: SequenceSet, first: int, last: int, width: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[Ints, Ints, Ints]:
     """Return the places of a chunk that start with an anchor, with their records and anchors."""
     begin = long.starts[first]
     heads = np.maximum(long.lengths[first:last] - width + 1, 0)
@@ -145,7 +145,7 @@ class Links:
     pairs: Indices
     kinds: npt.NDArray[np.str_]  # shape (m,): ``contained``, ``similar`` or ``overlapping``
     # shape (m,): Share of identical residues in the shorter sequence; of overlapping ones those of the stretch
-    identity: npt.NDArray[np.float64]
+    identity: Floats
     aligned: bool = True  # False if the set was too large to align similar sequences
 
     def groups(self) -> Indices:
@@ -226,7 +226,7 @@ def _numbered(keys: Iterable[Hashable]) -> Indices:
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
 
 
-def _identical_rows(values: npt.NDArray[np.float64]) -> Indices:
+def _identical_rows(values: Floats) -> Indices:
     """Return the class of each row of a table; identical rows share a class."""
     values = np.ascontiguousarray(values) + 0.0  # -0 becomes 0
     return _numbered(row.tobytes() for row in values)
@@ -313,7 +313,7 @@ def write_leakage(path: PathLike, rows: Iterable[Sequence[str | float]]) -> None
 # Similar samples that the folds of a task keep together, described in words and as arguments of `make_folds`.
 
 
-def codes_of(labels: Labels) -> npt.NDArray[np.int64] | None:
+def codes_of(labels: Labels) -> Ints | None:
     """Return the class of each sample, −1 if unlabelled; None if the labels are not classes."""
     return labels.y.astype(np.int64) if labels.kind in ("binary", "multiclass") else None
 

@@ -12,6 +12,7 @@ import scipy
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.statistics import holm
+from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.bootstrap import CELLS, Sample
 
 # Comparison of methods over many tasks, such as families: Wilcoxon's signed-rank tests, Holm's correction.
@@ -122,7 +123,7 @@ def signed_rank_test(first: npt.ArrayLike, second: npt.ArrayLike, *, higher: boo
     return SignedRank(*counts, median, statistic, effect if higher else 0.0 - effect, p)
 
 
-def _exact_p(ranks: npt.NDArray[np.float64], statistic: float) -> float:
+def _exact_p(ranks: Floats, statistic: float) -> float:
     """Return the share of all sign patterns whose rank sum is at least as far from its mean as `statistic`."""
     doubled = np.rint(2 * ranks).astype(int)  # mean ranks are halves
     share = np.zeros(doubled.sum() + 1)
@@ -219,7 +220,7 @@ class FriedmanTest(NamedTuple):
     """
 
     methods: tuple[Any, ...]  # In the order given
-    ranks: npt.NDArray[np.float64]  # shape (methods,): Mean rank of each; 1 is best
+    ranks: Floats  # shape (methods,): Mean rank of each; 1 is best
     tasks: int  # Number of tasks on which all have a score
     left_out: int  # Number of tasks on which some method has no score
     statistic: float  # χ² with methods − 1 degrees of freedom
@@ -291,7 +292,7 @@ def friedman(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True, correc
     return FriedmanTest(tuple(scores), mean, n, left_out, statistic, f, p, p_chi2, p_f, exact is not None)
 
 
-def task_ranks(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True) -> tuple[npt.NDArray[np.float64], int]:
+def task_ranks(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True) -> tuple[Floats, int]:
     """Return the ranks of methods on each task, (tasks, methods), and the number of tasks left out."""
     if len(scores) < 2:
         raise LabelError(f"methods to compare: {len(scores)}", remedy="give at least two")
@@ -306,13 +307,13 @@ def task_ranks(scores: Mapping[Any, npt.ArrayLike], *, higher: bool = True) -> t
     return scipy.stats.rankdata(-table if higher else table, axis=1).reshape(table.shape), int((~known).sum())
 
 
-def _tie_share(ranks: npt.NDArray[np.float64]) -> float:
+def _tie_share(ranks: Floats) -> float:
     """Return the variance of the ranks relative to ranks without ties, 1 − Σ(t³ − t) / (N(k³ − k))."""
     n, k = ranks.shape
     return float(((ranks - (k + 1) / 2) ** 2).sum()) / (n * k * (k * k - 1) / 12)
 
 
-def _friedman_exact_p(ranks: npt.NDArray[np.float64]) -> float | None:
+def _friedman_exact_p(ranks: Floats) -> float | None:
     """Return the share of all orders within tasks whose rank sums are at least as uneven as observed.
 
     The orders of each task are added to the previous sums, merging equal sums. The first task keeps its order, since
@@ -325,7 +326,7 @@ def _friedman_exact_p(ranks: npt.NDArray[np.float64]) -> float | None:
     if (2 * k * n + 1) ** (k - 1) >= 2**62:
         return None
     base = (2 * k * n + 1) ** np.arange(k - 1)  # the last sum follows from the others
-    sums: npt.NDArray[np.int64] = np.array([doubled[0, :-1] @ base])
+    sums: Ints = np.array([doubled[0, :-1] @ base])
     shares = np.ones(1)
     orders = np.array(list(permutations(range(k))))
     for row in doubled[1:]:
@@ -456,7 +457,7 @@ def cliques(ranks: npt.ArrayLike, difference: float) -> list[list[int]]:
 DRAWS = 500
 """Number of bootstrap samples, which the method's authors found to be enough."""
 
-Scorer = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+Scorer = Callable[[Floats], Floats]
 """A function from weights (draws, n) to scores (draws, methods); larger is better."""
 
 
@@ -513,14 +514,14 @@ def corrected_mean(
     sets = np.zeros(n, dtype=np.int64) if folds is None else np.unique(np.asarray(folds)[known], return_inverse=True)[1]
     parts = [np.flatnonzero(sets == part) for part in range(int(sets.max(initial=-1)) + 1)]
 
-    def score(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def score(weights: Floats) -> Floats:
         means = [weights[:, p] @ table[:, p].T / weights[:, p].sum(axis=1, keepdims=True) for p in parts]
         return np.mean(means, axis=0)
 
     return _bootstrapped(score, n, parts, draws, seed) if n > 1 else math.nan
 
 
-def _bootstrapped(score: Scorer, n: int, strata: Sequence[npt.NDArray[np.int64]], draws: int, seed: int) -> float:
+def _bootstrapped(score: Scorer, n: int, strata: Sequence[Ints], draws: int, seed: int) -> float:
     """Return the mean over draws of the score on the samples not drawn, of the method best on those drawn."""
     rng, found = np.random.default_rng(seed), []
     for count in _batches(draws, max(1, CELLS // n)):

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.statistics import wilson_interval
+from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.ranking import average_precision, median_rfp, roc_auc, roc_n, sensitivity, specificity
 
 
@@ -31,9 +32,7 @@ class Summary(NamedTuple):
     n: int
 
 
-def confusion_matrix(
-    labels: npt.ArrayLike, predicted: npt.ArrayLike, n_classes: int | None = None
-) -> npt.NDArray[np.int64]:
+def confusion_matrix(labels: npt.ArrayLike, predicted: npt.ArrayLike, n_classes: int | None = None) -> Ints:
     """Return the number of samples of each class predicted as each class.
 
     Parameters
@@ -261,7 +260,7 @@ def spearman(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     return pearson(rankdata(np.asarray(labels)), rankdata(np.asarray(predicted)))
 
 
-def codes_of(kind: str, predicted: npt.ArrayLike) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+def codes_of(kind: str, predicted: npt.ArrayLike) -> Ints | Floats:
     """Return a solver's predictions as class codes (binary: 1 above zero, else 0), or as numbers for real labels."""
     return (np.asarray(predicted) > 0).astype(np.int64) if kind == "binary" else np.asarray(predicted)
 

@@ -21,7 +21,7 @@ from seqkern.core.archive import canonical_json, save_json
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FileError
 from seqkern.core.file_kinds import INNER
-from seqkern.core.types import PathLike
+from seqkern.core.types import Array, Bools, Floats, Ints, PathLike
 from seqkern.evaluation.folds import Split
 from seqkern.evaluation.leakage import find_links
 from seqkern.evaluation.selection import DIGITS, Candidate, Choice, PooledChoice
@@ -58,7 +58,7 @@ class InnerLoop:
         return len(other.training & self.negative) <= MOST * len(self.test | self.negative)
 
 
-def candidate_ranks(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def candidate_ranks(scores: Floats) -> Floats:
     """Return the ranks of candidates by their mean scores, 1 for the best; ties share their mean rank.
 
     >>> candidate_ranks(np.array([[0.8, 0.9], [0.9, 1.0], [0.9, 0.8]])).tolist()
@@ -70,13 +70,13 @@ def candidate_ranks(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return better.sum(axis=1) + (equal.sum(axis=1) + 1) / 2
 
 
-def pooled_ranks(own: InnerLoop, others: Iterable[InnerLoop]) -> npt.NDArray[np.float64]:
+def pooled_ranks(own: InnerLoop, others: Iterable[InnerLoop]) -> Floats:
     """Return the candidates' ranks in a task and in each other task that its choice may use.
 
     The shape is (tasks, candidates), with the task itself first. A task with several splits has the mean over its
     usable ones.
     """
-    found: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = defaultdict(list)
+    found: dict[tuple[str, str], list[Floats]] = defaultdict(list)
     for other in others:
         if own.may_use(other):
             found[other.task].append(candidate_ranks(other.choice.scores))
@@ -249,7 +249,7 @@ def read_inner_loops(
     return loops, own
 
 
-def _numbers(files: Sequence[InnerFile]) -> dict[str, npt.NDArray[np.int64]]:
+def _numbers(files: Sequence[InnerFile]) -> dict[str, Ints]:
     """Return a number for each sample of each file, shared by samples that are identical or contain one another."""
     texts = list(dict.fromkeys(text for file in files for text in file.samples))
     place = {text: i for i, text in enumerate(texts)}
@@ -270,7 +270,7 @@ AUTO = 10
 """The number of clusters, and of inner folds, for ``auto``."""
 
 
-def kernel_distances(K: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def kernel_distances(K: Floats) -> Floats:
     """Return the pairwise distances of samples in the feature space of the normalised kernel, shape (n, n).
 
     d(x, y)² = 2 − 2 K(x, y) / √(K(x, x) K(y, y)), from 0 to 2, or up to 4 with negative values.
@@ -286,7 +286,7 @@ def kernel_distances(K: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return distances
 
 
-def cluster(distances: npt.NDArray[np.float64], n: int, groups: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+def cluster(distances: Floats, n: int, groups: npt.ArrayLike | None = None) -> Ints:
     """Divide samples into `n` clusters by average linkage; samples of one group stay together.
 
     >>> points = np.array([0.0, 0.1, 5.0, 5.2, 9.0])
@@ -299,7 +299,7 @@ def cluster(distances: npt.NDArray[np.float64], n: int, groups: npt.ArrayLike | 
     from scipy.spatial.distance import squareform
 
     check_integer("clusters", n, 2)
-    members: npt.NDArray[Any] = np.arange(len(distances))
+    members: Array = np.arange(len(distances))
     if groups is not None:
         members = np.unique(groups, return_inverse=True)[1]
         inside = (members[None, :] == np.arange(members.max() + 1)[:, None]) / np.bincount(members)[:, None]
@@ -315,9 +315,7 @@ def cluster(distances: npt.NDArray[np.float64], n: int, groups: npt.ArrayLike | 
     return np.argsort(np.argsort(first))[numbers].astype(np.int64)
 
 
-def cluster_groups(
-    K: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_], n: int, groups: npt.ArrayLike | None = None
-) -> npt.NDArray[np.int64]:
+def cluster_groups(K: Floats, positive: Bools, n: int, groups: npt.ArrayLike | None = None) -> Ints:
     """Return groups for the inner folds: clusters of the positive samples, and a group for each negative sample.
 
     K (m, m) holds the kernel values of the m positive samples only.

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError
+from seqkern.core.types import Bools, Floats
 
 
 class Roc(NamedTuple):
@@ -26,9 +27,9 @@ class Roc(NamedTuple):
     ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [inf, 0.9, 0.1])
     """
 
-    false: npt.NDArray[np.float64]
-    true: npt.NDArray[np.float64]
-    threshold: npt.NDArray[np.float64]
+    false: Floats
+    true: Floats
+    threshold: Floats
 
 
 class PrecisionRecall(NamedTuple):
@@ -39,9 +40,9 @@ class PrecisionRecall(NamedTuple):
     ([0.0, 1.0, 1.0], [1.0, 1.0, 0.5], [inf, 0.9, 0.1])
     """
 
-    recall: npt.NDArray[np.float64]
-    precision: npt.NDArray[np.float64]
-    threshold: npt.NDArray[np.float64]
+    recall: Floats
+    precision: Floats
+    threshold: Floats
 
 
 class MeanRoc(NamedTuple):
@@ -52,9 +53,9 @@ class MeanRoc(NamedTuple):
     ([0.0, 0.5, 1.0], [0.5, 0.75, 1.0])
     """
 
-    false: npt.NDArray[np.float64]
-    true: npt.NDArray[np.float64]
-    sd: npt.NDArray[np.float64]
+    false: Floats
+    true: Floats
+    sd: Floats
 
 
 class WorkingPoint(NamedTuple):
@@ -69,7 +70,7 @@ class WorkingPoint(NamedTuple):
     specificity: float
 
 
-def as_binary(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+def as_binary(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[Bools, Floats]:
     """Return labels and decisions as arrays, checked."""
     positive, decisions = np.asarray(labels), np.asarray(decisions, dtype=np.float64)
     if positive.shape != decisions.shape or positive.ndim != 1:
@@ -84,14 +85,12 @@ def as_binary(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[npt.NDAr
     return positive > 0, decisions
 
 
-def _both(positive: npt.NDArray[np.bool_]) -> bool:
+def _both(positive: Bools) -> bool:
     """Return whether both classes are present."""
     return bool(positive.any()) and not bool(positive.all())
 
 
-def _counts(
-    positive: npt.NDArray[np.bool_], decisions: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _counts(positive: Bools, decisions: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the numbers of false and true positives at each distinct decision value, and the values, descending."""
     order = np.argsort(-decisions, kind="stable")
     ordered = decisions[order]
@@ -426,7 +425,7 @@ def specificity(labels: npt.ArrayLike, decisions: npt.ArrayLike, threshold: floa
     return math.nan if positive.all() else float(np.mean(decisions[~positive] <= threshold))
 
 
-def mean_roc_curve(curves: Iterable[Sequence[npt.NDArray[np.float64]]], n_grid: int = 101) -> MeanRoc:
+def mean_roc_curve(curves: Iterable[Sequence[Floats]], n_grid: int = 101) -> MeanRoc:
     """Average ROC curves vertically: the true positive rates at each false positive rate of a common grid.
 
     Parameters

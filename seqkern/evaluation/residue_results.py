@@ -17,7 +17,7 @@ import scipy
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
 from seqkern.core.tsv import format_cell, read_utf8, write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Bools, Floats, Ints, PathLike
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.fold_tables import FoldResult, Row
 from seqkern.evaluation.metrics import accuracy, codes_of, confusion_matrix, matthews_correlation
@@ -36,22 +36,20 @@ if TYPE_CHECKING:
 # segments. All scores are shares, with 1 for a perfect prediction. Only SOV'94 can exceed 1, which is why it was
 # corrected in 1999.
 
-Codes = npt.NDArray[np.int64]
-
 
 class SegmentPairs(NamedTuple):
     """The overlapping pairs of a true and a predicted segment of one state, and the true segments without a partner."""
 
-    state: Codes  # shape (pairs,): State of both segments
-    chain: Codes  # shape (pairs,): Chain of both segments
-    true: Codes  # shape (pairs,): Lengths of the two segments
-    predicted: Codes  # shape (pairs,): Lengths of the two segments
-    overlap: Codes  # shape (pairs,): Residues in both segments
+    state: Ints  # shape (pairs,): State of both segments
+    chain: Ints  # shape (pairs,): Chain of both segments
+    true: Ints  # shape (pairs,): Lengths of the two segments
+    predicted: Ints  # shape (pairs,): Lengths of the two segments
+    overlap: Ints  # shape (pairs,): Residues in both segments
     # shape (3, segments): State, chain and length of each true segment that overlaps no predicted one of its state
-    alone: Codes
+    alone: Ints
 
 
-def run_starts(states: Codes, chain: Codes, place: Codes) -> Codes:
+def run_starts(states: Ints, chain: Ints, place: Ints) -> Ints:
     """Return the row at which each segment starts, for residues sorted by chain and position.
 
     >>> run_starts(np.array([0, 0, 1, 1, 1]), chain=np.array([0, 0, 0, 0, 1]), place=np.array([0, 1, 2, 3, 0]))
@@ -63,7 +61,7 @@ def run_starts(states: Codes, chain: Codes, place: Codes) -> Codes:
     return np.flatnonzero(np.concatenate(([True], ~same)))
 
 
-def overlapping(true: Codes, predicted: Codes, chain: Codes, place: Codes) -> SegmentPairs:
+def overlapping(true: Ints, predicted: Ints, chain: Ints, place: Ints) -> SegmentPairs:
     """Return the `SegmentPairs` of true and predicted states.
 
     Two overlapping segments share one stretch of residues, within which neither ends: so each stretch between
@@ -83,7 +81,7 @@ def overlapping(true: Codes, predicted: Codes, chain: Codes, place: Codes) -> Se
     return SegmentPairs(true[cuts], chain[cuts], lengths[0][own], lengths[1][other], overlap, left)
 
 
-def segment_overlap(pairs: SegmentPairs, version: str = "99") -> npt.NDArray[np.float64]:
+def segment_overlap(pairs: SegmentPairs, version: str = "99") -> Floats:
     """Return the contribution of each pair of segments to the segment overlap SOV.
 
     With minov residues in both segments and maxov in at least one, a pair contributes (minov + δ) / maxov times the
@@ -112,13 +110,13 @@ def sov(
     place: npt.ArrayLike,
     n_states: int,
     version: str = "99",
-) -> tuple[npt.NDArray[np.float64], float, npt.NDArray[np.float64]]:
+) -> tuple[Floats, float, Floats]:
     """Return the segment overlap of each state and of all, and of each chain over all states.
 
     Parameters
     ----------
     true, predicted : array_like of int, shape (n,)
-        Codes of states below `n_states`.
+        Ints of states below `n_states`.
     chain, place : array_like of int, shape (n,)
         As for `run_starts`; chains are numbered from 0.
     n_states : int
@@ -169,7 +167,7 @@ def state_scores(
     Parameters
     ----------
     true, predicted : array_like of int, shape (n,)
-        Codes into `classes`.
+        Ints into `classes`.
     chain, place : array_like of int, shape (n,)
         The chain of each residue and its place in it, in any order.
     classes : sequence of str
@@ -247,9 +245,7 @@ class ChainStates(NamedTuple):
     confidence: str
 
 
-def residue_scores(
-    residues: Residues | None, rows: npt.NDArray[np.int64], labels: Labels, predicted: npt.ArrayLike
-) -> dict[str, float]:
+def residue_scores(residues: Residues | None, rows: Ints, labels: Labels, predicted: npt.ArrayLike) -> dict[str, float]:
     """Return the state scores of a test set of residues; empty if samples are not residues with states."""
     if residues is None or labels.kind not in JUDGED_KINDS:
         return {}
@@ -382,7 +378,7 @@ class ChainShares:
         self.names = list(place)
 
     @cached_property
-    def _counts(self) -> dict[Hashable, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    def _counts(self) -> dict[Hashable, tuple[Ints, Ints]]:
         """Numbers of correct and of all residues of each chain, int64 (chains,) each, by method."""
         found = {}
         for method, predicted in self.paired.predicted.items():
@@ -391,11 +387,11 @@ class ChainShares:
             found[method] = self._per_chain(right), self._per_chain(rows)
         return found
 
-    def _per_chain(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    def _per_chain(self, rows: Bools) -> Ints:
         """Return the number of rows in each chain, int64 (chains,), for a mask of rows."""
         return np.bincount(self._chain[rows], minlength=len(self.names))
 
-    def shares(self, methods: Iterable[Any]) -> dict[Any, npt.NDArray[np.float64]]:
+    def shares(self, methods: Iterable[Any]) -> dict[Any, Floats]:
         """Return the share of correct residues of each chain, by method; NaN if a method lacks the chain."""
         every = np.full(len(self.names), np.nan)
         return {m: np.divide(r, n, out=every.copy(), where=n > 0) for m in methods for r, n in [self._counts[m]]}
@@ -405,7 +401,7 @@ class ChainShares:
         return share_interval(*self._counts[method])
 
 
-def share_interval(right: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> ScoreInterval:
+def share_interval(right: Ints, n: Ints) -> ScoreInterval:
     """Return the share of correct residues over chains, its standard error and 95 % interval.
 
     The sampling units are chains, not residues: the standard error is for a ratio of two sums over chains, and the

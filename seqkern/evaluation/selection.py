@@ -1,7 +1,7 @@
 """The inner loop: the choice of a solver's hyperparameters, and of one of several kernels, on a training set.
 
-Kernel values come from a function of row numbers, so that a kernel that is fitted is fitted on each inner training
-set, and nothing outside the training set is accessible.
+Kernel values come by row numbers (`Numbers`), so that a kernel that is fitted is fitted on each inner training set,
+and nothing outside the training set is accessible.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,9 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import FoldError, GramError, ParameterError, unknown_name
 from seqkern.core.progress import progress_counter
+from seqkern.core.types import Array, Bools, Floats, Indices
 from seqkern.evaluation import metrics, ranking
+from seqkern.formats.residues import Residues
 from seqkern.kernels.kernel import Kernel
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sampling import deal
@@ -62,6 +64,9 @@ def random_candidates(
     return found
 
 
+Part = tuple[Indices, Indices]
+"""The rows for training and for validation in an inner fold."""
+
 # Candidates tried on the inner folds, with their scores and the choice of the best.
 #
 # Among candidates with equal scores the simplest is best, then the one that ranks better, then the one that predicts
@@ -85,33 +90,52 @@ class FitCache(Protocol):
         """Store a JSON-serialisable value under a key."""
 
 
+class Numbers(Protocol):
+    """A training set with labels, and the solvers' input for its parts: a `seqkern.methods.sources.FitData`."""
+
+    @property
+    def labels(self) -> Labels:
+        """The labels of the samples."""
+
+    @property
+    def residues(self) -> Residues | None:
+        """The residue of each sample and its neighbours; None if samples are not windows around residues."""
+
+    def at(self, kernel: str, rows: Indices, like: Indices) -> Any:
+        """Return `train` and `test`: a solver's input for the samples `like`, and for `rows` to be classified."""
+
+    def take(self, rows: Indices) -> Self:
+        """Return some samples as a training set."""
+
+    def with_groups(self, groups: Array | None) -> Self:
+        """Return the same samples in other groups."""
+
+
 class Trials:
     """The candidates tried so far, their scores on each inner fold, and statistics of their fits."""
 
     def __init__(
         self,
-        pairs: Mapping[str, Any],
-        labels: Labels,
+        data: Numbers,
         make_solver: Callable[[dict[str, Any], str], Any],
-        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+        parts: Sequence[Part],
         measures: Mapping[str, Callable[..., float]],
         *,
-        groups: npt.NDArray[Any] | None = None,
         resolution: float = 0.0,
         refines: bool = False,
-        finished: "FitCache | None" = None,
+        fit_cache: "FitCache | None" = None,
         kept_bytes: int = KEPT_BYTES,
     ) -> None:
-        self.kept_bytes = kept_bytes
-        self.pairs, self.labels, self.make, self.parts, self.measures = pairs, labels, make_solver, parts, measures
-        self.groups, self.resolution, self.refines, self.finished = groups, resolution, refines, finished
-        self.y: Any = labels.targets()
+        self.data, self.labels, self.make, self.parts, self.measures = data, data.labels, make_solver, parts, measures
+        self.resolution, self.refines, self.fit_cache, self.kept_bytes = resolution, refines, fit_cache, kept_bytes
+        self.groups = None if self.labels.groups is None else np.asarray(self.labels.groups)
+        self.y: Any = self.labels.targets()
         self.candidates: list[Candidate] = []
         self.n_fits, self.not_converged = 0, 0
         self.gaps: list[float] = []
         self._sizes: list[Any] = []
-        self._scores: list[npt.NDArray[np.float64]] = []  # of each candidate, (measures, folds)
-        self._decisions: list[npt.NDArray[np.float64]] = []  # of each candidate about all samples
+        self._scores: list[Floats] = []  # of each candidate, (measures, folds)
+        self._decisions: list[Floats] = []  # of each candidate about all samples
         self._solvers: dict[tuple[int, int], Any] = {}  # fitted, by candidate and fold
         self._kept: dict[tuple[int, str], tuple[Any, Any]] = {}
         self._chains: dict[int, tuple[list[int], int | None]] = {}  # of each candidate, the fits it was one of
@@ -125,7 +149,7 @@ class Trials:
         self._decisions += [np.full(len(self.y), np.nan) for _ in candidates if kind == "binary"]
         # from the simplest on: a solver may start from the previous solution
         order = sorted(range(first, len(self.candidates)), key=lambda c: self._sizes[c])
-        chains = {name: [c for c in order if self.candidates[c][0] == name] for name in self.pairs}
+        chains = {name: [c for c in order if self.candidates[c][0] == name] for name in self._kernels}
         for own in chains.values():
             self._chains |= dict.fromkeys(own, (own, after))
         with progress_counter("inner loop", " fits") as show:
@@ -139,15 +163,15 @@ class Trials:
 
     def _fitted(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
         """Return the outcome of fitting candidates with one kernel on one fold, reusing an earlier run's if stored."""
-        if self.finished is None:
+        if self.fit_cache is None:
             return self._fit(f, chain, after)
         parts = blake2b(b"".join(rows.tobytes() + b"." for rows in self.parts[f]), digest_size=16).hexdigest()
         specs = [self.candidates[c] for c in chain], None if after is None else self.candidates[after]
         key = canonical_json([len(self.y), parts, repr(specs), list(self.measures)])
-        found: dict[str, Any] | None = self.finished.get(key)
+        found: dict[str, Any] | None = self.fit_cache.get(key)
         if found is None:
             found = self._fit(f, chain, after)
-            self.finished.put(key, found)
+            self.fit_cache.put(key, found)
         return found
 
     def _fit(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
@@ -171,7 +195,7 @@ class Trials:
                 self._solvers[c, f] = solver
         return found
 
-    def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], npt.NDArray[np.float64]]:
+    def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], Floats]:
         """Return the scores of a fitted solver, and its decisions on the scored samples."""
         valid = self.parts[f][1]
         decisions, predicted = decided(solver, K_valid, self.labels.kind)
@@ -180,7 +204,7 @@ class Trials:
 
     def _solver(self, c: int, f: int) -> Any:
         """Return a candidate's solver fitted on a fold; refit it if only the outcome was stored."""
-        if (c, f) not in self._solvers and self.finished is not None:
+        if (c, f) not in self._solvers and self.fit_cache is not None:
             self._fit(f, *self._chains[c])
         return self._solvers.get((c, f))
 
@@ -194,7 +218,7 @@ class Trials:
         for c, decisions in zip(chain, found["decisions"], strict=False):
             self._decisions[c][self._scored(f)] = decisions
 
-    def _scored(self, f: int) -> npt.NDArray[np.int64]:
+    def _scored(self, f: int) -> Indices:
         """Return the rows that a fold scores."""
         return self.parts[f][1]
 
@@ -203,28 +227,30 @@ class Trials:
         if (f, name) in self._kept:
             return self._kept[f, name]
         train, valid = self.parts[f]
-        made = self.pairs[name](train, valid, self.y[train])
-        arrays = all(isinstance(matrix, np.ndarray) for matrix in made)
-        kernels = len(self.pairs)
-        if (
-            self.refines
-            and arrays
-            and kernels * len(self.parts) * sum(matrix.nbytes for matrix in made) <= self.kept_bytes
-        ):
-            self._kept[f, name] = made
+        block = self.data.at(name, valid, like=train)
+        made = block.train, block.test
+        if self.refines and all(isinstance(matrix, np.ndarray) for matrix in made):
+            each = sum(matrix.nbytes for matrix in made)
+            if len(self._kernels) * len(self.parts) * each <= self.kept_bytes:
+                self._kept[f, name] = made
         return made
 
     @property
-    def usable(self) -> npt.NDArray[np.bool_]:
+    def _kernels(self) -> list[Any]:
+        """The names of the candidates' kernels."""
+        return list(dict.fromkeys(kernel for kernel, _ in self.candidates))
+
+    @property
+    def usable(self) -> Bools:
         """Mask of the folds that could be scored for all candidates."""
-        undefined: npt.NDArray[np.bool_] = np.isnan(np.stack([scores[0] for scores in self._scores]))
+        undefined: Bools = np.isnan(np.stack([scores[0] for scores in self._scores]))
         return np.logical_not(np.any(undefined, axis=0))
 
-    def scores(self) -> npt.NDArray[np.float64]:
+    def scores(self) -> Floats:
         """Return the scores of all candidates on the folds that could be scored, (measures, candidates, folds)."""
         return np.stack(self._scores, axis=1)[:, :, self.usable]
 
-    def decisions(self, c: int) -> npt.NDArray[np.float64] | None:
+    def decisions(self, c: int) -> Floats | None:
         """Return the decisions about all samples, each by a classifier not trained on it; None unless binary."""
         return self._decisions[c] if self._decisions else None
 
@@ -248,12 +274,12 @@ class Trials:
             one_class = means[place] < 1 / len(self.labels.classes) + RESOLUTION
         return min(among, key=lambda c: (one_class[c], self._sizes[c], *ranks[1:, c], ranks[0, c], c))
 
-    def means(self) -> npt.NDArray[np.float64]:
+    def means(self) -> Floats:
         """Return the mean scores, (measures, candidates), with 0 for undefined means."""
         return np.nan_to_num(self.scores().mean(axis=2))
 
 
-def decided(solver: Any, K: Any, kind: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
+def decided(solver: Any, K: Any, kind: str) -> tuple[Floats, Array]:
     """Return a fitted solver's decision values and predictions, as booleans for two classes."""
     predicted = solver.predict(K)
     if kind == "real":
@@ -261,7 +287,7 @@ def decided(solver: Any, K: Any, kind: str) -> tuple[npt.NDArray[np.float64], np
     return solver.decision_function(K), np.asarray(predicted) > 0 if kind == "binary" else predicted
 
 
-def pair_resolution(labels: Labels, parts: Sequence[tuple[Any, npt.NDArray[np.int64]]]) -> float:
+def pair_resolution(labels: Labels, parts: Sequence[tuple[Any, Indices]]) -> float:
     """Return the change of a mean AUC if one positive and one negative swap ranks in one fold.
 
     The tolerance of a fit may have as large an effect, so such a change does not show which of two candidates is
@@ -462,7 +488,7 @@ def check_bound(
         )
     for spec in specs:
         solver = make_solver(spec, kind, classes) if classes else make_solver(spec, kind)
-        if not solver.gives_bounds:
+        if not solver.traits.bounds:
             raise ParameterError(
                 f"solver {solver.name!r} has no bound for the inner metric {metric!r}",
                 remedy="choose csvc or nusvc, or another inner metric, such as auc",
@@ -485,7 +511,7 @@ def check_bound_kernels(metric: str, kernels: Mapping[str, Kernel | None]) -> No
             )
 
 
-def whole_part(n: int) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+def whole_part(n: int) -> list[Part]:
     """Return the only fold of an inner loop by a bound: all samples for training, none held out."""
     return [(np.arange(n), np.arange(0))]
 
@@ -497,7 +523,7 @@ class BoundTrials(Trials):
     and use the decisions of the span rule.
     """
 
-    def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], npt.NDArray[np.float64]]:
+    def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], Floats]:
         """Return the negative bound and the measures of the span rule's decisions, then these decisions."""
         found, (name, *others) = solver.leave_one_out(K_train, self.y, limited=False), self.measures
         if found is None or found.decisions is None:
@@ -509,16 +535,14 @@ class BoundTrials(Trials):
         outcome = self.labels.y, found.decisions, found.decisions > 0
         return [-found.value(name), *(float(self.measures[other](*outcome)) for other in others)], found.decisions
 
-    def _scored(self, f: int) -> npt.NDArray[np.int64]:
+    def _scored(self, f: int) -> Indices:
         """Return all rows."""
         return self.parts[f][0]
 
 
-Pair = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]], tuple[Any, Any]]
-"""``pair(train, test, y_train)`` returns the input of a solver for training and for testing."""
 MakeSolver = Callable[[dict[str, Any], str], Any]
 """``make_solver(spec, kind)`` returns a new solver; its methods besides `fit` depend on the kind of labels."""
-Measure = Callable[[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[Any]], float]
+Measure = Callable[[Array, Floats, Array], float]
 """A score of labels, decision values and predictions; larger is better."""
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}
@@ -534,7 +558,7 @@ def _on_predictions(function: Callable[..., float]) -> "Measure":
     return lambda y, decisions, predicted: function(y, predicted)
 
 
-def _no_folds(y: npt.NDArray[Any], decisions: npt.NDArray[np.float64], predicted: npt.NDArray[Any]) -> float:
+def _no_folds(y: Array, decisions: Floats, predicted: Array) -> float:
     """Return NaN, as the placeholder of a bound among the measures; see `BoundTrials`."""
     return math.nan
 
@@ -582,13 +606,13 @@ class Choice:
     score: float  # Their mean score over the inner folds; NaN if there was only one candidate
     candidates: "list[Candidate]"  # All candidates: the name of a kernel and a solver specification
     # shape (n_candidates, n_folds): The score of each on each inner fold; no columns if there was nothing to choose
-    scores: npt.NDArray[np.float64]
+    scores: Floats
     not_converged: int = 0  # Number of fits of the inner folds, including nested ones, that did not converge
     n_fits: int = 0  # Number of fits of the inner folds
     worst_gap: float | None = None  # The largest gap among those that did not converge, including nested fits
     # shape (n,): The chosen candidate's decision about each sample, by the classifier of the inner fold without it; NaN
     # where there is none. None unless the labels are binary and there was something to choose
-    decisions: npt.NDArray[np.float64] | None = None
+    decisions: Floats | None = None
     n_folds: int = 0  # Number of inner folds, including those that could not be scored
     tied: list[int] = field(default_factory=list)  # The candidates whose score equals the best, as indices
 
@@ -611,18 +635,16 @@ RULES = ("best", "one_standard_error")
 
 
 def select(
-    pairs: "Mapping[str, Pair]",
-    labels: Labels,
-    candidates: "Sequence[Candidate] | Sequence[dict[str, Any]]",
-    make_solver: "MakeSolver",
+    data: Numbers,
+    candidates: Sequence[Candidate],
+    make_solver: MakeSolver,
     *,
     folds: int = 3,
     metric: str = "auto",
     seed: int = 0,
-    groups: npt.ArrayLike | None = None,
     rule: str = "best",
     limits: Sequence[Limits] = (),
-    finished: "FitCache | None" = None,
+    fit_cache: FitCache | None = None,
     kept_bytes: int = KEPT_BYTES,
 ) -> "Choice":
     """Choose a kernel and a solver specification by cross-validation within a training set.
@@ -640,7 +662,7 @@ def select(
     lower score for simplicity: it chooses the simplest candidate with the best one's kernel and a mean less than one
     standard error below the best mean. The standard error is the best mean's over the inner folds.
     """
-    candidates = _with_kernels(candidates, list(pairs))
+    candidates, labels = list(candidates), data.labels
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
     by_bound = metric in BOUNDS
@@ -653,18 +675,15 @@ def select(
     check_choice("rule", rule, RULES)
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-    groups = labels.groups if groups is None else groups
-    parts = whole_part(len(labels)) if by_bound else list(inner_folds(labels, folds, seed, groups))
+    parts = whole_part(len(labels)) if by_bound else list(inner_folds(labels, folds, seed, labels.groups))
     trials = (BoundTrials if by_bound else Trials)(
-        pairs,
-        labels,
+        data,
         make_solver,
         parts,
         measures,
-        groups=None if groups is None else np.asarray(groups),
         resolution=pair_resolution(labels, parts) if next(iter(measures)) == "auc" and labels.kind == "binary" else 0.0,
         refines=bool(limits),
-        finished=finished,
+        fit_cache=fit_cache,
         kept_bytes=kept_bytes,
     )
     trials.add(candidates)
@@ -692,24 +711,12 @@ def select(
     )
 
 
-def standard_error(scores: npt.NDArray[np.float64]) -> float:
+def standard_error(scores: Floats) -> float:
     """Return the standard error of the mean of scores; 0 for a single score."""
     return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else 0.0
 
 
-def _with_kernels(
-    candidates: "Sequence[Candidate] | Sequence[dict[str, Any]]", kernels: Sequence[str]
-) -> "list[Candidate]":
-    """Return candidates as pairs of a kernel's name and a specification, grouped by kernel."""
-    listed: list[Any] = list(candidates)
-    if all(isinstance(candidate, dict) for candidate in listed):
-        return [(kernel, spec) for kernel in kernels for spec in listed]
-    return listed
-
-
-def inner_folds(
-    labels: Labels, folds: int, seed: int, groups: npt.ArrayLike | None = None
-) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+def inner_folds(labels: Labels, folds: int, seed: int, groups: npt.ArrayLike | None = None) -> Iterator[Part]:
     """Return the inner folds of a training set; with a development part, one fold that holds out that part.
 
     Folds whose training set lacks a class are skipped. Samples without a label are in every training part, and in no

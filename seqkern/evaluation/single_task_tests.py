@@ -22,6 +22,7 @@ import scipy
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, ParameterError, unknown_name
 from seqkern.core.statistics import Z95, average_ranks, holm, normal_quantile, normal_sf
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.evaluation.bootstrap import CELLS, Sample, ScoreComparison, bootstrap_test
 from seqkern.evaluation.many_task_tests import pairs_of, signed_rank_test
 from seqkern.evaluation.ranking import as_binary
@@ -122,8 +123,13 @@ def delong_interval(
     z = float(normal_quantile((1 + level) / 2))
     if scale == "plain":
         return AucInterval(auc, se, max(0.0, auc - z * se), min(1.0, auc + z * se))
-    centre, half = math.log(auc / (1 - auc)), z * se / (auc * (1 - auc))
-    return AucInterval(auc, se, float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half)))
+    return AucInterval(auc, se, *logit_ends(auc, se, z))
+
+
+def logit_ends(share: float, se: float, z: float) -> tuple[float, float]:
+    """Return the limits of a share, `z` standard errors to each side on the logit scale, so within 0 and 1."""
+    centre, half = math.log(share / (1 - share)), z * se / (share * (1 - share))
+    return float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
 
 
 def delong_test(
@@ -162,7 +168,7 @@ def delong_test(
     return delong_pair(areas, covariance, 0, 1)
 
 
-def delong_pair(areas: Sequence[float], covariance: npt.NDArray[np.float64], i: int, j: int) -> AucComparison:
+def delong_pair(areas: Sequence[float], covariance: Floats, i: int, j: int) -> AucComparison:
     """Return the comparison of AUCs i and j from the result of `delong_covariance`."""
     a, b = areas[i], areas[j]
     difference = a - b
@@ -178,7 +184,7 @@ def delong_pair(areas: Sequence[float], covariance: npt.NDArray[np.float64], i: 
 
 def delong_covariance(
     labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike], folds: npt.ArrayLike | None = None
-) -> tuple[list[float], npt.NDArray[np.float64]]:
+) -> tuple[list[float], Floats]:
     """Return the AUCs of several methods on the same samples, and DeLong's estimate of their covariance."""
     if folds is None:
         return _delong(labels, decisions)
@@ -197,7 +203,7 @@ def delong_covariance(
     return mean.tolist(), total / len(parts) ** 2
 
 
-def _delong(labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike]) -> tuple[list[float], npt.NDArray[np.float64]]:
+def _delong(labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike]) -> tuple[list[float], Floats]:
     """Return the AUCs of several methods and their covariance, NaN if a class has fewer than two samples."""
     pairs = [as_binary(labels, values) for values in decisions]
     positive = pairs[0][0]
@@ -205,16 +211,19 @@ def _delong(labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike]) -> tuple[
     undefined = np.full((len(pairs), len(pairs)), np.nan)
     if n_positive == 0 or n_negative == 0:
         return [math.nan] * len(pairs), undefined
-    of_positives, of_negatives = [], []
-    for _, values in pairs:
-        ranks = average_ranks(values)
-        of_positives.append((ranks[positive] - average_ranks(values[positive])) / n_negative)
-        of_negatives.append(1.0 - (ranks[~positive] - average_ranks(values[~positive])) / n_positive)
-    areas = [float(np.mean(placements)) for placements in of_positives]
+    of_positives, of_negatives = zip(*(placements(positive, values) for _, values in pairs), strict=True)
+    areas = [float(np.mean(shares)) for shares in of_positives]
     if min(n_positive, n_negative) < 2:
         return areas, undefined
     covariance = np.cov(of_positives) / n_positive + np.cov(of_negatives) / n_negative
     return areas, np.atleast_2d(covariance)
+
+
+def placements(positive: Bools, values: Floats) -> tuple[Floats, Floats]:
+    """Return the share of the other class on the right side of each positive, and of each negative; ties count ½."""
+    ranks = average_ranks(values)
+    ahead = (ranks[positive] - average_ranks(values[positive])) / int((~positive).sum())
+    return ahead, 1.0 - (ranks[~positive] - average_ranks(values[~positive])) / int(positive.sum())
 
 
 # McNemar's test of whether two methods differ in their errors on the same samples.
@@ -396,7 +405,7 @@ def five_by_two_f(differences: npt.ArrayLike) -> FiveByTwo:
     return FiveByTwo(float(gaps.mean()), statistic, p)
 
 
-def _five_by_two(differences: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _five_by_two(differences: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Return the differences, with rounding errors set to 0, and the variance of each repeat."""
     gaps = np.asarray(differences, dtype=np.float64)
     if gaps.shape != (REPEATS, HALVES):
@@ -465,13 +474,13 @@ def exchange_test(
     return (1 + extreme) / (1 + n_draws)
 
 
-def _difference(sample: Sample, stay: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _difference(sample: Sample, stay: Array) -> Floats:
     """Return the score differences, float64 (draws,); samples with 1 in `stay` (draws, n) keep their ranks."""
     scores = sample.scores(np.concatenate([stay, 1 - stay], axis=1).astype(np.float64))
     return scores[:, 0] - scores[:, 1]
 
 
-def _ranks(values: npt.NDArray[np.float64], folds: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _ranks(values: Floats, folds: Array) -> Floats:
     """Return mid-ranks within each test set."""
     ranks = np.empty(len(values))
     for fold in np.unique(folds):
@@ -513,10 +522,10 @@ class PairedDecisions:
     kind: str  # ``binary``, ``multiclass`` or ``real``
     ids: npt.NDArray[np.str_]  # shape (n,): One row for each sample in each test set that contains it
     splits: npt.NDArray[np.str_]  # shape (n,): One row for each sample in each test set that contains it
-    labels: npt.NDArray[Any]  # shape (n,): Binary: 1 is positive; several classes: codes; or real values
+    labels: Array  # shape (n,): Binary: 1 is positive; several classes: codes; or real values
     # shape (n,): NaN if a method has none. Optional for several classes
-    decisions: Mapping[Any, npt.NDArray[np.float64]]
-    predicted: Mapping[Any, npt.NDArray[Any]]  # shape (n,): Like the labels; NaN, or −1 for codes, if a method has none
+    decisions: Mapping[Any, Floats]
+    predicted: Mapping[Any, Array]  # shape (n,): Like the labels; NaN, or −1 for codes, if a method has none
     scores: Mapping[Any, Mapping[tuple[str, str], float]]  # Scores of each test set
 
     @cached_property
@@ -536,7 +545,7 @@ class PairedDecisions:
         each = np.unique(np.char.add(np.char.add(self.ids, "\t"), repeat))
         return FIVE_BY_TWO if len(each) == len(self.ids) else REPEATED
 
-    def sizes(self, rows: npt.NDArray[np.bool_] | slice = slice(None)) -> npt.NDArray[np.int64]:
+    def sizes(self, rows: Bools | slice = slice(None)) -> Ints:
         """Return the number of samples of each class in each test set, (parts, classes)."""
         names, part = np.unique(self.splits[rows], return_inverse=True)
         classes = max(2, int(self.labels.max()) + 1)
@@ -556,7 +565,7 @@ class PairedDecisions:
             own = sizes[(sizes > 0).sum(axis=1) == 1]
         return bool(2 * own.sum() > len(self.labels))
 
-    def can_draw(self, rows: npt.NDArray[np.bool_] | slice = slice(None)) -> bool:
+    def can_draw(self, rows: Bools | slice = slice(None)) -> bool:
         """Return whether every test set has enough samples of each class for resampling."""
         return bool(self.sizes(rows).min(initial=LEAST_DRAWN) >= LEAST_DRAWN)
 
@@ -576,7 +585,7 @@ class PairedDecisions:
         return LabelError(reason, remedy=OTHER_FOLDS) if reason else None
 
 
-def has_value(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def has_value(values: Array) -> Bools:
     """Return a mask of the values present: not NaN, or for codes not negative."""
     return ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
 
@@ -708,7 +717,7 @@ def _tested_once(
     return [_bootstrap(paired, metric, seed, *pair) for pair in pairs]
 
 
-def _common(paired: PairedDecisions, first: Hashable, second: Hashable) -> npt.NDArray[np.bool_]:
+def _common(paired: PairedDecisions, first: Hashable, second: Hashable) -> Bools:
     """Return a mask of the rows that have decisions of both methods."""
     values = paired.decisions if paired.decisions else paired.predicted
     return has_value(values[first]) & has_value(values[second])
@@ -750,7 +759,7 @@ def _ranking_test(
     first: Hashable,
     second: Hashable,
     metric: str,
-    rows: npt.NDArray[np.bool_],
+    rows: Bools,
     test: AucComparison | ScoreComparison,
     quantile: float,
     seed: int,
@@ -777,17 +786,8 @@ def _mcnemar(paired: PairedDecisions, first: Hashable, second: Hashable) -> Pair
     test = mcnemar(labels, own, other)
     share, other_share = (float(np.mean(values == labels)) if len(labels) else math.nan for values in (own, other))
     counts = test.wins, test.n - test.wins - test.losses, test.losses
-    ends = math.nan, math.nan
-    numbers = (
-        share,
-        other_share,
-        test.difference,
-        *ends,
-        _sign(test.wins - test.losses),
-        *counts,
-        test.statistic,
-        test.p,
-    )
+    ends, lead = (math.nan, math.nan), _sign(test.wins - test.losses)
+    numbers = share, other_share, test.difference, *ends, lead, *counts, test.statistic, test.p
     return PairTest(first, second, "mcnemar", test.n, len(rows) - test.n, *numbers)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Bools, Codes, Ints
 from seqkern.formats.vcf import SEQUENCE, SKIPPED, SNV, VcfChunk
 
 if TYPE_CHECKING:
     from seqkern.formats.reference import Genome
+    from seqkern.sequences.alphabets import Alphabet
 
 GAP = 5000
 """Distance in bases below which regions are read as one, which is faster than a second read."""
@@ -40,12 +42,36 @@ class PlacedAlleles:
     """The alleles of a chunk that have a sequence and a place, with their surrounding bases."""
 
     # shape (bases,): Upper-case bases of the regions around the alleles; a region ends with a dot
-    text: npt.NDArray[np.uint8]
-    places: npt.NDArray[np.int64]  # shape (n,): Where in `text` the reference allele begins
+    text: Codes
+    places: Ints  # shape (n,): Where in `text` the reference allele begins
     refs: list[bytes]  # Upper case
     alts: list[bytes]  # Upper case
-    snv: npt.NDArray[np.bool_]  # shape (n,): Whether both are single bases
-    index: npt.NDArray[np.int64]  # shape (n,): Of the chunk's alleles
+    snv: Bools  # shape (n,): Whether both are single bases
+    index: Ints  # shape (n,): Of the chunk's alleles
+
+    def spelled(
+        self, column: list[bytes], left: int, right: int, rows: Ints | None = None
+    ) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Yield (bases before, allele, bases after) of all or some alleles, as far as their regions reach."""
+        rows = np.arange(len(self.places)) if rows is None else rows
+        for row, place in zip(rows.tolist(), self.places[rows].tolist(), strict=True):
+            stop = place + len(self.refs[row])
+            before = self.text[max(0, place - left) : place].tobytes().rpartition(SEPARATOR)[2]
+            yield before, column[row], self.text[stop : stop + right].tobytes().partition(SEPARATOR)[0]
+
+    def encoded(
+        self, column: list[bytes], reach: int, alphabet: Alphabet, rows: Ints | None = None
+    ) -> tuple[Codes, Ints, Ints, Ints, Ints]:
+        """Return the codes of alleles with the bases around, and the starts and stops of both these and the alleles.
+
+        An allele that is deleted down to its first base keeps this base.
+        """
+        parts = list(itertools.chain.from_iterable(self.spelled(column, reach, reach, rows)))
+        sizes = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)).reshape(-1, 3)
+        stops = np.cumsum(sizes.sum(axis=1))
+        starts = stops - sizes.sum(axis=1)
+        first = starts + sizes[:, 0]
+        return alphabet.encode(b"".join(parts)), starts, stops, first, first + sizes[:, 1]
 
 
 class Placing:
@@ -71,13 +97,10 @@ class Placing:
         found = {own for own in self.names.values() if own is not None}
         return [name for name in self.genome.lengths if name in found]
 
-    def place(self, chunk: VcfChunk, flank: int) -> tuple[PlacedAlleles, npt.NDArray[np.uint8]]:
+    def place(self, chunk: VcfChunk, flank: int) -> tuple[PlacedAlleles, Codes]:
         """Return the alleles of a chunk that are found in the genome, and the status of each allele."""
         status = np.where(chunk.kinds <= SEQUENCE, PLACED, LEFT_OUT).astype(np.uint8)
-        self.kinds.update(chunk.kinds[chunk.kinds > SEQUENCE].tolist())
-        for name in dict.fromkeys(chunk.chromosomes):
-            if name not in self.names:
-                self.names[name] = self._own_name(name)
+        self._find_names(chunk.chromosomes)
         order = {name: number for number, name in enumerate(self.genome.lengths)}
         numbers = {name: -1 if own is None else order[own] for name, own in self.names.items()}
         rows = chunk.rows
@@ -87,7 +110,6 @@ class Placing:
         ends = np.array([*self.genome.lengths.values(), 0], dtype=np.int64)[chromosome]
         status[(status == PLACED) & (chromosome < 0)] = ABSENT
         status[(status == PLACED) & ((starts < 0) | (stops > ends))] = BEYOND
-        self.absent.update(chunk.chromosomes[row] for row in rows[status == ABSENT].tolist())
         index = np.flatnonzero(status == PLACED)
         low, high = np.maximum(starts[index] - flank, 0), np.minimum(stops[index] + flank, ends[index])
         text, shifts = self._read(chromosome[index], low, high)
@@ -104,51 +126,43 @@ class Placing:
             self._explain(chunk, placed, np.flatnonzero(~good))
             status[index[~good]] = MISMATCH
             placed = kept(placed, good)
-        self.counts.update(status.tolist())
+        self.recall(chunk, status)
         self._check()
         return placed, status
 
-    def recall(self, chunk: VcfChunk, status: npt.NDArray[np.uint8]) -> None:
+    def recall(self, chunk: VcfChunk, status: Codes) -> None:
         """Count the alleles of a chunk that has already been placed."""
-        for name in dict.fromkeys(chunk.chromosomes):
-            if name not in self.names:
-                self.names[name] = self._own_name(name)
+        self._find_names(chunk.chromosomes)
         self.kinds.update(chunk.kinds[chunk.kinds > SEQUENCE].tolist())
         self.absent.update(chunk.chromosomes[row] for row in chunk.rows[status == ABSENT].tolist())
         self.counts.update(status.tolist())
 
     def summary(self) -> dict[str, Any]:
         """Return the counts in JSON form."""
-        return {
-            "counts": list(self.counts.items()),
-            "kinds": list(self.kinds.items()),
-            "absent": list(self.absent.items()),
-            "causes": list(self._causes.items()),
-            "names": list(self.names),
-            "example": self._example,
-        }
+        counters = {name: list(counter.items()) for name, counter in self._counters().items()}
+        return {**counters, "names": list(self.names), "example": self._example}
 
     def add(self, summary: Mapping[str, Any]) -> None:
         """Add the counts from another part of the file, as returned by `summary`."""
-        for name in summary["names"]:
-            if name not in self.names:
-                self.names[name] = self._own_name(name)
-        self.counts.update(dict(summary["counts"]))
-        self.kinds.update(dict(summary["kinds"]))
-        self.absent.update(dict(summary["absent"]))
-        self._causes.update(dict(summary["causes"]))
+        self._find_names(summary["names"])
+        for name, counter in self._counters().items():
+            counter.update(dict(summary[name]))
         self._example = self._example or summary["example"]
         self._check()
 
-    def _own_name(self, name: str) -> str | None:
-        """Return the genome's name for a chromosome, with or without ``chr``."""
-        lengths = self.genome.lengths
-        other = name[3:] if name.startswith("chr") else f"chr{name}"
-        return name if name in lengths else other if other in lengths else None
+    def _counters(self) -> dict[str, Counter[Any]]:
+        """Return the counters, by their names in a summary."""
+        return {"counts": self.counts, "kinds": self.kinds, "absent": self.absent, "causes": self._causes}
 
-    def _read(
-        self, chromosome: npt.NDArray[np.int64], low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    def _find_names(self, chromosomes: Iterable[str]) -> None:
+        """Find the genome's names for chromosomes, with or without ``chr``."""
+        lengths = self.genome.lengths
+        for name in dict.fromkeys(chromosomes):
+            if name not in self.names:
+                other = name[3:] if name.startswith("chr") else f"chr{name}"
+                self.names[name] = name if name in lengths else other if other in lengths else None
+
+    def _read(self, chromosome: Ints, low: Ints, high: Ints) -> tuple[Codes, Ints]:
         """Return the bases of regions, and for each region the offset from genome positions to positions in these
         bases.
         """
@@ -172,7 +186,7 @@ class Placing:
         own[order] = np.repeat(shifts, last - first + 1)
         return np.frombuffer(b"".join(parts), dtype=np.uint8), own
 
-    def _explain(self, chunk: VcfChunk, placed: PlacedAlleles, wrong: npt.NDArray[np.int64]) -> None:
+    def _explain(self, chunk: VcfChunk, placed: PlacedAlleles, wrong: Ints) -> None:
         """Count the possible explanations of reference alleles that differ from the genome."""
         text = placed.text.tobytes()
         for i in wrong.tolist():
@@ -243,7 +257,7 @@ def left_out(kinds: Counter[int]) -> list[str]:
     return [f"{kinds[kind]} {text}" for kind, text in SKIPPED.items() if kinds[kind]]
 
 
-def _agree(placed: PlacedAlleles) -> npt.NDArray[np.bool_]:
+def _agree(placed: PlacedAlleles) -> Bools:
     """Return whether each reference allele agrees with the genome."""
     good = np.ones(len(placed.places), dtype=bool)
     single = np.flatnonzero(placed.snv)
@@ -255,7 +269,7 @@ def _agree(placed: PlacedAlleles) -> npt.NDArray[np.bool_]:
     return good
 
 
-def kept(placed: PlacedAlleles, keep: npt.NDArray[np.bool_]) -> PlacedAlleles:
+def kept(placed: PlacedAlleles, keep: Bools) -> PlacedAlleles:
     """Return some of the alleles."""
     chosen = np.flatnonzero(keep).tolist()
     return PlacedAlleles(

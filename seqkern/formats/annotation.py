@@ -102,12 +102,12 @@ def read_annotation(source: Source) -> Annotation:
     """
     with open_lines(source) as (lines, name):
         found = _Transcripts(name)
-        for line in _lines(lines, name):
+        for line in _lines(lines):
             found.add(line)
     return found.annotation()
 
 
-def _lines(lines: Iterator[str], name: str) -> Iterator[Line]:
+def _lines(lines: Iterator[str]) -> Iterator[Line]:
     """Yield the features of a file, without the sequences at the end of some GFF3 files."""
     for number, text in enumerate(lines, start=1):
         if number > 1 and text.startswith(("##FASTA", ">")):
@@ -121,13 +121,11 @@ def _lines(lines: Iterator[str], name: str) -> Iterator[Line]:
         except ValueError as error:
             raise SequenceError(
                 f"line {number} is not GTF or GFF3: {text.strip()[:40]!r}",
-                file=name,
                 remedy="give nine columns separated by tabs, with start and end in columns 4 and 5",
             ) from error
         if not 0 <= interval[0] < interval[1]:
             raise SequenceError(
                 f"line {number}: {first} to {last} is not an interval",
-                file=name,
                 remedy="positions of GTF and GFF3 count from 1, and the end is not before the start",
             )
         yield chromosome, feature, interval, strand, attributes
@@ -221,7 +219,7 @@ def read_features(source: Source) -> Annotation:
     features: Counter[str] = Counter()
     with open_lines(source) as (lines, name):
         first = next(lines)
-        for record in parsed(format_of(first) or "", first, lines, name):
+        for record in parsed(format_of(first) or "", first, lines):
             features.update(item.type for item in record.features)
             transcripts += _record_transcripts(record)
     return Annotation(name, transcripts, features)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import Regions, ends_of, make_regions, overlapping
 
@@ -18,8 +19,6 @@ from seqkern.formats.regions import Regions, ends_of, make_regions, overlapping
 #
 # It is computed from running sums over one stretch of a chromosome at a time.
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 FIELD = 21
 """Bits for each of three counts in one number."""
@@ -38,12 +37,12 @@ class Composition:
     repeats: Floats  # shape (n,): Share of lower-case (soft-masked) bases
     unknown: Floats  # shape (n,): Share of other letters, such as N
 
-    def take(self, rows: npt.NDArray[np.bool_] | Integers) -> Composition:
+    def take(self, rows: Bools | Ints) -> Composition:
         """Return the Composition of some of the regions."""
         return Composition(self.length[rows], self.gc[rows], self.repeats[rows], self.unknown[rows])
 
 
-def _weights() -> Integers:
+def _weights() -> Ints:
     """Return, for each byte, a 1 in the bit fields that count it: G and C, lower case, other letters."""
     table = np.full(256, 1 << 2 * FIELD, dtype=np.int64)
     for letter in b"ACGTUacgtu":
@@ -140,17 +139,18 @@ def draw_background(
     lengths = peaks.lengths[slots]
     if "length" not in options.match:
         lengths = rng.permutation(lengths)
-    search = _Search(genome, [peaks, *exclude], np.unique(peaks.chromosomes).tolist(), options.chromosomes == "same")
+    same, names = options.chromosomes == "same", np.unique(peaks.chromosomes).tolist()
+    search = _Search(genome, [peaks, *exclude], names, same, rng)
     properties = [name for name in ("gc", "repeats") if name in options.match]
     remarks = []
-    if "repeats" in properties and np.ptp(own.repeats) == 0 and not search.is_masked(rng):
+    if "repeats" in properties and np.ptp(own.repeats) == 0 and not search.is_masked():
         properties.remove("repeats")
         remarks.append(f"{genome.path} has no soft-masked (lower-case) bases, so repeats are not matched")
     wanted = np.column_stack([getattr(own, name)[slots] / CLOSE[name] for name in properties] or [np.zeros(len(slots))])
     full = search.without_room(lengths, peaks.chromosomes[slots])
     if full is not None:
         raise _no_place(peaks, int(slots[full]), 0, options)
-    starts, on = search.matches(wanted, properties, lengths, peaks.chromosomes[slots], rng)
+    starts, on = search.matches(wanted, properties, lengths, peaks.chromosomes[slots])
     missing = np.flatnonzero(starts < 0)
     if len(missing):
         raise _no_place(peaks, int(slots[missing[0]]), len(slots) - len(missing), options)
@@ -162,14 +162,14 @@ def draw_background(
     return Background(regions, found, own, tuple(remarks))
 
 
-def _slots(n: int, factor: float, rng: np.random.Generator) -> Integers:
+def _slots(n: int, factor: float, rng: np.random.Generator) -> Ints:
     """Return the peak for each background region: all peaks equally often, the remainder drawn at random."""
     times, rest = divmod(round(n * factor), n)
     drawn = np.sort(rng.permutation(n)[:rest])
     return np.concatenate((np.tile(np.arange(n), times), drawn)).astype(np.int64)
 
 
-def _remarks(own: Composition, found: Composition, slots: Integers, properties: Sequence[str]) -> list[str]:
+def _remarks(own: Composition, found: Composition, slots: Ints, properties: Sequence[str]) -> list[str]:
     """Return a sentence for each property in which some regions differ considerably from their peaks."""
     said = []
     for name in properties:
@@ -198,22 +198,21 @@ def _no_place(peaks: Regions, i: int, found: int, options: BackgroundOptions) ->
 class _Search:
     """A search for background regions: candidates at random places, and the choice of the nearest free ones."""
 
-    def __init__(self, genome: Genome, closed: Sequence[Regions], chromosomes: list[str], same: bool) -> None:
-        self.genome, self.chromosomes, self.same = genome, chromosomes, same
-        self.closed = make_regions(
-            np.concatenate([one.chromosomes for one in closed]),
-            np.concatenate([one.starts for one in closed]),
-            np.concatenate([one.stops for one in closed]),
-        )
+    def __init__(
+        self, genome: Genome, closed: Sequence[Regions], chromosomes: list[str], same: bool, rng: np.random.Generator
+    ) -> None:
+        self.genome, self.chromosomes, self.same, self.rng = genome, chromosomes, same, rng
+        chromosomes_of, starts, stops = zip(*((one.chromosomes, one.starts, one.stops) for one in closed), strict=True)
+        self.closed = make_regions(np.concatenate(chromosomes_of), np.concatenate(starts), np.concatenate(stops))
         self.taken: dict[str, list[tuple[int, int]]] = {name: [] for name in chromosomes}
 
-    def is_masked(self, rng: np.random.Generator) -> bool:
+    def is_masked(self) -> bool:
         """Return whether random regions contain lower-case bases, in varying proportions."""
-        drawn = self._drawn(self.chromosomes, 10_000, 1000, rng)
+        drawn = self._drawn(self.chromosomes, 10_000, 1000)
         shares = composition(drawn, self.genome).repeats
         return bool(len(shares) and np.ptp(shares) > 0)
 
-    def without_room(self, lengths: Integers, chromosomes: npt.NDArray[np.str_]) -> int | None:
+    def without_room(self, lengths: Ints, chromosomes: npt.NDArray[np.str_]) -> int | None:
         """Return a slot for which there is no room, or None.
 
         Its chromosome, or the whole genome, has fewer free bases than the slots on it need.
@@ -228,28 +227,23 @@ class _Search:
         return None
 
     def matches(
-        self,
-        wanted: npt.NDArray[np.float64],
-        properties: Sequence[str],
-        lengths: Integers,
-        chromosomes: npt.NDArray[np.str_],
-        rng: np.random.Generator,
-    ) -> tuple[Integers, npt.NDArray[np.str_]]:
+        self, wanted: Floats, properties: Sequence[str], lengths: Ints, chromosomes: npt.NDArray[np.str_]
+    ) -> tuple[Ints, npt.NDArray[np.str_]]:
         """Return the start and the chromosome of a region for each slot; the start is −1 where no place is left."""
-        starts, on = np.full(len(wanted), -1, dtype=np.int64), chromosomes.copy()
+        self.wanted, self.properties, self.lengths = wanted, properties, lengths
+        self.starts, self.on = np.full(len(wanted), -1, dtype=np.int64), chromosomes.copy()
         for turn in range(ROUNDS):
             for place in self.chromosomes if self.same else [None]:
-                here = np.flatnonzero((starts < 0) & (True if place is None else chromosomes == place))
+                here = np.flatnonzero((self.starts < 0) & (True if place is None else chromosomes == place))
                 share = len(here) / len(wanted)
                 for rows in _by_length(here, lengths):
                     longest = int(lengths[rows].max())
                     count = _pool(len(rows), len(here), share, turn)
                     where = self.chromosomes if place is None else [place]
-                    pool = self._drawn(where, count, longest, rng)
-                    self._choose(pool, wanted, properties, rows, lengths, starts, on, turn == ROUNDS - 1, rng)
-        return starts, on
+                    self._choose(self._drawn(where, count, longest), rows, turn == ROUNDS - 1)
+        return self.starts, self.on
 
-    def _drawn(self, chromosomes: Sequence[str], count: int, length: int, rng: np.random.Generator) -> Regions:
+    def _drawn(self, chromosomes: Sequence[str], count: int, length: int) -> Regions:
         """Return random regions of one length, in proportion to the chromosomes' lengths.
 
         They do not overlap the closed regions.
@@ -257,24 +251,13 @@ class _Search:
         room = np.maximum(ends_of(chromosomes, self.genome.lengths) - length + 1, 0)
         if not room.sum():
             return make_regions([], [], [])
-        places = np.sort(rng.integers(0, room.sum(), count))
+        places = np.sort(self.rng.integers(0, room.sum(), count))
         which = np.searchsorted(np.cumsum(room), places, side="right")
         starts = places - (np.cumsum(room) - room)[which]
         drawn = make_regions(np.array(chromosomes)[which], starts, starts + length)
         return drawn.take(~overlapping(drawn, self.closed))
 
-    def _choose(
-        self,
-        pool: Regions,
-        wanted: npt.NDArray[np.float64],
-        properties: Sequence[str],
-        rows: Integers,
-        lengths: Integers,
-        starts: Integers,
-        on: npt.NDArray[np.str_],
-        last: bool,
-        rng: np.random.Generator,
-    ) -> None:
+    def _choose(self, pool: Regions, rows: Ints, last: bool) -> None:
         """Assign the nearest free candidate to each of some slots, but only a close one before the last round."""
         # imported here for fast start-up
         from scipy.spatial import cKDTree
@@ -282,36 +265,35 @@ class _Search:
         found = composition(pool, self.genome)
         keep = found.unknown == 0
         pool, found = pool.take(keep), found.take(keep)
-        columns = [getattr(found, name) / CLOSE[name] for name in properties]
+        columns = [getattr(found, name) / CLOSE[name] for name in self.properties]
         points = np.column_stack(columns or [np.zeros(len(pool))])
         # many candidates have equal shares: noise below the resolution of a share keeps searches from the same ones
-        points += rng.uniform(-1, 1, points.shape) * 0.5 / (float(lengths[rows].max()) * min(CLOSE.values()))
+        points += self.rng.uniform(-1, 1, points.shape) * 0.5 / (float(self.lengths[rows].max()) * min(CLOSE.values()))
         free = np.ones(len(pool), dtype=bool)
-        waiting, many = rows[rng.permutation(len(rows))], NEAREST
+        waiting, many = rows[self.rng.permutation(len(rows))], NEAREST
         while len(waiting) and free.any():
             left = np.flatnonzero(free)
             many = min(many, len(left), max(NEAREST, QUERIED // len(waiting)))
             distances, near = (
-                np.reshape(part, (len(waiting), -1)) for part in cKDTree(points[left]).query(wanted[waiting], k=many)
+                np.reshape(part, (len(waiting), -1))
+                for part in cKDTree(points[left]).query(self.wanted[waiting], k=many)
             )
             # the rarest first: others find another candidate more easily
             order = np.argsort(-distances[:, -1], kind="stable")
             failed = []
             for j in order.tolist():
                 slot = int(waiting[j])
-                chosen = self._first_free(pool, left[near[j]].tolist(), int(lengths[slot]), free)
+                chosen = self._first_free(pool, left[near[j]].tolist(), int(self.lengths[slot]), free)
                 if chosen is None:
                     failed.append(slot)
-                elif last or np.abs(points[chosen[0]] - wanted[slot]).max() <= 1:
+                elif last or np.abs(points[chosen[0]] - self.wanted[slot]).max() <= 1:
                     name = str(pool.chromosomes[chosen[0]])
-                    starts[slot], on[slot] = chosen[1], name
+                    self.starts[slot], self.on[slot] = chosen[1], name
                     free[chosen[0]] = False
-                    bisect.insort(self.taken[name], (chosen[1], chosen[1] + int(lengths[slot])))
+                    bisect.insort(self.taken[name], (chosen[1], chosen[1] + int(self.lengths[slot])))
             waiting, many = np.array(failed, dtype=np.int64), 8 * many
 
-    def _first_free(
-        self, pool: Regions, candidates: list[int], length: int, free: npt.NDArray[np.bool_]
-    ) -> tuple[int, int] | None:
+    def _first_free(self, pool: Regions, candidates: list[int], length: int, free: Bools) -> tuple[int, int] | None:
         """Return the first candidate that overlaps no region already taken, and its start when trimmed to a length."""
         for i in candidates:
             if not free[i]:
@@ -335,7 +317,7 @@ def _covered(regions: Regions, chromosome: str) -> int:
     return int(np.maximum(stops - np.maximum(starts, before), 0).sum())
 
 
-def _by_length(rows: Integers, lengths: Integers) -> list[Integers]:
+def _by_length(rows: Ints, lengths: Ints) -> list[Ints]:
     """Return the slots, grouped by similar length."""
     if not len(rows):
         return []
@@ -359,7 +341,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 COLUMNS = ("property", "set", "n", "mean", "q05", "q25", "median", "q75", "q95", "ks")
 
 
-def ks_distance(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+def ks_distance(a: Floats, b: Floats) -> float:
     """Return the Kolmogorov-Smirnov distance: the largest difference between two cumulative distributions.
 
     >>> import numpy as np

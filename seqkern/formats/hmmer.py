@@ -42,13 +42,13 @@ class _DamageError(ValueError):
     """Error that describes the damage of an HMM."""
 
 
-def check_hmms(text: str, name: str, remedy: str) -> int:
+def check_hmms(text: str, remedy: str) -> int:
     r"""Check the text of a HMMER file, and return its number of HMMs.
 
-    >>> check_hmms("HMMER3/f\nNAME  globins\nLENG  1\nHMM A C G T\n//\n", "globins.hmm", "create it with hmmbuild")
+    >>> check_hmms("HMMER3/f\nNAME  globins\nLENG  1\nHMM A C G T\n//\n", "create it with hmmbuild")
     Traceback (most recent call last):
         ...
-    seqkern.core.errors.FileError: globins.hmm: record 'HMM 1': has no line ALPH; create it with hmmbuild
+    seqkern.core.errors.FileError: record 'HMM 1': has no line ALPH; create it with hmmbuild
     """
     lines, count = _lines(text), 0
     for first in lines:
@@ -56,9 +56,9 @@ def check_hmms(text: str, name: str, remedy: str) -> int:
         try:
             _check_hmm(first, lines)
         except _DamageError as damage:
-            raise FileError(str(damage), file=name, record=f"HMM {count}", remedy=remedy) from None
+            raise FileError(str(damage), record=f"HMM {count}", remedy=remedy) from None
         except StopIteration:
-            raise FileError("is truncated", file=name, record=f"HMM {count}", remedy="copy it again") from None
+            raise FileError("is truncated", record=f"HMM {count}", remedy="copy it again") from None
     return count
 
 
@@ -160,7 +160,7 @@ def looks_like_hmmer(text: str) -> bool:
     return text.startswith(("HMMER3/", "HMMER2"))
 
 
-def parse_hmms(text: str, name: str, remedy: str = "create it with hmmbuild") -> list[HMM]:
+def parse_hmms(text: str, remedy: str = "create it with hmmbuild") -> list[HMM]:
     """Return the HMMs of a file."""
     # imported only when a file is read, for fast start-up
     from pyhmmer.errors import AlphabetMismatch
@@ -168,33 +168,27 @@ def parse_hmms(text: str, name: str, remedy: str = "create it with hmmbuild") ->
 
     text = text.strip()
     if not text:
-        raise FileError("is empty", file=name, remedy=remedy)
+        raise FileError("is empty", remedy=remedy)
     if not looks_like_hmmer(text):
-        raise FileError("is not a HMMER file", file=name, remedy=remedy)
-    count = check_hmms(text, name, remedy)
+        raise FileError("is not a HMMER file", remedy=remedy)
+    count = check_hmms(text, remedy)
     found: list[HMM] = []
     try:
         with HMMFile(io.BytesIO(f"{text}\n".encode())) as file:
             found.extend(file)
+        problem = "cannot be read as a HMMER file" if len(found) != count else ""  # some damage seems the file's end
     except AlphabetMismatch:
-        raise FileError(
-            "its HMMs have different alphabets",
-            file=name,
-            record=_next(found),
-            remedy="create one file for each alphabet",
-        ) from None
+        problem, remedy = "its HMMs have different alphabets", "create one file for each alphabet"
     except (ValueError, OSError, EOFError, RuntimeError, MemoryError) as error:
-        raise FileError(
-            f"cannot be read as a HMMER file: {error}", file=name, record=_next(found), remedy=remedy
-        ) from None
-    if len(found) != count:  # the parser takes some damage for the end of the file
-        raise FileError("cannot be read as a HMMER file", file=name, record=_next(found), remedy=remedy)
+        problem = f"cannot be read as a HMMER file: {error}"
+    if problem:
+        raise FileError(problem, record=f"HMM {len(found) + 1}", remedy=remedy)
     for number, hmm in enumerate(found, start=1):
-        _check_sums(hmm, name, f"HMM {number}", remedy)
+        _check_sums(hmm, f"HMM {number}", remedy)
     return found
 
 
-def _check_sums(hmm: HMM, name: str, record: str, remedy: str) -> None:
+def _check_sums(hmm: HMM, record: str, remedy: str) -> None:
     """Raise FileError unless the probabilities of each state are between 0 and 1, and their sum is 1."""
     # pyhmmer's stubs leave these out
     matches, inserts, moves = (
@@ -208,17 +202,8 @@ def _check_sums(hmm: HMM, name: str, record: str, remedy: str) -> None:
         bad = ~(np.abs(values.sum(axis=1) - 1) <= TOLERANCE) | ~(values >= 0).all(axis=1)
         if bad.any():
             state = int(np.flatnonzero(bad)[0]) + (what == "match emissions")
-            raise FileError(
-                f"the probabilities of the {what} of state {state} do not sum to 1",
-                file=name,
-                record=record,
-                remedy=remedy,
-            )
-
-
-def _next(found: list[HMM]) -> str:
-    """Return a name, for messages, of the HMM after those read so far."""
-    return f"HMM {len(found) + 1}"
+            problem = f"the probabilities of the {what} of state {state} do not sum to 1"
+            raise FileError(problem, record=record, remedy=remedy)
 
 
 # Profiles from profile HMMs: the emissions of the match states, one for each residue.
@@ -229,13 +214,11 @@ def _next(found: list[HMM]) -> str:
 REMEDY = "give protein HMMs in HMMER 3 format, as written by jackhmmer --chkhmm"
 
 
-def parse_hmmer(text: str, name: str) -> Iterator[tuple[str, str, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
+def parse_hmmer(text: str) -> Iterator[tuple[str, str, npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
     """Yield (name, consensus, pssm, profile) of each HMM in a HMMER file; consensus is empty if the file has none."""
-    for hmm in parse_hmms(text, name, REMEDY):
+    for hmm in parse_hmms(text, REMEDY):
         if not hmm.alphabet.is_amino():
-            raise FileError(
-                f"the HMM {hmm.name!r} is for {hmm.alphabet.type}, not for proteins", file=name, remedy=REMEDY
-            )
+            raise FileError(f"the HMM {hmm.name!r} is for {hmm.alphabet.type}, not for proteins", remedy=REMEDY)
         yield hmm.name, (hmm.consensus or "").upper(), *of_hmm(hmm)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from seqkern.core.types import Floats
 
-MemeMotif: TypeAlias = tuple[str, npt.NDArray[np.float64], int]
+MemeMotif: TypeAlias = tuple[str, Floats, int]
 """Name, probabilities of shape (columns, letters), and number of sites."""
 
 

@@ -27,7 +27,7 @@ from seqkern.core.progress import progress_bar
 from seqkern.core.public_files import cache_dir, is_public, local_path
 from seqkern.core.text_files import file_sha256, open_text
 from seqkern.core.threads import available_threads
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.formats.hmmer import looks_like_hmmer, of_hmm, parse_hmmer
 from seqkern.formats.profiles import (
     Profile,
@@ -151,16 +151,15 @@ class ProfileFiles:
         if wanted is None:
             raise FileError(
                 "is neither an ASCII PSSM from PSI-BLAST nor a HMMER 3 file",
-                file=shown,
                 remedy="remove other files from the folder, or create it with psiblast -out_ascii_pssm",
             )
         found: list[tuple[list[str], str, _Entry]] = []  # names in the file, residues, entry
         if wanted == "psiblast":
-            letters, pssm = parse_psiblast(text, shown)
+            letters, pssm = parse_psiblast(text)
             found.append(([], letters, (letters, pssm, None, shown)))
         else:
             # An HMM does not contain the residues of the query, only the most likely ones.
-            for hmm, consensus, pssm, profile in parse_hmmer(text, shown):
+            for hmm, consensus, pssm, profile in parse_hmmer(text):
                 found.append(([hmm], consensus, ("X" * len(pssm), pssm, profile, shown)))
         names = [name, _stem(name)] if len(found) == 1 else []
         for own, letters, entry in found:
@@ -451,7 +450,7 @@ def _text(codes: bytes) -> str:
     return codes.translate(bytes(table)).decode()
 
 
-def _background() -> npt.NDArray[np.float64]:
+def _background() -> Floats:
     """Return the background frequencies of HMMER's log-odds scores, float64 (20,)."""
     # imported here for fast start-up
     from pyhmmer.easel import Alphabet

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import FileError, SequenceError
-from seqkern.sequences.alphabets import MASK, PROTEIN, to_bytes
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.core.errors import FileError, SequenceError, naming
+from seqkern.core.types import Floats
+from seqkern.sequences.alphabets import MASK, PROTEIN
+from seqkern.sequences.sequence_set import SequenceSet, first_difference
 from seqkern.sequences.tracks import PROFILE_TRACKS as TRACKS
 
 # The amino acids of Robinson and Robinson (PNAS 88, 1991), BLAST's background, in the order of the alphabet.
@@ -69,31 +70,19 @@ def add_profiles(X: SequenceSet, profiles: Iterable[Profile]) -> SequenceSet:
 
 def check_agreement(X: SequenceSet, i: int, profile: Profile) -> None:
     """Raise SequenceError unless a profile belongs to record i; masked residues match any."""
-    where = {"file": profile.file, "record": X.ids[i]}
-    length = int(X.stops[i] - X.starts[i])
-    if len(profile) != length:
-        raise SequenceError(
-            f"the profile has {len(profile)} positions, but the sequence has length {length}",
-            **where,
-            remedy="create the profile from this sequence",
-        )
-    if profile.profile.shape[1] != X.alphabet.size:
-        raise SequenceError(
-            f"the profile has {profile.profile.shape[1]} columns, but the alphabet {X.alphabet.name} has "
-            f"{X.alphabet.size} letters",
-            **where,
-            remedy="read the sequences with the alphabet of the profile",
-        )
-    mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(profile.letters))
-    odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
-    if len(odd):
-        letters = X.alphabet.letters
-        raise SequenceError(
-            f"at position {odd[0] + 1} the profile has {letters[theirs[odd[0]]]}, but the sequence has "
-            f"{letters[mine[odd[0]]]}",
-            **where,
-            remedy="create the profile from this sequence",
-        )
+    length, columns, size = int(X.stops[i] - X.starts[i]), profile.profile.shape[1], X.alphabet.size
+    with naming(profile.file, X.ids[i]):
+        if len(profile) != length:
+            problem = f"the profile has {len(profile)} positions, but the sequence has length {length}"
+            raise SequenceError(problem, remedy="create the profile from this sequence")
+        if columns != size:
+            problem = f"the profile has {columns} columns, but the alphabet {X.alphabet.name} has {size} letters"
+            raise SequenceError(problem, remedy="read the sequences with the alphabet of the profile")
+        odd = first_difference(X, i, profile.letters)
+        if odd is not None:
+            there, here = profile.letters[odd].upper(), X.string(i)[odd]
+            problem = f"at position {odd + 1} the profile has {there}, but the sequence has {here}"
+            raise SequenceError(problem, remedy="create the profile from this sequence")
 
 
 def check_tracks(X: SequenceSet, names: Iterable[str]) -> None:
@@ -133,13 +122,13 @@ def check_tracks(X: SequenceSet, names: Iterable[str]) -> None:
             )
 
 
-def from_scores(pssm: npt.ArrayLike, background: npt.NDArray[np.float64] = BACKGROUND) -> npt.NDArray[np.float32]:
+def from_scores(pssm: npt.ArrayLike, background: Floats = BACKGROUND) -> npt.NDArray[np.float32]:
     """Return the probabilities q_a ∝ p_a·exp(λ·s_a) of scores s."""
     scores = SCALE * np.asarray(pssm, dtype=np.float64)
     return normalised(background * np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
 
 
-def to_scores(profile: npt.ArrayLike, background: npt.NDArray[np.float64] = BACKGROUND) -> npt.NDArray[np.float32]:
+def to_scores(profile: npt.ArrayLike, background: Floats = BACKGROUND) -> npt.NDArray[np.float32]:
     """Return the scores ln(q_a / p_a) / λ of probabilities q."""
     return (np.log(np.asarray(profile, dtype=np.float64) / background) / SCALE).astype(np.float32)
 
@@ -180,19 +169,19 @@ def looks_like_psiblast(text: str) -> bool:
     return text.lstrip()[: len(FIRST_LINE)] == FIRST_LINE
 
 
-def parse_psiblast(text: str, name: str) -> tuple[str, npt.NDArray[np.float32]]:
+def parse_psiblast(text: str) -> tuple[str, npt.NDArray[np.float32]]:
     """Read one PSSM; return the query's residues and the scores, (length, 20), in the order of the alphabet."""
     lines = text.split("\n")
     head = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
     if not looks_like_psiblast(text) or len(lines) < head + 2:
-        raise FileError("is not an ASCII PSSM from PSI-BLAST", file=name, remedy=REMEDY)
+        raise FileError("is not an ASCII PSSM from PSI-BLAST", remedy=REMEDY)
     columns = lines[head + 1].split()[:SCORES]
     if sorted(columns) != sorted(PROTEIN.letters):
-        raise FileError(f"line {head + 2} does not list the 20 amino acids", file=name, remedy=REMEDY)
+        raise FileError(f"line {head + 2} does not list the 20 amino acids", remedy=REMEDY)
     rows: npt.ArrayLike
-    letters, rows = _in_columns(lines, head + 2) or _in_fields(lines, head + 2, name)
+    letters, rows = _in_columns(lines, head + 2) or _in_fields(lines, head + 2)
     if not len(letters):
-        raise FileError("has no positions", file=name, remedy=REMEDY)
+        raise FileError("has no positions", remedy=REMEDY)
     order = [columns.index(letter) for letter in PROTEIN.letters]
     return letters.upper(), np.asarray(rows, dtype=np.float32)[:, order]
 
@@ -226,7 +215,7 @@ def _in_columns(lines: list[str], first: int) -> tuple[str, npt.NDArray[np.int16
     return cells[:, 6].tobytes().decode(), np.where((signs == MINUS) | (tens == MINUS), -size, size)
 
 
-def _in_fields(lines: list[str], first: int, name: str) -> tuple[str, list[list[float]]]:
+def _in_fields(lines: list[str], first: int) -> tuple[str, list[list[float]]]:
     """Return (letters, scores) of the lines from `first` on, parsed one by one."""
     letters: list[str] = []
     rows: list[list[float]] = []
@@ -236,13 +225,10 @@ def _in_fields(lines: list[str], first: int, name: str) -> tuple[str, list[list[
             break
         scores = _scores(line, fields)
         if scores is None or len(fields[1]) != 1 or fields[0] != str(len(letters) + 1):
-            raise FileError(
-                f"line {number} is not position {len(letters) + 1} with a letter and 20 scores",
-                file=name,
-                remedy=REMEDY,
-            )
+            problem = f"line {number} is not position {len(letters) + 1} with a letter and 20 scores"
+            raise FileError(problem, remedy=REMEDY)
         if max(map(abs, scores)) > LARGEST_SCORE:
-            raise FileError(f"line {number} has a score beyond ±{LARGEST_SCORE}", file=name, remedy=REMEDY)
+            raise FileError(f"line {number} has a score beyond ±{LARGEST_SCORE}", remedy=REMEDY)
         letters.append(fields[1])
         rows.append(scores)
     return "".join(letters), rows

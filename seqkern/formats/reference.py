@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Self, cast
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.checks import whole_number
-from seqkern.core.errors import FileError, unreadable
+from seqkern.core.errors import FileError, reading
 from seqkern.core.public_files import cache_dir
 from seqkern.core.types import PathLike
 from seqkern.formats.libraries import pysam
@@ -57,11 +57,8 @@ def fasta_index(path: PathLike) -> tuple[Path, Path | None]:
 
 def _is_packed(path: Path) -> bool:
     """Return whether a file is compressed by bgzip; raise FileError if it cannot be indexed."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(18)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with reading(path), path.open("rb") as file:
+        head = file.read(18)
     if not head:
         raise FileError("is empty", file=path, remedy="check how the file was created")
     if not head.startswith(GZIP):

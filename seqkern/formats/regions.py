@@ -17,14 +17,12 @@ from seqkern.core.checks import check_integer, read_number
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
 from seqkern.core.tsv import format_cell
-from seqkern.core.types import PathLike, Rows, Source
+from seqkern.core.types import Bools, Floats, Ints, PathLike, Rows, Source
 from seqkern.formats.reference import Genome
 from seqkern.sequences.fasta import unique_ids
 from seqkern.sequences.windows import Window
 
 # Regions of a genome, as in BED files: positions count from 0, stops are exclusive.
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +30,13 @@ class Regions:
     """Regions of a genome."""
 
     chromosomes: npt.NDArray[np.str_]  # shape (n,)
-    starts: Integers  # shape (n,): From 0; a stop is the position after the last base
-    stops: Integers  # shape (n,): From 0; a stop is the position after the last base
+    starts: Ints  # shape (n,): From 0; a stop is the position after the last base
+    stops: Ints  # shape (n,): From 0; a stop is the position after the last base
     names: npt.NDArray[np.str_]  # shape (n,): ``"."`` without a name
-    scores: npt.NDArray[np.float64]  # shape (n,): NaN without a score
+    scores: Floats  # shape (n,): NaN without a score
     strands: npt.NDArray[np.str_]  # shape (n,): ``"+"``, ``"-"``, or ``"."`` without a strand
-    summits: Integers  # shape (n,): Position of the summit on the chromosome; −1 without one
-    lines: Integers  # shape (n,): Their lines in the file, for messages
+    summits: Ints  # shape (n,): Position of the summit on the chromosome; −1 without one
+    lines: Ints  # shape (n,): Their lines in the file, for messages
     file: str | None = None  # Used in messages
     counts: dict[str, int] = field(default_factory=dict)  # What was left out, and how many overlap
 
@@ -46,7 +44,7 @@ class Regions:
         return len(self.starts)
 
     @property
-    def lengths(self) -> Integers:
+    def lengths(self) -> Ints:
         """The number of bases of each region, int64 (n,)."""
         return self.stops - self.starts
 
@@ -112,7 +110,7 @@ def resized(regions: Regions, width: int) -> Regions:
     return replace(regions, starts=starts, stops=starts + width)
 
 
-def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
+def overlapping(regions: Regions, others: Regions) -> Bools:
     """Return a mask of the regions that share a base with any of `others`.
 
     >>> from seqkern.formats.regions import make_regions
@@ -131,7 +129,7 @@ def overlapping(regions: Regions, others: Regions) -> npt.NDArray[np.bool_]:
     return found
 
 
-def overlapping_one_another(regions: Regions) -> npt.NDArray[np.bool_]:
+def overlapping_one_another(regions: Regions) -> Bools:
     """Return a mask of the regions that share a base with another of the same regions.
 
     >>> from seqkern.formats.regions import make_regions
@@ -153,12 +151,12 @@ def cleared(regions: Regions, others: Regions, what: str) -> Regions:
     return regions.take(~gone).counted(f"regions left out that overlap {what}", np.count_nonzero(gone))
 
 
-def inside(regions: Regions, lengths: dict[str, int]) -> npt.NDArray[np.bool_]:
+def inside(regions: Regions, lengths: dict[str, int]) -> Bools:
     """Return a mask of the regions that lie completely inside their chromosome."""
     return (regions.starts >= 0) & (regions.stops <= ends_of(regions.chromosomes, lengths))
 
 
-def ends_of(chromosomes: Collection[str] | npt.NDArray[np.str_], lengths: dict[str, int]) -> Integers:
+def ends_of(chromosomes: Collection[str] | npt.NDArray[np.str_], lengths: dict[str, int]) -> Ints:
     """Return the length of the chromosome of each region."""
     names, which = np.unique(np.asarray(chromosomes, dtype=str), return_inverse=True)
     return np.array([lengths[str(name)] for name in names], dtype=np.int64)[which]
@@ -204,9 +202,13 @@ def read_bed(source: Source) -> Regions:
     with open_text(source) as (lines, name):
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.startswith(COMMENTS):
-                rows.append((*_region(_cells(line), name, number), number))
-    if not rows:
-        raise SequenceError("contains no region", file=name, remedy="give one line for each region")
+                try:
+                    rows.append((*_region(_cells(line)), number))
+                except SequenceError as error:
+                    error.problem = f"line {number} {error.problem}"
+                    raise
+        if not rows:
+            raise SequenceError("contains no region", remedy="give one line for each region")
     columns = list(zip(*rows, strict=True))
     return make_regions(*columns, file=name)  # type: ignore[arg-type, misc]  # columns in this order
 
@@ -216,60 +218,54 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
 
 
-def _region(cells: Sequence[str], file: str, line: int) -> tuple[str, int, int, str, float, str, int]:
+def _region(cells: Sequence[str]) -> tuple[str, int, int, str, float, str, int]:
     """Return chromosome, start, stop, name, score, strand and summit of a line."""
     if not 3 <= len(cells) <= 12:
         problem = f"has {len(cells)} column{'s' * (len(cells) != 1)}"
-        raise _error(file, line, problem, "BED has 3 to 12, between tabs: chromosome, start, stop, name, score, strand")
-    start, stop = (_position(cells, i, file, line) for i in (1, 2))
+        remedy = "BED has 3 to 12, between tabs: chromosome, start, stop, name, score, strand"
+        raise SequenceError(problem, remedy=remedy)
+    start, stop = (_position(cells, i) for i in (1, 2))
     if not cells[0]:
-        raise _error(file, line, "has no chromosome", "write it in the first column")
+        raise SequenceError("has no chromosome", remedy="write it in the first column")
     if start < 0:
-        raise _error(file, line, f"begins at {start}", "the first base of a chromosome is 0 in BED")
+        raise SequenceError(f"begins at {start}", remedy="the first base of a chromosome is 0 in BED")
     if start == stop:
         remedy = "BED counts starts from 0 and excludes the stop; if positions count from 1, subtract 1 from the starts"
-        raise _error(file, line, f"has no base: it begins and ends at {start}", remedy)
+        raise SequenceError(f"has no base: it begins and ends at {start}", remedy=remedy)
     if start > stop:
-        raise _error(file, line, f"ends at {stop}, before its start {start}", "swap start and stop")
+        raise SequenceError(f"ends at {stop}, before its start {start}", remedy="swap start and stop")
     strand = cells[5] if len(cells) > 5 else "."
     if strand not in STRANDS:
-        raise _error(file, line, f"has the strand {strand!r}", "write +, - or . in the sixth column")
+        raise SequenceError(f"has the strand {strand!r}", remedy="write +, - or . in the sixth column")
     name = cells[3] if len(cells) > 3 else "."
-    return cells[0], start, stop, name, _score(cells), STRANDS[strand], _summit(cells, start, stop, file, line)
+    score = read_number(cells[4]) if len(cells) > 4 else math.nan
+    return cells[0], start, stop, name, score, STRANDS[strand], _summit(cells, start, stop)
 
 
-def _position(cells: Sequence[str], i: int, file: str, line: int) -> int:
+def _position(cells: Sequence[str], i: int) -> int:
     """Return the start or stop in column i of a line."""
     text, what = cells[i], ("start", "stop")[i - 1]
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         header = i == 1 and not any(c.isdigit() for c in text)
         remedy = "remove the header line, or begin it with #" if header else "give whole numbers"
-        raise _error(file, line, f"has the {what} {text!r}, which is not an integer", remedy)
+        raise SequenceError(f"has the {what} {text!r}, which is not an integer", remedy=remedy)
     return int(text)
 
 
-def _score(cells: Sequence[str]) -> float:
-    """Return the score of a line, NaN if it has none."""
-    return read_number(cells[4]) if len(cells) > 4 else math.nan
-
-
-def _summit(cells: Sequence[str], start: int, stop: int, file: str, line: int) -> int:
+def _summit(cells: Sequence[str], start: int, stop: int) -> int:
     """Return the position of the summit, −1 if there is none."""
     if len(cells) != NARROW_PEAK:
         return -1
     text = cells[NARROW_PEAK - 1]
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise _error(file, line, f"has the summit {text!r}, which is not an integer", "give its offset, or -1 for none")
+        raise SequenceError(
+            f"has the summit {text!r}, which is not an integer", remedy="give its offset, or -1 for none"
+        )
     offset = int(text)
     if offset >= stop - start:
         remedy = "the last column of narrowPeak is the offset from the start"
-        raise _error(file, line, f"has its summit {offset} bases from its start, beyond its stop", remedy)
+        raise SequenceError(f"has its summit {offset} bases from its start, beyond its stop", remedy=remedy)
     return start + offset if offset >= 0 else -1
-
-
-def _error(file: str, line: int, problem: str, remedy: str) -> SequenceError:
-    """Return the error for an invalid line."""
-    return SequenceError(f"line {line} {problem}", file=file, remedy=remedy)
 
 
 def write_bed(path: PathLike, regions: Regions) -> None:
@@ -364,7 +360,7 @@ class Place:
         """The strand as text: ``"+"`` or ``"-"``."""
         return "-" if self.reverse else "+"
 
-    def bases(self) -> npt.NDArray[np.int64]:
+    def bases(self) -> Ints:
         """Return the position, from 0, of each base of the window in reading order."""
         places = np.arange(self.start, self.stop)
         return places[::-1] if self.reverse else places
@@ -524,7 +520,7 @@ LEAST_CHROMOSOMES = 3
 """Minimum number of chromosomes with every class for holding out whole ones."""
 
 
-def loci(chromosomes: npt.ArrayLike, starts: npt.ArrayLike, lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def loci(chromosomes: npt.ArrayLike, starts: npt.ArrayLike, lengths: npt.ArrayLike) -> Ints:
     """Return the locus of each window; windows closer to each other than one window's length share it.
 
     >>> loci(["chr1", "chr1", "chr1", "", "chr2"], [100, 250, 5000, 0, 100], [200, 300, 200, 200, 200]).tolist()

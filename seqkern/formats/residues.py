@@ -12,9 +12,9 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.types import Arrays, Header, Rows
+from seqkern.core.types import Arrays, Codes, Floats, Header, Ints, Rows
 from seqkern.sequences.alphabets import MASK
-from seqkern.sequences.sequence_set import SequenceSet, vector_views
+from seqkern.sequences.sequence_set import SequenceSet, frozen, vector_views
 
 STATES = "states"
 """Name of the track of states, ASCII letters; 0 for a residue with unknown state."""
@@ -60,16 +60,14 @@ class Residues:
     """
 
     chains: SequenceSet
-    record: npt.NDArray[np.int64]
-    place: npt.NDArray[np.int64]
+    record: Ints
+    place: Ints
     window: int
 
     def __post_init__(self) -> None:
         check_window(self.window)
         for name in ("record", "place"):
-            values = np.ascontiguousarray(getattr(self, name), dtype=np.int64).view()
-            values.flags.writeable = False
-            object.__setattr__(self, name, values)
+            object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
         if self.record.shape != self.place.shape or self.record.ndim != 1:
             raise SequenceError("residues need one place for each record", remedy="give arrays of one length")
         # Files must not point outside the chains.
@@ -109,25 +107,25 @@ class Residues:
         """Return some of the residues, of the same chains."""
         return Residues(self.chains, self.record[rows], self.place[rows], self.window)
 
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> Ints:
         """Return int64 (n,): the place of each residue in the codes and tracks of `chains`."""
         return self.chains.starts[self.record] + self.place
 
-    def states(self) -> npt.NDArray[np.uint8]:
+    def states(self) -> Codes:
         """Return uint8 (n,): the true state of each residue as an ASCII letter, 0 if unknown."""
         if STATES not in self.chains.tracks:
             return np.zeros(len(self), dtype=np.uint8)
         return self.chains.tracks[STATES][self.positions()]
 
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Return int64 (n,): the length of the chain of each sample."""
         return self.chains.lengths[self.record]
 
-    def to_terminus(self) -> npt.NDArray[np.int64]:
+    def to_terminus(self) -> Ints:
         """Return int64 (n,): the number of residues between each residue and the nearer terminus of its chain."""
         return np.minimum(self.place, self.lengths() - 1 - self.place)
 
-    def neighbours(self, half: int) -> npt.NDArray[np.int64]:
+    def neighbours(self, half: int) -> Ints:
         """Return the samples around each sample in its chain.
 
         Parameters
@@ -154,7 +152,7 @@ class Residues:
         row[centre] = np.arange(len(self))
         return row[centre[:, None] + np.arange(-half, half + 1)]
 
-    def chain_rows(self) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    def chain_rows(self) -> Iterator[tuple[int, Ints]]:
         """Group the samples by chain.
 
         Yields
@@ -224,16 +222,14 @@ def check_window(window: int, name: str = "window") -> None:
     """
     check_integer(name, window, 1, LARGEST_WINDOW)
     if window % 2 == 0:
-        raise ParameterError(
-            f"{name}={window} is even, so it has no middle residue",
-            remedy=f"use {window - 1} or {window + 1}",
-        )
+        problem = f"{name}={window} is even, so it has no middle residue"
+        raise ParameterError(problem, remedy=f"use {window - 1} or {window + 1}")
 
 
 # The confidence of the predicted state of each residue.
 
 
-def confidence(values: npt.ArrayLike, predicted: npt.ArrayLike, probabilities: bool = False) -> npt.NDArray[np.float64]:
+def confidence(values: npt.ArrayLike, predicted: npt.ArrayLike, probabilities: bool = False) -> Floats:
     """Return the confidence, from 0 to 1, of each predicted state: its margin over the next state.
 
     For probabilities this is their difference, 0 if the predicted state does not have the highest. Other decision
@@ -257,7 +253,7 @@ def confidence(values: npt.ArrayLike, predicted: npt.ArrayLike, probabilities: b
     return (rankdata(margin) - 1) / max(len(margin) - 1, 1)
 
 
-def digits(sure: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+def digits(sure: npt.ArrayLike) -> Codes:
     """Return confidences from 0 to 1 as digits 0 to 9.
 
     >>> from seqkern.formats.residues import digits
@@ -339,7 +335,7 @@ def residue_windows(X: SequenceSet, half: int) -> SequenceSet:
     starts = half + np.concatenate(([0], np.cumsum(lengths + half)))[:-1]
     places = np.repeat(starts, lengths) + np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     positions, total = X.positions(), half + int(np.sum(lengths + half))
-    codes: npt.NDArray[np.uint8] = np.full(total, MASK, dtype=np.uint8)
+    codes: Codes = np.full(total, MASK, dtype=np.uint8)
     codes[places] = X.codes[positions]
     tracks: Arrays = {}
     for name, track in X.tracks.items():

@@ -10,11 +10,10 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.types import PathLike
+from seqkern.core.types import Array, Floats, Ints, PathLike
 from seqkern.formats.libraries import py_big_wig
 
 AT_ONCE = 1 << 16
@@ -47,7 +46,7 @@ class Track:
         self._ends: dict[str, int] = {}
         self._unsorted: set[str] = set()
 
-    def add(self, chromosome: str, starts: npt.NDArray[np.int64], values: npt.NDArray[np.float64]) -> None:
+    def add(self, chromosome: str, starts: Ints, values: Floats) -> None:
         """Add values of bases, counted from 0; of a base with several values, the mean is written."""
         if not len(starts):
             return
@@ -115,7 +114,7 @@ class Track:
             with atomic_write(path) as out, open(own, "rb") as written:
                 shutil.copyfileobj(written, out)
 
-    def _blocks(self) -> Iterator[tuple[str, npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
+    def _blocks(self) -> Iterator[tuple[str, Ints, Floats]]:
         """Yield the values in order, in blocks.
 
         The values of a chromosome that were not added in order are yielded in one block.
@@ -137,7 +136,7 @@ class Track:
             if len(waiting):
                 yield chromosome, waiting["start"], waiting["value"]
 
-    def _read(self, offset: int, n: int) -> npt.NDArray[Any]:
+    def _read(self, offset: int, n: int) -> Array:
         """Return entries of the temporary file."""
         self._file.seek(offset)
         return np.frombuffer(self._file.read(n * ENTRY.itemsize), dtype=ENTRY)
@@ -155,7 +154,7 @@ class Track:
         self.close()
 
 
-def _means(entries: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _means(entries: Array) -> tuple[Ints, Floats]:
     """Return the bases in order, with the mean of the values of each."""
     entries = entries[np.argsort(entries["start"], kind="stable")]
     starts, first, counts = np.unique(entries["start"], return_index=True, return_counts=True)

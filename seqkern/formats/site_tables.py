@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
-from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.types import Source
+from seqkern.core.errors import ParameterError, SequenceError, naming
+from seqkern.core.types import Codes, Ints, Source
 from seqkern.formats.annotation import Annotation, Interval, Transcript, gaps
 from seqkern.sequences.alphabets import DNA, MASK
 from seqkern.sequences.streaming import iter_pieces
@@ -169,8 +168,9 @@ FEWEST = 20
 """Minimum number of sites on a strand for checking its motif separately."""
 NORMAL = ("GT–AG", "GC–AG", "AT–AC")
 
-Codes = npt.NDArray[np.uint8]
 Row = tuple[str, int, str, str, str, str, str]
+Motifs = tuple[str, ...] | None
+"""The bases that a site must have; None if any are accepted."""
 
 
 @dataclass
@@ -218,24 +218,25 @@ def make_site_table(
     by_chromosome, left_out = sites_of_transcripts(annotation, kind, feature)
     table, check = SiteTable(left_out=left_out), _MotifCheck(kind)
     seen: list[str] = []
-    for name, codes in chromosomes(genome):
-        seen.append(name)
-        here = by_chromosome.pop(name, None)
-        if here is not None:
-            _check_ends(name, len(codes), here, annotation.file)
-            check.add(codes, here)
-            _add(table, name, codes, here, kind, decoys, wanted, seed)
-    table.missing = Counter({name: len(here.sites) for name, here in by_chromosome.items() if here.sites})
-    _check_names(seen, table.missing, check.sites.total(), annotation.file)
-    if wanted is not None:
-        check.raise_if_wrong(annotation.file)
-    if not table.counts(kind)[0]:
-        left = ", ".join(f"{count} {what}" for what, count in table.left_out.items())
-        raise SequenceError(f"no {kind} site is left: {left}", file=annotation.file, remedy="add --motif any")
+    with naming(annotation.file):
+        for name, codes in chromosomes(genome):
+            seen.append(name)
+            here = by_chromosome.pop(name, None)
+            if here is not None:
+                _check_ends(name, len(codes), here)
+                check.add(codes, here)
+                _add(table, name, codes, here, kind, decoys, wanted, seed)
+        table.missing = Counter({name: len(here.sites) for name, here in by_chromosome.items() if here.sites})
+        _check_names(seen, table.missing, check.sites.total())
+        if wanted is not None:
+            check.raise_if_wrong()
+        if not table.counts(kind)[0]:
+            left = ", ".join(f"{count} {what}" for what, count in table.left_out.items())
+            raise SequenceError(f"no {kind} site is left: {left}", remedy="add --motif any")
     return table
 
 
-def _motifs(kind: str, motifs: Sequence[str] | None) -> tuple[str, ...] | None:
+def _motifs(kind: str, motifs: Sequence[str] | None) -> Motifs:
     """Return the required motifs, or None if any are accepted."""
     if motifs is None:
         return MOTIFS[kind]
@@ -263,14 +264,7 @@ def chromosomes(genome: Source) -> Iterator[tuple[str, Codes]]:
 
 
 def _add(
-    table: SiteTable,
-    name: str,
-    codes: Codes,
-    here: AnnotatedSites,
-    kind: str,
-    decoys: int,
-    wanted: tuple[str, ...] | None,
-    seed: int,
+    table: SiteTable, name: str, codes: Codes, here: AnnotatedSites, kind: str, decoys: int, wanted: Motifs, seed: int
 ) -> None:
     """Add the sites and decoys of one chromosome to a table."""
     table.introns.update(_ends(codes, intron) for intron in sorted(here.introns))
@@ -314,7 +308,7 @@ def _decoys(
     return [places[i] for i in sorted(chosen.tolist())]
 
 
-def places_of(codes: Codes, gene: Gene, motif: str) -> npt.NDArray[np.int64]:
+def places_of(codes: Codes, gene: Gene, motif: str) -> Ints:
     """Return the places where a motif occurs inside a gene, on its strand.
 
     >>> places_of(DNA.encode(b"AGTACTTGT"), Gene("g", False, 0, 9), "GT").tolist()
@@ -374,7 +368,7 @@ class _MotifCheck:
                 found = bases_at(codes, position + shift, reverse, len(self.motifs[0]))
                 self.right[reverse, shift] += found in self.motifs
 
-    def raise_if_wrong(self, file: str) -> None:
+    def raise_if_wrong(self) -> None:
         """Raise SequenceError if more than half of the sites, on both strands or on one, have unusual bases."""
         both = self.sites.total(), sum(self.right[reverse, 0] for reverse in (False, True))
         wrong = [reverse for reverse, n in sorted(self.sites.items()) if 2 * self.right[reverse, 0] < n >= FEWEST]
@@ -392,27 +386,25 @@ class _MotifCheck:
                 f"one base {side} it there are {sum(self.right[r, shift] for r in reverses)}: does the annotation "
                 "count positions from 0? In GTF and GFF3 the first is 1, and the end is included"
             )
-        raise SequenceError(
-            f"only {right} of {n} {self.kind} sites{where} have {' or '.join(self.motifs)}", file=file, remedy=remedy
-        )
+        problem = f"only {right} of {n} {self.kind} sites{where} have {' or '.join(self.motifs)}"
+        raise SequenceError(problem, remedy=remedy)
 
     def _most(self, reverse: bool, shift: int) -> bool:
         """Return whether most sites of a strand have the motif at a shift."""
         return 2 * self.right[reverse, shift] > self.sites[reverse]
 
 
-def _check_ends(name: str, length: int, here: AnnotatedSites, file: str) -> None:
+def _check_ends(name: str, length: int, here: AnnotatedSites) -> None:
     """Raise SequenceError if a gene extends beyond the chromosome."""
     for gene in here.genes.values():
         if gene.stop > length:
             raise SequenceError(
                 f"gene {gene.name!r} ends at {gene.stop}, but {name} has {length} bases",
-                file=file,
                 remedy="is it the annotation of another assembly? Give the genome that it was made for",
             )
 
 
-def _check_names(seen: Sequence[str], missing: Mapping[str, int], n_found: int, file: str) -> None:
+def _check_names(seen: Sequence[str], missing: Mapping[str, int], n_found: int) -> None:
     """Raise SequenceError if the genome has none of the annotation's chromosomes, or most under other names."""
     renamed = [(name, other) for name, other in names_of(missing) if other in seen]
     if renamed and sum(missing[name] for name, _ in renamed) > n_found:
@@ -420,13 +412,11 @@ def _check_names(seen: Sequence[str], missing: Mapping[str, int], n_found: int, 
         adds = other.startswith("chr")
         raise SequenceError(
             f"calls the chromosome {name} that the genome calls {other}",
-            file=file,
             remedy=f"{'add' if adds else 'remove'} the prefix chr: sed '/^#/! s/^{'/chr/' if adds else 'chr//'}'",
         )
     if n_found:
         return
     raise SequenceError(
         f"none of its chromosomes ({', '.join(list(missing)[:3])}) is in the genome",
-        file=file,
         remedy=f"give annotation and genome of one assembly, with the same names (genome: {', '.join(seen[:3])})",
     )

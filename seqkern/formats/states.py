@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import ConfigError, SequenceError, unknown_name
+from seqkern.core.errors import ConfigError, SequenceError, naming, unknown_name
 from seqkern.core.text_files import open_lines, source_name
-from seqkern.core.types import PathLike, Source
+from seqkern.core.types import Codes, PathLike, Source
 from seqkern.formats.residues import STATES
 from seqkern.sequences.alphabets import MASK, to_bytes
 from seqkern.sequences.fasta import Reading, read_records
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, first_difference
 
 DSSP = "HECGIBTSP"
 """The known states, in the order of their classes."""
@@ -44,7 +44,7 @@ class StateRecord:
         """The first word of the header."""
         return self.header.split(None, 1)[0] if self.header.strip() else ""
 
-    def halves(self, file: str | None) -> tuple[str, str]:
+    def halves(self) -> tuple[str, str]:
         """Return residues and states of a record that contains both."""
         text = "".join(self.lines)
         letters, states = self.lines if len(self.lines) == 2 else (text[: len(text) // 2], text[len(text) // 2 :])
@@ -55,7 +55,6 @@ class StateRecord:
                 f"has {len(letters)} residues and {len(states)} states"
                 if len(self.lines) == 2
                 else f"its {len(text)} characters are not residues followed by as many states",
-                file=file,
                 record=self.id,
                 remedy="give a line >id, the residues, and one state for each residue",
             )
@@ -70,9 +69,7 @@ def read_state_records(source: Source) -> tuple[list[StateRecord], str]:
             if line.startswith(">"):
                 records.append((line[1:], []))
             elif line and not records:
-                raise SequenceError(
-                    f"its first line is {line[:40]!r}", file=name, remedy="start each record with a line '>id'"
-                )
+                raise SequenceError(f"its first line is {line[:40]!r}", remedy="start each record with a line '>id'")
             elif line:
                 records[-1][1].append(line)
     return [StateRecord(header, tuple(lines)) for header, lines in records], name
@@ -91,7 +88,8 @@ def read_letters_and_states(source: Source, *, classes: Iterable[object] = (), *
     nameless = next((i for i, record in enumerate(records, start=1) if not record.header.strip()), None)
     if nameless is not None and policies.get("ids") != "number":
         raise SequenceError(f"header {nameless} has no id", file=name, remedy="write '>id', or add --ids number")
-    halves = [record.halves(name) for record in records]
+    with naming(name):
+        halves = [record.halves() for record in records]
     # the record number shows whether a record was kept
     headers = [f"{record.header} {row}" for row, record in enumerate(records)]
     text = io.StringIO("".join(f">{header}\n{pair[0]}\n" for header, pair in zip(headers, halves, strict=True)))
@@ -121,47 +119,40 @@ def match_states(
     classes: Iterable[object] = (),
 ) -> SequenceSet:
     """Return sequences with the track ``states``, as `add_states`, from records already read."""
-    found = {record.id: record for record in records}
-    if len(found) < len(records):
-        ids = [record.id for record in records]
-        twice = next(key for i, key in enumerate(ids) if key in ids[:i])
-        raise SequenceError("has states twice", file=file, record=twice, remedy="remove one of the records")
-    known = set(X.ids) | set(left_out)
-    strange = [key for key in found if key not in known]
-    lacking = next((key for key in X.ids if key not in found), None)
-    if lacking is not None and strange:  # ids written differently, rather than missing
-        raise SequenceError(
-            f"has states but no sequence ({len(known & set(found))} of the {len(found)} ids in this file are among the "
-            f"{len(X)} sequences)), and {lacking!r} has no states",
-            file=file,
-            record=strange[0],
-            remedy="use the same ids for states and sequences",
-        )
-    texts = []
-    for i, key in enumerate(X.ids):
-        if key not in found:
-            raise SequenceError("has no states", file=file, record=key, remedy="add its states, or ? for each residue")
-        texts.append(_states_of(X, i, found[key], file))
-    X = with_states(X, texts, file, classes)
+    with naming(file):
+        found = {record.id: record for record in records}
+        if len(found) < len(records):
+            ids = [record.id for record in records]
+            twice = next(key for i, key in enumerate(ids) if key in ids[:i])
+            raise SequenceError("has states twice", record=twice, remedy="remove one of the records")
+        known = set(X.ids) | set(left_out)
+        strange = [key for key in found if key not in known]
+        lacking = next((key for key in X.ids if key not in found), None)
+        if lacking is not None and strange:  # ids written differently, rather than missing
+            raise SequenceError(
+                f"has states but no sequence ({len(known & set(found))} of the {len(found)} ids in this file are "
+                f"among the {len(X)} sequences)), and {lacking!r} has no states",
+                record=strange[0],
+                remedy="use the same ids for states and sequences",
+            )
+        if lacking is not None:
+            raise SequenceError("has no states", record=lacking, remedy="add its states, or ? for each residue")
+        texts = [_states_of(X, i, found[key]) for i, key in enumerate(X.ids)]
+        X = with_states(X, texts, file, classes)
     return X.replace(counts=X.counts | {LEFT_OUT: len(strange)}) if strange else X
 
 
-def _states_of(X: SequenceSet, i: int, record: StateRecord, file: str) -> str:
+def _states_of(X: SequenceSet, i: int, record: StateRecord) -> str:
     """Return the states of record i, after comparing any residues given with them with the sequence."""
     text, length = "".join(record.lines), int(X.stops[i] - X.starts[i])
     two_lines = len(record.lines) == 2 and len(record.lines[0]) == length
     stars = 2 * text.endswith("*")
     if len(text) == 2 * length + stars or (two_lines and len(text) > length):
-        letters, states = record.halves(file)
-        mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(letters))
-        odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
-        if len(odd):
-            raise SequenceError(
-                f"residue {letters[odd[0]]!r} at position {odd[0] + 1} is {X.string(i)[odd[0]]!r} in the sequence",
-                file=file,
-                record=record.id,
-                remedy="give the states of this sequence",
-            )
+        letters, states = record.halves()
+        odd = first_difference(X, i, letters)
+        if odd is not None:
+            problem = f"residue {letters[odd]!r} at position {odd + 1} is {X.string(i)[odd]!r} in the sequence"
+            raise SequenceError(problem, record=record.id, remedy="give the states of this sequence")
         return states
     if len(text) != length:
         remedy = "give one state for each residue"
@@ -169,9 +160,8 @@ def _states_of(X: SequenceSet, i: int, record: StateRecord, file: str) -> str:
             remedy = f"{remedy}; this looks like a file of sequences"
         elif 2 * len(text) == length:
             remedy = "if the FASTA holds residues and states together, also give it as the file of states"
-        raise SequenceError(
-            f"has {len(text)} states, but its sequence has length {length}", file=file, record=record.id, remedy=remedy
-        )
+        problem = f"has {len(text)} states, but its sequence has length {length}"
+        raise SequenceError(problem, record=record.id, remedy=remedy)
     return text
 
 
@@ -182,22 +172,16 @@ def with_states(
     table = state_table(classes)
     track = np.zeros(len(X.codes), dtype=np.uint8)
     for i, text in enumerate(texts):
-        where = {"file": source_name(file) if file is not None else None, "record": X.ids[i]}
-        length = int(X.stops[i] - X.starts[i])
-        if len(text) != length:
-            raise SequenceError(
-                f"has {len(text)} states, but its sequence has length {length}",
-                **where,
-                remedy="give one state for each residue",
-            )
-        states = table[np.frombuffer(to_bytes(text), dtype=np.uint8)]
-        odd = np.flatnonzero(states == MASK)
-        if len(odd):
-            raise SequenceError(
-                f"unknown state {text[odd[0]]!r} at position {odd[0] + 1}",
-                **where,
-                remedy=f"{REMEDY}; this looks like a file of sequences" if looks_like_letters(text) else REMEDY,
-            )
+        with naming(None if file is None else source_name(file), X.ids[i]):
+            length = int(X.stops[i] - X.starts[i])
+            if len(text) != length:
+                problem = f"has {len(text)} states, but its sequence has length {length}"
+                raise SequenceError(problem, remedy="give one state for each residue")
+            states = table[np.frombuffer(to_bytes(text), dtype=np.uint8)]
+            odd = np.flatnonzero(states == MASK)
+            if len(odd):
+                remedy = f"{REMEDY}; this looks like a file of sequences" if looks_like_letters(text) else REMEDY
+                raise SequenceError(f"unknown state {text[odd[0]]!r} at position {odd[0] + 1}", remedy=remedy)
         track[X.starts[i] : X.stops[i]] = states
     return X.replace(tracks={**X.tracks, STATES: track})
 
@@ -207,7 +191,7 @@ def looks_like_letters(text: str) -> bool:
     return len(OF_PROTEINS.intersection(text.upper())) > 2
 
 
-def state_table(classes: Iterable[object] = ()) -> npt.NDArray[np.uint8]:
+def state_table(classes: Iterable[object] = ()) -> Codes:
     """Return the state of each byte, shape (256,): an ASCII letter, 0 if unknown, `MASK` for other characters."""
     table = np.full(256, MASK, dtype=np.uint8)
     for letter in DSSP:
@@ -301,12 +285,12 @@ def find_reduction(name: str) -> Reduction:
 
 
 def reduce_states(
-    states: npt.NDArray[np.uint8],
+    states: Codes,
     stops: npt.ArrayLike,
     name: str,
     file: PathLike | None = None,
     needed: bool = True,
-) -> npt.NDArray[np.uint8]:
+) -> Codes:
     """Return states reduced to H, E and C; unknown states stay 0."""
     reduction = find_reduction(name)
     eight = np.isin(states, [0, HELIX, STRAND, REDUCTIONS_COIL], invert=True)

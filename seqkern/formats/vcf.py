@@ -15,14 +15,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_number
 from seqkern.core.errors import FileError, SequenceError
 from seqkern.core.parts import Part, open_span
 from seqkern.core.text_files import open_text
 from seqkern.core.tsv import table_text
-from seqkern.core.types import PathLike
+from seqkern.core.types import Codes, Floats, Ints, PathLike
 from seqkern.formats.libraries import pysam
 
 # Reader of VCF and BCF in chunks of lines; for speed, only the first columns of a line are parsed.
@@ -55,9 +54,9 @@ class VcfChunk:
     positions: list[int]  # As in the file: positions count from 1
     ids: Sequence[str]  # As in the file: positions count from 1
     refs: Sequence[str]  # As in the file: positions count from 1
-    rows: npt.NDArray[np.int64]  # shape (alleles,): The record of each allele
+    rows: Ints  # shape (alleles,): The record of each allele
     alts: list[str]  # As in the file
-    kinds: npt.NDArray[np.uint8]  # shape (alleles,): `SNV`, `SEQUENCE`, …
+    kinds: Codes  # shape (alleles,): `SNV`, `SEQUENCE`, …
 
 
 class VcfReader:
@@ -191,7 +190,7 @@ def _parse(lines: list[str], number: int, name: str) -> VcfChunk:
             f"line {number + bad}: POS is {texts[bad]!r}, not a position", file=name, remedy="correct the line"
         )
     positions = list(map(int, texts))
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     if any("," in alt for alt in alts):
         split = [alt.split(",") for alt in alts]
         rows = np.repeat(np.arange(len(split)), [len(one) for one in split])
@@ -230,7 +229,7 @@ INFO = 7
 """Index of the column INFO."""
 
 
-def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> npt.NDArray[np.float64]:
+def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> Floats:
     """Return the number that an INFO field gives for each allele: NaN if missing, 1 for a flag."""
     alleles = np.bincount(chunk.rows, minlength=len(chunk.lines)).tolist()
     out: list[float] = []

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqkern.core.errors import FoldError, SequenceError
 from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Bools, Floats, Ints, PathLike
 from seqkern.evaluation.folds import Split
 from seqkern.evaluation.metrics import top_precision
 from seqkern.evaluation.ranking import average_precision, roc_auc
@@ -23,7 +23,6 @@ from seqkern.genomics.variants import Scorer, TableScorer
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 
-Floats = npt.NDArray[np.float64]
 Scorers = Mapping[str, Scorer]
 
 
@@ -32,12 +31,12 @@ class VariantTable:
     """The alternative alleles of a VCF file, in its order."""
 
     chromosomes: npt.NDArray[np.str_]  # shape (n,): By the genome's names
-    positions: npt.NDArray[np.int64]  # shape (n,): From 1
+    positions: Ints  # shape (n,): From 1
     ids: list[str]  # length n: As in the file
     refs: list[str]  # length n: As in the file
     alts: list[str]  # length n: As in the file
     truth: Floats  # shape (n,): The known effect; NaN where there is none
-    placed: npt.NDArray[np.bool_]  # shape (n,): Whether the allele has a place in the genome
+    placed: Bools  # shape (n,): Whether the allele has a place in the genome
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -104,7 +103,7 @@ class HeldOutEffects:
 
     variants: VariantTable  # All n alleles
     chromosomes: Mapping[str, int]  # The split that holds out each chromosome
-    split: npt.NDArray[np.int64] = field(init=False)  # shape (n,): The split of each allele, −1 for none
+    split: Ints = field(init=False)  # shape (n,): The split of each allele, −1 for none
     # shape (n,): Scores with either allele, by name of the scorer; NaN where there is none
     reference: dict[str, Floats] = field(init=False, default_factory=dict)
     # shape (n,): Scores with either allele, by name of the scorer; NaN where there is none
@@ -155,9 +154,7 @@ class HeldOutEffects:
         return size
 
 
-def distance_to_positive(
-    variants: VariantTable, labels: Labels, lengths: npt.NDArray[np.int64], positive: int
-) -> Floats:
+def distance_to_positive(variants: VariantTable, labels: Labels, lengths: Ints, positive: int) -> Floats:
     """Return the distance of each allele to the middle of the nearest positive sample on its chromosome.
 
     It is infinite where the chromosome has no positive sample.
@@ -247,7 +244,7 @@ LENGTH = 3
 PSEUDOCOUNT = 1.0
 
 
-def composition_scorer(X: SequenceSet, positive: npt.NDArray[np.bool_]) -> TableScorer:
+def composition_scorer(X: SequenceSet, positive: Bools) -> TableScorer:
     """Return a scorer by the frequencies of 3-mers on both strands.
 
     The weight of a 3-mer is the log of its frequency in positive sequences, minus the log of its frequency in the
@@ -263,7 +260,7 @@ def composition_scorer(X: SequenceSet, positive: npt.NDArray[np.bool_]) -> Table
     return TableScorer({LENGTH: logs[0] - logs[1]}, X.alphabet)
 
 
-def _counts(X: SequenceSet) -> npt.NDArray[np.float64]:
+def _counts(X: SequenceSet) -> Floats:
     """Return the frequencies of all 3-mers, each pooled with its reverse complement."""
     size = X.alphabet.size
     counts = np.full((size,) * LENGTH, PSEUDOCOUNT)

@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import load_archive, nest, save_archive, unnest
 from seqkern.core.errors import SequenceError
 from seqkern.core.file_kinds import GENES, MODEL
 from seqkern.core.statistics import fit_sigmoid
-from seqkern.core.types import PathLike, Source
+from seqkern.core.types import Bools, Codes, Floats, Ints, PathLike, Source
 from seqkern.formats.annotation import Annotation, Transcript, has_features, read_annotation, read_features
 from seqkern.formats.site_tables import Row, bases_at, chromosomes, make_site_table
 from seqkern.genomics.genes import (
@@ -52,6 +51,7 @@ from seqkern.genomics.genes import (
     decode,
     find_boundaries,
     gene_accuracy,
+    merged,
     rows_of,
 )
 from seqkern.kernels.kernel_specs import build_kernel
@@ -85,8 +85,6 @@ BASES = 100.0
 """Number of wrong bases that count as much as a wrong boundary."""
 TOLERANCE = 0.01
 PASSES = 100
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +207,6 @@ def learn_weights(
 
 SHORTEST_EXON = 3
 SHORTEST_INTRON = 20
-Codes = npt.NDArray[np.uint8]
 Parts = tuple[tuple[int, int], ...]
 
 
@@ -306,7 +303,7 @@ def annotated_genes(transcripts: Iterable[Transcript], codes: Codes, longest_int
             left_out["that overlap another"] += 1
         else:
             kept.append(gene)
-    return Annotated(kept, _merged(spans), unknown, left_out)
+    return Annotated(kept, merged(spans), unknown, left_out)
 
 
 def by_chromosome(annotation: Annotation) -> dict[str, list[Transcript]]:
@@ -325,17 +322,6 @@ def true_structures(transcripts: Iterable[Transcript], codes: Codes) -> list[lis
         if gene is not None:
             genes.setdefault((transcript.gene, gene.reverse), []).append((gene.reverse, gene.parts))
     return list(genes.values())
-
-
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the intervals, merged where they overlap."""
-    merged: list[tuple[int, int]] = []
-    for start, stop in sorted(spans):
-        if merged and start < merged[-1][1]:
-            merged[-1] = merged[-1][0], max(merged[-1][1], stop)
-        else:
-            merged.append((start, stop))
-    return merged
 
 
 # The generative grammar: knots, limits, and the weights before learning, all in units of log odds.
@@ -415,9 +401,7 @@ def part_lengths(places: Sequence[Place]) -> dict[str, Floats]:
     return {name: np.array(sizes, dtype=np.float64) for name, sizes in (found | {"exons": everything}).items()}
 
 
-def _sites(
-    boundaries: Sequence[Boundaries], places: Sequence[Place], name: str
-) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _sites(boundaries: Sequence[Boundaries], places: Sequence[Place], name: str) -> tuple[Floats, Bools, Bools]:
     """Return the decision values of all candidates of a kind, which are true sites, and which have GC."""
     decisions, true, rare = [], [], []
     for own, place in zip(boundaries, places, strict=True):
@@ -467,7 +451,7 @@ class GeneModel:
     sites: dict[str, Model]  # Of windows around ``donor`` and ``acceptor`` sites
     content: Content  # Scores of coding and intron sequence
     grammar: Grammar  # Lengths, and what the weights stand for
-    weights: npt.NDArray[np.float64]  # Of the grammar
+    weights: Floats  # Of the grammar
     record: dict[str, Any]  # JSON: how it was learned
 
     def find(self, codes: Codes, *, n_threads: int | None = None) -> list[Gene]:
@@ -514,7 +498,7 @@ def load_gene_model(path: str | Path) -> GeneModel:
         return GeneModel(sites, content, grammar, arrays["weights"], dict(header["record"]))
 
 
-def _check(grammar: Grammar, content: Content, sites: dict[str, Model], weights: npt.NDArray[np.float64]) -> None:
+def _check(grammar: Grammar, content: Content, sites: dict[str, Model], weights: Floats) -> None:
     """Raise ValueError unless the parts are consistent with each other; compiled code relies on it."""
     for knots in grammar.knots.values():
         if knots.dtype != np.float64 or knots.ndim != 1 or len(knots) < 2 or not np.all(np.diff(knots) > 0):
@@ -540,7 +524,7 @@ def site_scorer(model: Model, n_threads: int | None = None) -> Scorer:
     scanner = Scanner(model, DONORS[0], n_threads=n_threads)  # the window does not depend on the letters
     window = scanner.window
 
-    def score(codes: Codes, places: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def score(codes: Codes, places: Ints) -> Floats:
         out = np.full(len(places), np.nan)
         starts = places - window.left
         inside = np.flatnonzero((starts >= 0) & (starts + window.length <= len(codes)))
@@ -677,21 +661,19 @@ def _folds(places: Sequence[Place], name: str) -> list[list[Place]]:
     return folds
 
 
+@dataclass(eq=False)
 class _Parts:
     """The learner of site classifiers and content scores from some pieces, which applies them to others."""
 
-    def __init__(
-        self,
-        sequences: dict[str, Codes],
-        rows: dict[str, list[Row]],
-        kernel: str,
-        solver: str,
-        seed: int,
-        n_threads: int | None,
-    ) -> None:
-        self.sequences, self.rows, self.seed, self.n_threads = sequences, rows, seed, n_threads
-        self.kernel, self.solver = kernel, solver
-        self.reverse = {name: reverse_complement_codes(codes, DNA) for name, codes in sequences.items()}
+    sequences: dict[str, Codes]
+    rows: dict[str, list[Row]]
+    kernel: str
+    solver: str
+    seed: int
+    n_threads: int | None
+
+    def __post_init__(self) -> None:
+        self.reverse = {name: reverse_complement_codes(codes, DNA) for name, codes in self.sequences.items()}
 
     def learn(self, places: Sequence[Place]) -> tuple[dict[str, Model], Content]:
         """Learn the site classifiers and content scores from some pieces."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError
+from seqkern.core.types import Bools, Codes, Floats, Ints
 from seqkern.genomics._viterbi import viterbi
 from seqkern.sequences.alphabets import DNA, MASK
 from seqkern.sequences.streaming import occurrences, reverse_complement_codes
@@ -27,9 +27,6 @@ NEEDED = 50
 """Number of coding bases needed for each probability of the chain."""
 PRIOR = 10.0
 """Weight of the chain with one preceding base less."""
-
-Codes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +92,14 @@ def _codes(part: Codes | bytes) -> Codes:
     return np.frombuffer(part, dtype=np.uint8) if isinstance(part, bytes) else part
 
 
-def _sums(values: Floats, places: npt.NDArray[np.int64], n: int) -> Floats:
+def _sums(values: Floats, places: Ints, n: int) -> Floats:
     """Return the cumulative sums, on the left of each of n + 1 boundaries, of values at some places."""
     all_values = np.zeros(n + 1)
     all_values[places + 1] = values
     return np.cumsum(all_values)
 
 
-def _kmer_codes(codes: Codes, order: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _kmer_codes(codes: Codes, order: int) -> tuple[Ints, Ints]:
     """Return the (order + 1)-mers without masked bases, as numbers, and where they end."""
     n = len(codes) - order
     if n < 1:
@@ -151,13 +148,11 @@ UNKNOWN = 4
 """Code of masked bases here."""
 
 
-Integers = npt.NDArray[np.int64]
-
-Scorer = Callable[[Codes, Integers], Floats]
+Scorer = Callable[[Codes, Ints], Floats]
 """Decision values at the first base of donor or acceptor sites of a sequence; NaN where there is none."""
 
 
-def stop_table() -> npt.NDArray[np.uint8]:
+def stop_table() -> Codes:
     """Return whether three codes, from left to right, are a stop codon on strand + or −, uint8 (2, 125)."""
     table = np.zeros((2, 125), dtype=np.uint8)
     for stop in STOPS:
@@ -171,18 +166,18 @@ def stop_table() -> npt.NDArray[np.uint8]:
 class Boundaries:
     """Candidate boundaries in ascending order of position, with their scores and cumulative content scores."""
 
-    position: Integers  # shape (n,): The first base on the right of each, from 0
-    kind: npt.NDArray[np.uint8]  # shape (n,): `BEGIN`, `LEAVE`, `ENTER` or `END`; 1 for strand −
-    strand: npt.NDArray[np.uint8]  # shape (n,): `BEGIN`, `LEAVE`, `ENTER` or `END`; 1 for strand −
+    position: Ints  # shape (n,): The first base on the right of each, from 0
+    kind: Codes  # shape (n,): `BEGIN`, `LEAVE`, `ENTER` or `END`; 1 for strand −
+    strand: Codes  # shape (n,): `BEGIN`, `LEAVE`, `ENTER` or `END`; 1 for strand −
     decision: Floats  # shape (n,): Of the classifier of donor or acceptor sites; NaN for start and stop codons
-    rare: npt.NDArray[np.bool_]  # shape (n,): Donor sites with GC
+    rare: Bools  # shape (n,): Donor sites with GC
     # shape (n, 3): Sum of the content of the bases on the left as coding, where codons begin at places r modulo 3
     coding: Floats
     intron: Floats  # shape (n,): The same as intron
     # shape (n, 3): Where the last whole stop codon on the left begins, if f coding bases are left over behind its
     # frame; −1 if there is none. Of the end of a gene on strand + the one before its own
-    closed: Integers
-    near: npt.NDArray[np.uint8]  # shape (n, 2): Codes of the two exon bases at the boundary of an exon and an intron
+    closed: Ints
+    near: Codes  # shape (n, 2): Codes of the two exon bases at the boundary of an exon and an intron
 
     def __len__(self) -> int:
         return len(self.position)
@@ -197,12 +192,12 @@ class Boundaries:
         return Boundaries(*(np.ascontiguousarray(getattr(self, field.name)[rows]) for field in fields(self)))
 
     @property
-    def donors(self) -> npt.NDArray[np.bool_]:
+    def donors(self) -> Bools:
         """A mask of the donor sites, bool (n,)."""
         return self.kind == np.where(self.strand == 0, LEAVE, ENTER)
 
     @property
-    def acceptors(self) -> npt.NDArray[np.bool_]:
+    def acceptors(self) -> Bools:
         """A mask of the acceptor sites, bool (n,)."""
         return self.kind == np.where(self.strand == 0, ENTER, LEAVE)
 
@@ -236,12 +231,10 @@ def find_boundaries(codes: Codes, scorers: dict[str, Scorer], content: Content) 
     return Boundaries(position, kind, strand, decision, rare, coding, intron, closed, near)
 
 
-def _on_strand(
-    strand: int, codes: Codes, scorers: dict[str, Scorer]
-) -> tuple[Integers, npt.NDArray[np.uint8], npt.NDArray[np.uint8], Floats, npt.NDArray[np.bool_]]:
+def _on_strand(strand: int, codes: Codes, scorers: dict[str, Scorer]) -> tuple[Ints, Codes, Codes, Floats, Bools]:
     """Return positions, kinds, strands and decision values of the boundaries of a strand, and which are GC donors."""
     n = len(codes)
-    found: list[tuple[Integers, int, Floats, bool]] = []
+    found: list[tuple[Ints, int, Floats, bool]] = []
     codons = [(BEGIN, START, 0), *((END, stop, 3) for stop in STOPS)]
     for kind, word, shift in codons:
         places = _places(codes, word)
@@ -264,12 +257,12 @@ def _on_strand(
     return position, kinds, np.full(len(position), strand, dtype=np.uint8), decision, rare
 
 
-def _places(codes: Codes, word: str) -> Integers:
+def _places(codes: Codes, word: str) -> Ints:
     """Return the places where a motif begins."""
     return occurrences(codes, DNA.encode(word.encode()), 0, len(codes) - len(word) + 1)
 
 
-def _last_stops(codes: Codes, strand: int) -> Integers:
+def _last_stops(codes: Codes, strand: int) -> Ints:
     """Return, for each base, the start of the last stop codon of a strand at or before it in its frame, or −1."""
     table = stop_table()[strand]
     known = np.where(codes == MASK, UNKNOWN, codes).astype(np.int64)
@@ -403,7 +396,7 @@ def decode(boundaries: Boundaries, scores: Scores, limits: Limits) -> tuple[floa
     return best, _genes(boundaries, last, came)
 
 
-def _genes(boundaries: Boundaries, last: int, came: npt.NDArray[np.int64]) -> list[list[int]]:
+def _genes(boundaries: Boundaries, last: int, came: Ints) -> list[list[int]]:
     """Return the rows of the boundaries of each gene on the path that ends at row `last`."""
     genes: list[list[int]] = []
     while last >= 0:
@@ -443,12 +436,12 @@ def path_score(boundaries: Boundaries, rows: list[int], scores: Scores) -> float
     return float(total)
 
 
-def codon_places(starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def codon_places(starts: Ints, sizes: Ints) -> Ints:
     """Return where codons begin, modulo 3, in each exon of a gene."""
     return (starts - np.concatenate(([0], np.cumsum(sizes)[:-1]))) % 3
 
 
-def exon_types(n: int) -> npt.NDArray[np.int64]:
+def exon_types(n: int) -> Ints:
     """Return the indices in `EXON_TYPES` of the exons of a gene.
 
     >>> exon_types(3).tolist(), exon_types(1).tolist()
@@ -653,14 +646,19 @@ def _exons(structures: Iterable[Structure]) -> set[tuple[bool, tuple[int, int]]]
 
 def _bases(structures: Iterable[Structure]) -> dict[bool, list[tuple[int, int]]]:
     """Return the coding bases of each strand, as intervals without overlap."""
-    merged: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
-    for reverse, (start, stop) in sorted(_exons(structures)):
-        own = merged[reverse]
-        if own and start <= own[-1][1]:
-            own[-1] = own[-1][0], max(own[-1][1], stop)
+    exons = _exons(structures)
+    return {strand: merged(exon for reverse, exon in exons if reverse == strand) for strand in (False, True)}
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return intervals in ascending order, merged where they overlap."""
+    found: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], stop)
         else:
-            own.append((start, stop))
-    return merged
+            found.append((start, stop))
+    return found
 
 
 def _overlaps(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> Iterable[tuple[int, int, int, int]]:

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.core.statistics import benjamini_hochberg
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, Ints, PathLike
 from seqkern.formats.meme import meme_lines
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.kernels.models.motif_files import MotifSet
@@ -34,8 +33,6 @@ from seqkern.sequences.alphabets import DNA, RNA, Alphabet, as_alphabet
 BINS = 100
 FEW_KNOWN = 25
 """Number of known motifs below which p-values depend much on the selection of motifs."""
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ class KnownMotifs:
             matches.append(self._match(motif, i, int(owner[best]), int(offset[best]), float(p[i])))
         return p, matches
 
-    def _scores(self, motif: Floats) -> npt.NDArray[np.int64]:
+    def _scores(self, motif: Floats) -> Ints:
         """Return the similarity of each column of a motif to each known column, int64 (columns, known columns)."""
         distance = np.sqrt(((motif[:, None, :] - self.columns) ** 2).sum(axis=2))
         above = np.median(distance, axis=1, keepdims=True) - distance
@@ -155,7 +152,7 @@ def _probabilities(matrix: Matrix, alphabet: Alphabet) -> Floats:
 class _Null:
     """Null distribution of the greatest score of random known motifs, given a motif's column scores."""
 
-    def __init__(self, scores: npt.NDArray[np.int64]) -> None:
+    def __init__(self, scores: Ints) -> None:
         self.width = len(scores)
         low = scores.min(axis=1)
         shares = [np.bincount(row - least) / len(row) for row, least in zip(scores, low.tolist(), strict=True)]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.types import Bools, Codes, Floats, Ints
 from seqkern.kernels.models.patterns import Matrix
 from seqkern.methods.explanation import Explainer
 from seqkern.methods.kmer_table import KmerTables, kmer_tables
@@ -30,8 +30,8 @@ class Pieces:
 
     # shape (n, width + 2·margin): Residues, with `margin` more on either side, which count in matrices but not in
     # similarities; codes from the alphabet size on are masked, or lie beyond the end of the sequence
-    codes: npt.NDArray[np.uint8]
-    scores: npt.NDArray[np.float64]  # shape (n, width): Contributions of the residues to the class, not below 0
+    codes: Codes
+    scores: Floats  # shape (n, width): Contributions of the residues to the class, not below 0
     margin: int  # Residues on either side without a contribution
     alphabet: Alphabet  # Of the residues
     both_strands: bool  # Whether a stretch may be read as its reverse complement
@@ -44,19 +44,19 @@ class Pieces:
         """Number of residues with contributions."""
         return self.scores.shape[1]
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Self:
+    def take(self, rows: Ints) -> Self:
         """Return some of the stretches."""
         return type(self)(self.codes[rows], self.scores[rows], self.margin, self.alphabet, self.both_strands)
 
-    def vectors(self, codes: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.float64]:
+    def vectors(self, codes: Codes | None = None) -> Floats:
         """Return each stretch as a unit vector, (n, width, letters): each contribution in the column of its residue."""
         if codes is None:
             codes = self.codes[:, self.margin : self.margin + self.width]
-        out: npt.NDArray[np.float64] = (codes[:, :, None] == np.arange(self.alphabet.size)) * self.scores[:, :, None]
+        out: Floats = (codes[:, :, None] == np.arange(self.alphabet.size)) * self.scores[:, :, None]
         norms = np.sqrt((out**2).sum(axis=(1, 2)))
         return out / np.maximum(norms, np.finfo(float).tiny)[:, None, None]
 
-    def shuffled(self, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    def shuffled(self, rng: np.random.Generator) -> Floats:
         """Return `vectors` with the residues of each stretch in random order and the contributions in place."""
         codes = self.codes[:, self.margin : self.margin + self.width]
         return self.vectors(rng.permuted(codes, axis=1))
@@ -79,17 +79,15 @@ NULL_ROWS = 1000
 SEED = 2
 STRONGER = 2.0
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
     """A cluster and the alignment of its members."""
 
     mean: Floats  # shape (width, letters): Mean of the aligned vectors
-    members: npt.NDArray[np.int64]  # Indices of the stretches, ascending
-    offsets: npt.NDArray[np.int64]  # Place in the mean of the first residue of each member, as it is read
-    reverse: npt.NDArray[np.bool_]  # Whether the member is read as its reverse complement
+    members: Ints  # Indices of the stretches, ascending
+    offsets: Ints  # Place in the mean of the first residue of each member, as it is read
+    reverse: Bools  # Whether the member is read as its reverse complement
     strength: float  # Sum over the members of their similarity above the threshold
 
 
@@ -108,7 +106,7 @@ class _Alignment:
         assert self.complement is not None
         return vectors[..., ::-1, :][..., self.complement]
 
-    def compare(self, mean: Floats, vectors: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
+    def compare(self, mean: Floats, vectors: Floats) -> tuple[Floats, Ints]:
         """Return the similarity of each vector to a mean, and the index of its best offset, the other strand's last."""
         norm = np.sqrt((mean**2).sum())
         strands = [mean] if self.complement is None else [mean, self.reversed(mean)]
@@ -123,13 +121,13 @@ class _Alignment:
         padded[self.shift : self.shift + self.width] = mean
         return np.stack([padded[k : k + self.width].ravel() for k in range(2 * self.shift + 1)])
 
-    def places(self, best: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    def places(self, best: Ints) -> tuple[Ints, Bools]:
         """Return the members' offsets as they are read, and whether each is on the other strand."""
         other = best > 2 * self.shift
         offset = best % (2 * self.shift + 1) - self.shift
         return np.where(other, -offset, offset), other
 
-    def mean(self, vectors: Floats, best: npt.NDArray[np.int64]) -> Floats:
+    def mean(self, vectors: Floats, best: Ints) -> Floats:
         """Return the mean of vectors, each at the best alignment that `compare` found."""
         offsets, other = self.places(best)
         total = np.zeros((self.width + 2 * self.shift, self.letters))
@@ -142,7 +140,7 @@ class _Alignment:
                     total[start : start + self.width] += self.reversed(added) if strand else added
         return total[self.shift : self.shift + self.width] / len(vectors)
 
-    def grow(self, mean: Floats, rows: npt.NDArray[np.int64], least: int) -> Cluster | None:
+    def grow(self, mean: Floats, rows: Ints, least: int) -> Cluster | None:
         """Return the cluster around a mean among some stretches, or None if it has too few members."""
         before = np.zeros(0, dtype=np.int64)
         for _ in range(ROUNDS):
@@ -290,7 +288,7 @@ class Contributions:
         return Pieces(codes, scores, margin, self.X.alphabet, self.both_strands)
 
 
-def _contributions(explainer: Explainer, X: SequenceSet) -> npt.NDArray[np.float64]:
+def _contributions(explainer: Explainer, X: SequenceSet) -> Floats:
     """Return the contributions of all residues, computed in batches of bounded size."""
     return np.concatenate([np.zeros(0), *(explainer.letters(piece)[1] for piece in explainer.pieces(X))])
 
@@ -338,7 +336,7 @@ def _batches(X: SequenceSet, most: int) -> Iterator[slice]:
         yield slice(start, min(start + max(1, most), len(X)))
 
 
-def _window_sums(scores: npt.NDArray[np.float64], X: SequenceSet, window: int) -> npt.NDArray[np.float64]:
+def _window_sums(scores: Floats, X: SequenceSet, window: int) -> Floats:
     """Return the sum over the window that starts at each residue; -inf where it extends beyond its sequence."""
     sums = np.full(len(scores), -np.inf)
     running = np.concatenate(([0.0], np.cumsum(scores)))
@@ -348,7 +346,7 @@ def _window_sums(scores: npt.NDArray[np.float64], X: SequenceSet, window: int) -
     return sums
 
 
-def _threshold(sums: npt.NDArray[np.float64], null: npt.NDArray[np.float64]) -> float:
+def _threshold(sums: Floats, null: Floats) -> float:
     """Return the lowest threshold above 0 with at most the share `FALSE_DISCOVERIES` of random windows; inf if none."""
     real, random = np.sort(sums[sums > 0])[::-1], np.sort(null[null > 0])[::-1]
     above = np.searchsorted(-random, -real, side="right")
@@ -356,7 +354,7 @@ def _threshold(sums: npt.NDArray[np.float64], null: npt.NDArray[np.float64]) -> 
     return float(real[good[-1]]) if len(good) else np.inf
 
 
-def _peaks(sums: npt.NDArray[np.float64], threshold: float, window: int) -> npt.NDArray[np.int64]:
+def _peaks(sums: Floats, threshold: float, window: int) -> Ints:
     """Return the starts of non-overlapping windows with sums of at least the threshold, greatest sum first."""
     found = np.flatnonzero(sums >= threshold)
     order = found[np.argsort(-sums[found], kind="stable")]
@@ -445,14 +443,14 @@ class FoundMotif:
 
     name: str
     sign: int
-    counts: npt.NDArray[np.int64]
+    counts: Ints
     sites: int
     share: float
     alphabet: Alphabet
-    background: npt.NDArray[np.float64]
+    background: Floats
 
     @property
-    def probabilities(self) -> npt.NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         """Share of each residue at each position; rows sum to 1."""
         return self.counts / self.counts.sum(axis=1, keepdims=True)
 
@@ -466,7 +464,7 @@ class FoundMotif:
         """The motif as a weight matrix."""
         return Matrix.checked(self.name, self.counts, self.alphabet.letters)
 
-    def _letter(self, shares: npt.NDArray[np.float64]) -> str:
+    def _letter(self, shares: Floats) -> str:
         """Return the consensus letter of one position."""
         letters = self.alphabet.letters
         top = letters[int(shares.argmax())]
@@ -547,9 +545,7 @@ def _kmer_motifs(explainer: Explainer, least: int) -> list[FoundMotif]:
     return motifs
 
 
-def _motifs_of_sign(
-    pieces: Pieces, sign: int, least: int, total: float, background: npt.NDArray[np.float64]
-) -> list[FoundMotif]:
+def _motifs_of_sign(pieces: Pieces, sign: int, least: int, total: float, background: Floats) -> list[FoundMotif]:
     """Return the motifs of one sign, largest share first."""
     motifs: list[FoundMotif] = []
     for cluster in find_clusters(pieces, least, pieces.width // 2):
@@ -561,7 +557,7 @@ def _motifs_of_sign(
     return motifs
 
 
-def _counted(pieces: Pieces, cluster: Cluster) -> npt.NDArray[np.int64]:
+def _counted(pieces: Pieces, cluster: Cluster) -> Ints:
     """Return the counts of each residue at each position among the members, over a stretch wider than any member."""
     size, codes = pieces.alphabet.size, pieces.codes[cluster.members]
     if cluster.reverse.any():
@@ -575,7 +571,7 @@ def _counted(pieces: Pieces, cluster: Cluster) -> npt.NDArray[np.int64]:
     return counts
 
 
-def _trimmed(counts: npt.NDArray[np.int64], background: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def _trimmed(counts: Ints, background: Floats) -> Ints:
     """Return the stretch of columns with the greatest total information, each column counted less `LEAST_BITS`.
 
     The information is relative to the background: Σ p·log2(p/b), less the bias of few members. Columns that less than

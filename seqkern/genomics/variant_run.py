@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from seqkern.core.package_files import build_digest
 from seqkern.core.statistics import benjamini_hochberg
 from seqkern.core.text_files import file_sha256, open_lines
 from seqkern.core.threads import in_threads
-from seqkern.core.types import Arrays, PathLike
+from seqkern.core.types import Arrays, Codes, Floats, Ints, PathLike
 from seqkern.formats.alleles import MOST_IN_A_PART, MOST_MISMATCHES, PLACED, SEPARATOR, PlacedAlleles, Placing
 from seqkern.formats.vcf import CHUNK, VcfChunk, VcfReader
 from seqkern.genomics import _variants as loops
@@ -31,7 +31,7 @@ from seqkern.sequences.alphabets import DNA
 
 if TYPE_CHECKING:
     from seqkern.formats.reference import Genome
-    from seqkern.genomics.variants import Alleles, Panel, Scorer
+    from seqkern.genomics.variants import Panel, Scorer
     from seqkern.sequences.alphabets import Alphabet
 
 
@@ -89,7 +89,7 @@ DRAWS, ROUNDS = 16, 8
 Regions = Sequence[tuple[str, int, int]]
 
 
-def contexts(alleles: Alleles) -> npt.NDArray[np.int8]:
+def contexts(alleles: PlacedAlleles) -> npt.NDArray[np.int8]:
     """Return the context class (0 to 95) of each allele.
 
     It is −1 for alleles other than single bases, and next to N or the chromosome's end.
@@ -101,9 +101,7 @@ def contexts(alleles: Alleles) -> npt.NDArray[np.int8]:
     return out
 
 
-def _classes(
-    codes: npt.NDArray[np.uint8], places: npt.NDArray[np.int64], alts: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.int8]:
+def _classes(codes: Codes, places: Ints, alts: Codes) -> npt.NDArray[np.int8]:
     """Return the context class of each single-base variant."""
     near = np.full((len(places), 3), 255, dtype=np.int64)
     for column, shift in enumerate((-1, 0, 1)):
@@ -120,7 +118,7 @@ def _classes(
     return np.where(good, out, NO_CLASS).astype(np.int8)
 
 
-def quotas(counts: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+def quotas(counts: Ints, n: int) -> Ints:
     """Return the number of the n random variants in each class: proportional, by largest remainders.
 
     >>> quotas(np.array([5, 0, 3, 2]), 4)
@@ -136,17 +134,17 @@ def quotas(counts: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
 class NullVariants:
     """Random single-base variants of a genome."""
 
-    def __init__(self, genome: Genome, regions: Regions, wanted: npt.NDArray[np.int64], seed: int) -> None:
+    def __init__(self, genome: Genome, regions: Regions, wanted: Ints, seed: int) -> None:
         self.genome, self.regions = genome, [region for region in regions if region[2] > region[1]]
         self.lengths = np.array([stop - start for _, start, stop in self.regions], dtype=np.int64)
         self._choose(wanted, np.random.default_rng(seed))
 
-    def _choose(self, wanted: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
+    def _choose(self, wanted: Ints, rng: np.random.Generator) -> None:
         """Draw positions until each class is full, or no more are found."""
         ends = np.cumsum(self.lengths)
         total = int(ends[-1]) if len(ends) else 0
         left, seen = wanted.copy(), np.zeros(0, dtype=np.int64)
-        chosen: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]] = []
+        chosen: list[tuple[Ints, Codes]] = []
         for _ in range(ROUNDS):
             if not left.sum() or not total:
                 break
@@ -171,9 +169,7 @@ class NullVariants:
         order = np.argsort(places, kind="stable")
         self._places, self._alts, self._ends = places[order], to[order], ends
 
-    def _look_up(
-        self, drawn: npt.NDArray[np.int64], steps: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
+    def _look_up(self, drawn: Ints, steps: Ints) -> tuple[npt.NDArray[np.int8], Codes]:
         """Return the class and alternative base at positions; the latter is `steps` codes after the genome's base."""
         classes, to = np.full(len(drawn), NO_CLASS, dtype=np.int8), np.zeros(len(drawn), dtype=np.uint8)
         owner = np.searchsorted(np.cumsum(self.lengths), drawn, side="right")
@@ -210,7 +206,7 @@ class NullVariants:
         return out
 
 
-def p_values(delta: npt.NDArray[np.float64], null: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def p_values(delta: Floats, null: Floats) -> Floats:
     """Return two-sided empirical p-values: (1 + random variants with at least this |delta|) / (1 + all random
     variants).
 
@@ -224,7 +220,7 @@ def p_values(delta: npt.NDArray[np.float64], null: npt.NDArray[np.float64]) -> n
     return np.where(np.isnan(delta), np.nan, (1 + as_large) / (1 + len(sizes)))
 
 
-def threshold(delta: npt.NDArray[np.float64], q: npt.NDArray[np.float64], fdr: float) -> tuple[float | None, int]:
+def threshold(delta: Floats, q: Floats, fdr: float) -> tuple[float | None, int]:
     """Return the smallest |delta| among variants with q ≤ fdr (None if there are none), and their number."""
     found = np.abs(delta[q <= fdr])
     return (float(found.min()) if len(found) else None), len(found)
@@ -294,16 +290,14 @@ class VariantRun:
             out[name] = whole
         return out
 
-    def chances(
-        self, n: int, seed: int, regions: Regions | None
-    ) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    def chances(self, n: int, seed: int, regions: Regions | None) -> dict[str, tuple[Floats, Floats, Floats]]:
         """Read the file once, and return (delta, p-values, q-values) of all alleles, by model.
 
         They are NaN for alleles other than single bases. Random variants come from `regions`, by default from the
         chromosomes
         of the file.
         """
-        deltas: dict[str, list[npt.NDArray[np.float64]]] = {name: [] for name in self.panel.columns}
+        deltas: dict[str, list[Floats]] = {name: [] for name in self.panel.columns}
         classes = [np.zeros(0, dtype=np.int8)]
         with VcfReader(self.vcf) as reader:
             for _, numbers in self.chunks(reader):
@@ -312,7 +306,7 @@ class VariantRun:
                     deltas[name].append(numbers[f"{name}/delta"])
         context = np.concatenate(classes)
         counts = np.bincount(context[context != NO_CLASS], minlength=CLASSES)
-        null: dict[str, npt.NDArray[np.float64]] = {name: np.zeros(0) for name in deltas}
+        null: dict[str, Floats] = {name: np.zeros(0) for name in deltas}
         if counts.sum():
             where = regions or whole_chromosomes(self.genome.lengths, self.placing.touched)
             drawn = NullVariants(self.genome, where, quotas(counts, n), seed)
@@ -341,8 +335,6 @@ class VariantRun:
 PSEUDOCOUNT = 1.0
 NEVER = -(1 << 20)
 """Score of a base that is not A, C, G or T."""
-
-Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class MotifChanges:
@@ -378,13 +370,13 @@ class MotifChanges:
         except ParameterError as error:
             raise FileError(error.problem, file=name, remedy=error.remedy) from error
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the motif that changes most at each allele.
 
         ``motif`` is its number (−1 if none changes); ``ref_motif`` and ``alt_motif`` are scores in bits.
         """
         n = len(alleles.places)
-        sides = [self._pieces(alleles, column) for column in (alleles.refs, alleles.alts)]
+        sides = [alleles.encoded(column, self.flank, DNA) for column in (alleles.refs, alleles.alts)]
 
         def both(number: int) -> list[npt.NDArray[np.int32]]:
             found = []
@@ -406,27 +398,6 @@ class MotifChanges:
                 motif[more], best[0, more], best[1, more] = number, ref[more], alt[more]
         bits = np.where(motif >= 0, best / SCALE, np.nan)
         return {"motif": motif, "ref_motif": bits[0], "alt_motif": bits[1]}
-
-    def _pieces(
-        self, alleles: Alleles, column: list[bytes]
-    ) -> tuple[npt.NDArray[np.uint8], Places, Places, Places, Places]:
-        """Return the codes of alleles with flanks, and the starts and stops of both these and the alleles.
-
-        An allele that is deleted down to its first base keeps this base.
-        """
-        parts, before, own = [], [], []
-        for row, place in enumerate(alleles.places.tolist()):
-            left = alleles.text[max(0, place - self.flank) : place].tobytes().rpartition(b".")[2]
-            right = alleles.text[place + len(alleles.refs[row]) :][: self.flank].tobytes()
-            parts.append(left + column[row] + right)
-            before.append(len(left))
-            own.append(len(column[row]))
-        lengths = np.array([len(part) for part in parts], dtype=np.int64)
-        stops = np.cumsum(lengths)
-        starts = stops - lengths
-        first = starts + np.array(before, dtype=np.int64)
-        codes = DNA.encode(b"".join(parts))
-        return codes, starts, stops, first, first + np.array(own, dtype=np.int64)
 
 
 # All single-residue variants of a sequence (in-silico saturation mutagenesis).
@@ -452,14 +423,14 @@ class Saturation:
     """Effects of all single-residue variants of a piece, (L, letters); NaN for the piece's own residues."""
 
     alphabet: Alphabet  # Of the piece
-    codes: npt.NDArray[np.uint8]  # shape (L,): Its residues
+    codes: Codes  # shape (L,): Its residues
     # shape (L, letters): Scores; NaN for the residue of the piece itself, and where there is none
-    reference: npt.NDArray[np.float64]
+    reference: Floats
     # shape (L, letters): Scores; NaN for the residue of the piece itself, and where there is none
-    alternative: npt.NDArray[np.float64]
+    alternative: Floats
 
     @property
-    def delta(self) -> npt.NDArray[np.float64]:
+    def delta(self) -> Floats:
         """Effects, alternative − reference."""
         return self.alternative - self.reference
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from seqkern.core.archive import unwritable
 from seqkern.core.errors import ModelError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.threads import available_threads, in_threads
-from seqkern.core.types import Arrays, PathLike
+from seqkern.core.types import Array, Arrays, Bools, Codes, Floats, Ints, PathLike
 from seqkern.genomics import _variants as loops
 from seqkern.kernels.kmer.kmers import first_of_pairs, reverse_complements, unfold
 from seqkern.methods.model import check_finite
@@ -25,35 +25,12 @@ from seqkern.sequences.alphabets import MASK, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
+    from seqkern.formats.alleles import PlacedAlleles
     from seqkern.methods.kmer_table import KmerTables
     from seqkern.methods.model import Model
 
 
 # Scorers of variants: the interface, and the choice of a model's scorer.
-
-
-class Alleles(Protocol):
-    """Alleles with the bases around them; see `seqkern.formats.alleles.PlacedAlleles`."""
-
-    @property
-    def text(self) -> npt.NDArray[np.uint8]:
-        """Bases around the alleles, upper case; regions end with a dot."""
-
-    @property
-    def places(self) -> npt.NDArray[np.int64]:
-        """Starts of the reference alleles in `text`."""
-
-    @property
-    def refs(self) -> list[bytes]:
-        """Reference alleles."""
-
-    @property
-    def alts(self) -> list[bytes]:
-        """Alternative alleles."""
-
-    @property
-    def snv(self) -> npt.NDArray[np.bool_]:
-        """Whether both alleles are single bases."""
 
 
 class Scorer(Protocol):
@@ -63,13 +40,13 @@ class Scorer(Protocol):
     columns: Mapping[str, str]
     alphabet: Alphabet
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the numbers of alleles by name, among them ``reference``, ``alternative`` and ``delta``.
 
         They are NaN where an allele has no score.
         """
 
-    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
         """Return the score of whole sequences, float64 (n,)."""
 
 
@@ -152,7 +129,7 @@ def single_kmer_weights(model: Model) -> KmerTables | None:
     return KmerTables(found.alphabet, {length: own}, found.constant, False, found.both_strands)
 
 
-def _from_reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np.uint8]:
+def _from_reverse_complements(alphabet: Alphabet, length: int) -> Codes:
     """Return the Hamming distance of each k-mer a from its reverse complement, on which alone K(a, a) depends.
 
     K-mer kernels compare k-mers by their Hamming distances. Without complements all are 0.
@@ -212,7 +189,7 @@ class TableScorer:
         "alt_kmer": "The same k-mer with the alternative allele",
     }
 
-    def __init__(self, tables: Mapping[int, npt.NDArray[np.float64]], alphabet: Alphabet) -> None:
+    def __init__(self, tables: Mapping[int, Floats], alphabet: Alphabet) -> None:
         self.tables = {length: np.ascontiguousarray(table, dtype=np.float64) for length, table in tables.items()}
         if not all(max(table.max(), -table.min()) <= LARGEST for table in self.tables.values()):  # NaN is not
             raise ModelError(
@@ -222,7 +199,7 @@ class TableScorer:
         self.alphabet = alphabet
         self.flank = max(self.tables) - 1
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return sums and k-mers of alleles; see `Scorer.score`."""
         codes = self.alphabet.encode(alleles.text.tobytes())
         n, width = len(alleles.places), max(self.tables)
@@ -244,16 +221,14 @@ class TableScorer:
             out[name][others] = self._others(alleles, others, column)
         return {**out, "delta": out["alternative"] - out["reference"], "ref_kmer": kmers[0], "alt_kmer": kmers[1]}
 
-    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
         """Return the sum of the weights of all k-mers of each sequence, float64 (n,)."""
         out = np.zeros(len(X))
         for length, table in self.tables.items():
             loops.window_sums(X.codes, X.starts, X.stops, table, length, self.alphabet.size, out)
         return out
 
-    def _singles(
-        self, codes: npt.NDArray[np.uint8], alleles: Alleles, rows: npt.NDArray[np.int64], n_threads: int | None
-    ) -> tuple[npt.NDArray[Any], ...]:
+    def _singles(self, codes: Codes, alleles: PlacedAlleles, rows: Ints, n_threads: int | None) -> tuple[Array, ...]:
         """Return sums of single-base variants, and length and place of the k-mer that changes most (-1: none)."""
         n, places, size = len(rows), alleles.places[rows], self.alphabet.size
         alts = self.alphabet.encode(_bytes(alleles.alts, rows).tobytes())
@@ -273,44 +248,25 @@ class TableScorer:
             first[better] = places[better] - offset[better]
         return sums[0], sums[1], best_length, first
 
-    def _others(self, alleles: Alleles, rows: npt.NDArray[np.int64], column: list[bytes]) -> npt.NDArray[np.float64]:
+    def _others(self, alleles: PlacedAlleles, rows: Ints, column: list[bytes]) -> Floats:
         """Return the sums over the k-mers that cover alleles of any length; NaN without a k-mer."""
         out, bare = np.zeros(len(rows)), np.ones(len(rows), dtype=bool)
         for length, table in self.tables.items():
-            windows = covering(alleles, rows, column, length)
+            windows = list(map(b"".join, alleles.spelled(column, length - 1, length - 1, rows)))
             whole = re.compile(b"[ACGT]{%d}" % length, re.IGNORECASE)
             bare &= np.array([whole.search(window) is None for window in windows], dtype=bool)
-            codes, starts, stops = joined_codes(windows, self.alphabet)
+            codes, starts, stops, *_ = alleles.encoded(column, length - 1, self.alphabet, rows)
             loops.window_sums(codes, starts, stops, table, length, self.alphabet.size, out)
         out[bare] = np.nan
         return out
 
 
-def covering(alleles: Alleles, rows: npt.NDArray[np.int64], column: list[bytes], length: int) -> list[bytes]:
-    """Return alleles extended by the bases that k-mers overlapping them reach."""
-    return [
-        alleles.text[max(0, place - length + 1) : place].tobytes()
-        + column[row]
-        + alleles.text[place + len(alleles.refs[row]) :][: length - 1].tobytes()
-        for row, place in zip(rows.tolist(), alleles.places[rows].tolist(), strict=True)
-    ]
-
-
-def joined_codes(
-    windows: list[bytes], alphabet: Alphabet
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the concatenated codes of some texts, and the start and stop of each."""
-    stops = np.cumsum([len(window) for window in windows], dtype=np.int64)
-    starts = np.concatenate((np.zeros(1, dtype=np.int64), stops[:-1])) if len(stops) else stops
-    return alphabet.encode(b"".join(windows)), starts, stops
-
-
-def _bytes(texts: list[bytes], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+def _bytes(texts: list[bytes], rows: Ints) -> Codes:
     """Return single bases as one array."""
     return np.frombuffer(b"".join([texts[row] for row in rows.tolist()]), dtype=np.uint8)
 
 
-def _joined(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.bytes_]:
+def _joined(rows: Codes) -> npt.NDArray[np.bytes_]:
     """Return each row of bases as one text."""
     return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()
 
@@ -338,14 +294,14 @@ class WindowScorer:
             "delta": "alternative - reference",
         }
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the decisions with either allele; see `Scorer.score`.
 
         They are NaN where the window has bases other than A, C, G and T, or exceeds the chromosome.
         """
         return self.decisions(self.windows(alleles), len(alleles.places), n_threads)
 
-    def windows(self, alleles: Alleles) -> list[tuple[npt.NDArray[np.int64], SequenceSet]]:
+    def windows(self, alleles: PlacedAlleles) -> list[tuple[Ints, SequenceSet]]:
         """Return (rows, windows) of alleles with complete windows, in batches; reference alleles before alternative
         ones.
         """
@@ -361,16 +317,14 @@ class WindowScorer:
                 out.append((rows[good], X))
         return out
 
-    def decisions(
-        self, windows: list[tuple[npt.NDArray[np.int64], SequenceSet]], n: int, n_threads: int | None = None
-    ) -> Arrays:
+    def decisions(self, windows: list[tuple[Ints, SequenceSet]], n: int, n_threads: int | None = None) -> Arrays:
         """Return the numbers of alleles from the `windows` of any model with this window length."""
         out: Arrays = {name: np.full(n, np.nan) for name in ("reference", "alternative")}
         for rows, X in windows:
             out["reference"][rows], out["alternative"][rows] = np.split(self.model.decision(X, n_threads=n_threads), 2)
         return {**out, "delta": out["alternative"] - out["reference"]}
 
-    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
         """Return the decision values of sequences, float64 (n,)."""
         return self.model.decision(X, n_threads=n_threads)
 
@@ -387,15 +341,13 @@ class WindowScorer:
                 remedy="give --window the length of the training sequences",
             ) from error
 
-    def _windows(self, alleles: Alleles, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    def _windows(self, alleles: PlacedAlleles, rows: Ints) -> Codes:
         """Return the codes of the windows with either allele, uint8 (2, rows, W); masked where bases are missing."""
         left, width = (self.window - 1) // 2, self.window
         parts = []
         for column in (alleles.refs, alleles.alts):
-            for row, place in zip(rows.tolist(), alleles.places[rows].tolist(), strict=True):
-                after = alleles.text[place + len(alleles.refs[row]) :][:width].tobytes()
-                before = alleles.text[max(0, place - left) : place].tobytes().rjust(left, b".")
-                parts.append((before + column[row] + after)[:width].ljust(width, b"."))
+            for before, own, after in alleles.spelled(column, left, width, rows):
+                parts.append((before.rjust(left, b".") + own + after)[:width].ljust(width, b"."))
         return self.alphabet.encode(b"".join(parts)).reshape(2, len(rows), width)
 
 
@@ -427,7 +379,7 @@ class SiteScorer:
         self._weights = position_scorer(model)
         self.strands = (0, 1) if self.alphabet.complement is not None else (0,)
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the decisions about the best site with either allele, NaN without a site; see `Scorer.score`."""
         n = len(alleles.places)
         best, sites = np.full((2, n), np.nan), np.zeros((2, n), dtype="S16")
@@ -448,32 +400,24 @@ class SiteScorer:
             "effect": effect,
         }
 
-    def sums(self, X: SequenceSet, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
         """Return the decision values of sequences, float64 (n,)."""
         return self.model.decision(X, n_threads=n_threads)
 
     def _best(
-        self, alleles: Alleles, rows: slice, column: list[bytes], n_threads: int | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bytes_]]:
+        self, alleles: PlacedAlleles, rows: slice, column: list[bytes], n_threads: int | None
+    ) -> tuple[Floats, npt.NDArray[np.bytes_]]:
         """Return the highest decision about a site near each variant (NaN if there is none), and the site's
         location.
         """
-        pieces, befores, afters = [], [], []
-        reach = self.flank
-        for row in range(rows.start, rows.stop):
-            place, ref = int(alleles.places[row]), alleles.refs[row]
-            left = alleles.text[max(0, place - reach) : place].tobytes().rpartition(b".")[2]
-            right = alleles.text[place + len(ref) :][:reach].tobytes().partition(b".")[0]
-            pieces.append(left + column[row] + right)
-            befores.append(len(left))
-            afters.append(len(column[row]))
-        length = np.array([len(piece) for piece in pieces], dtype=np.int64)
-        starts = np.cumsum(length) - length
-        codes = self.alphabet.encode(b"".join(pieces))
-        owner = np.repeat(np.arange(len(pieces)), length)
-        offset = np.arange(len(codes)) - starts[owner] - np.array(befores)[owner]
-        near = (offset >= -self.around) & (offset < np.array(afters)[owner] + self.around)
-        best, where = np.full(len(pieces), -np.inf), np.zeros(len(pieces), dtype="S16")
+        codes, starts, stops, first, last = alleles.encoded(
+            column, self.flank, self.alphabet, np.arange(rows.start, rows.stop)
+        )
+        length, n = stops - starts, len(starts)
+        owner = np.repeat(np.arange(n), length)
+        offset = np.arange(len(codes)) - first[owner]
+        near = (offset >= -self.around) & (offset < (last - first)[owner] + self.around)
+        best, where = np.full(n, -np.inf), np.zeros(n, dtype="S16")
         for strand in self.strands:
             text = codes if strand == 0 else self.alphabet.complement_codes[codes[::-1]]
             first = self._candidates(text, near if strand == 0 else near[::-1], starts, length, strand)
@@ -491,12 +435,12 @@ class SiteScorer:
 
     def _candidates(
         self,
-        text: npt.NDArray[np.uint8],
-        near: npt.NDArray[np.bool_],
-        starts: npt.NDArray[np.int64],
-        length: npt.NDArray[np.int64],
+        text: Codes,
+        near: Bools,
+        starts: Ints,
+        length: Ints,
         strand: int,
-    ) -> npt.NDArray[np.int64]:
+    ) -> Ints:
         """Return the starts on a strand of sites whose windows lie in one piece and have no masked base."""
         first = np.flatnonzero(near)
         low = starts if strand == 0 else len(text) - starts - length
@@ -511,7 +455,7 @@ class SiteScorer:
             good &= text[np.minimum(first + place, len(text) - 1)] == code
         return first[good]
 
-    def _decide(self, text: npt.NDArray[np.uint8], begins: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def _decide(self, text: Codes, begins: Any, n_threads: int | None) -> Floats:
         """Return the decisions about windows."""
         ids = [f"window {i}" for i in range(1, len(begins) + 1)]
         if self._weights is not None:
@@ -523,8 +467,6 @@ class SiteScorer:
 
 
 # Tables kept in memory as far as they fit, and further ones in a temporary file.
-
-Floats = npt.NDArray[np.float64]
 
 
 class TableStore:
@@ -581,7 +523,7 @@ class Panel:
             length: self._store.keep(table[kind.kept[length]]) for length, table in scorer.tables.items()
         }
 
-    def score(self, alleles: Alleles, n_threads: int | None = None) -> Arrays:
+    def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the numbers of alleles by ``NAME/column``, bit for bit equal to each model's own."""
         out: Arrays = {}
         for kind in self._kinds.values():
@@ -621,18 +563,17 @@ class _OneKind:
                 self.kept[length] = first
                 self.ranks[length] = np.searchsorted(first, np.minimum(np.arange(len(other)), other)).astype(np.int32)
 
-    def deltas(self, alleles: Alleles, n_threads: int | None) -> dict[str, Floats]:
+    def deltas(self, alleles: PlacedAlleles, n_threads: int | None) -> dict[str, Floats]:
         """Return alternative − reference of each model; NaN where an allele has no k-mer."""
         sums = [self._sums(alleles, column, n_threads) for column in (alleles.refs, alleles.alts)]
         return {name: sums[1][name] - sums[0][name] for name in self.tables}
 
-    def _sums(self, alleles: Alleles, column: list[bytes], n_threads: int | None) -> dict[str, Floats]:
+    def _sums(self, alleles: PlacedAlleles, column: list[bytes], n_threads: int | None) -> dict[str, Floats]:
         """Return each model's sum over the k-mers that cover each allele."""
         out = {name: np.zeros(len(column)) for name in self.tables}
         bare = np.ones(len(column), dtype=bool)
         for length, ranks in self.ranks.items():
-            windows = covering(alleles, np.arange(len(column)), column, length)
-            codes, starts, stops = joined_codes(windows, self.alphabet)
+            codes, starts, stops, *_ = alleles.encoded(column, length - 1, self.alphabet)
             rows = np.empty(len(codes), dtype=np.int32)
             loops.kmer_rows(codes, starts, stops, length, ranks, self.alphabet.size, rows)
             found = np.concatenate(([0], np.cumsum(rows >= 0)))

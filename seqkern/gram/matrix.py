@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numpy.lib import format as npy
 
 from seqkern.core.errors import GramError
-from seqkern.core.types import Rows
+from seqkern.core.types import Array, Floats, Ints, Rows
 
 # Memory maps of whole matrices in ``.npy`` files, and the identity of the mapped files.
 
@@ -80,28 +80,22 @@ def is_whole_map(K: Any) -> TypeGuard[np.memmap]:
 MIB = 2**20
 
 
+@dataclass(eq=False)
 class MatrixFile:
     """A matrix in a file, or a selection of its rows and columns."""
 
-    def __init__(
-        self,
-        path: Any,
-        offset: int,
-        dtype: npt.DTypeLike,
-        shape: tuple[int, int],
-        rows: npt.NDArray[np.int64] | None = None,
-        columns: npt.NDArray[np.int64] | None = None,
-        origin: tuple[int, int] | None = None,
-    ) -> None:
-        self.path = path
-        self.origin = origin
-        self.offset = offset
-        self.dtype = np.dtype(dtype)
-        self.stored = shape
-        self.rows = rows
-        self.columns = columns
-        self.shape = (shape[0] if rows is None else len(rows), shape[1] if columns is None else len(columns))
-        self._file: Any = open_same(path, origin)
+    path: Any
+    offset: int
+    dtype: np.dtype[Any]
+    stored: tuple[int, int]  # The shape of the whole matrix
+    rows: Ints | None = None
+    columns: Ints | None = None
+    origin: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        chosen = zip(self.stored, (self.rows, self.columns), strict=True)
+        self.shape = tuple(n if some is None else len(some) for n, some in chosen)
+        self._file: Any = open_same(self.path, self.origin)
         weakref.finalize(self, self._file.close)
 
     @classmethod
@@ -111,14 +105,12 @@ class MatrixFile:
         shape = mapped.shape[::-1] if by_columns else mapped.shape
         return cls(mapped.filename, mapped.offset, mapped.dtype, shape, origin=getattr(mapped, "origin", None))
 
-    def part(
-        self, rows: npt.NDArray[np.int64] | None = None, columns: npt.NDArray[np.int64] | None = None
-    ) -> "MatrixFile":
+    def part(self, rows: Ints | None = None, columns: Ints | None = None) -> "MatrixFile":
         """Return the same file restricted to fewer rows and columns."""
         rows, columns = _pick(self.rows, rows), _pick(self.columns, columns)
         return MatrixFile(self.path, self.offset, self.dtype, self.stored, rows, columns, self.origin)
 
-    def blocks(self, size: int) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    def blocks(self, size: int) -> Iterator[tuple[slice, Floats]]:
         """Yield consecutive blocks of rows, as (rows, block)."""
         wide = self.stored[1] * (1 if self.columns is None and self.dtype == np.float64 else 2)
         step = max(1, size // wide)
@@ -137,7 +129,7 @@ class MatrixFile:
             yield slice(start, stop), self._picked(block)
             start = stop
 
-    def take(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def take(self, which: Ints) -> Floats:
         """Return some rows."""
         out = np.empty((len(which), self.shape[1]))
         for place in np.argsort(which, kind="stable"):  # in the order of the file
@@ -145,11 +137,11 @@ class MatrixFile:
             out[place] = self._picked(self._read(row, row + 1))[0]
         return out
 
-    def read_row(self, row: int, out: npt.NDArray[Any]) -> None:
+    def read_row(self, row: int, out: Array) -> None:
         """Read a whole row of the stored matrix into `out`."""
         self._fill(out, row * self.stored[1])
 
-    def diagonal(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def diagonal(self, which: Ints) -> Floats:
         """Return the diagonal elements of the stored matrix in some rows."""
         out = np.empty(len(which), dtype=self.dtype)
         for place, row in enumerate(which):
@@ -167,7 +159,7 @@ class MatrixFile:
                     return False
         return True
 
-    def _tile(self, top: int, left: int, side: int) -> npt.NDArray[Any]:
+    def _tile(self, top: int, left: int, side: int) -> Array:
         """Return a tile of the stored matrix."""
         bottom, right = min(top + side, self.stored[0]), min(left + side, self.stored[1])
         out = np.empty((bottom - top, right - left), dtype=self.dtype)
@@ -175,13 +167,13 @@ class MatrixFile:
             self._fill(values, row * self.stored[1] + left)
         return out
 
-    def _read(self, start: int, stop: int) -> npt.NDArray[Any]:
+    def _read(self, start: int, stop: int) -> Array:
         """Return whole rows of the stored matrix."""
         out = np.empty((stop - start, self.stored[1]), dtype=self.dtype)
         self._fill(out, start * self.stored[1])
         return out
 
-    def _fill(self, out: npt.NDArray[Any], first: int) -> None:
+    def _fill(self, out: Array, first: int) -> None:
         """Fill a contiguous array from the file, starting at number `first`."""
         self._file.seek(self.offset + int(first) * self.dtype.itemsize)
         view = out.data.cast("B")
@@ -191,13 +183,13 @@ class MatrixFile:
                 raise EOFError(f"{self.path} ends within the matrix")
             view = view[count:]
 
-    def _picked(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _picked(self, rows: Array) -> Floats:
         """Return the selected columns of some rows, as contiguous float64."""
         rows = rows if self.columns is None else rows[:, self.columns]
         return np.ascontiguousarray(rows, dtype=np.float64)
 
 
-def _pick(have: npt.NDArray[np.int64] | None, which: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64] | None:
+def _pick(have: Ints | None, which: Ints | None) -> Ints | None:
     """Return the indices into the stored matrix for indices into a selection from it."""
     if which is None or have is None:
         return which if have is None else have
@@ -234,8 +226,8 @@ class GramMatrix:
     """
 
     values: npt.NDArray[np.floating[Any]]
-    row_diagonal: npt.NDArray[np.float64]
-    col_diagonal: npt.NDArray[np.float64]
+    row_diagonal: Floats
+    col_diagonal: Floats
     meta: dict[str, Any]
 
     @property
@@ -244,7 +236,7 @@ class GramMatrix:
         rows, cols = self.values.shape
         return rows, cols
 
-    def slice(self, rows: Rows, cols: Rows) -> npt.NDArray[np.float64]:
+    def slice(self, rows: Rows, cols: Rows) -> Floats:
         """Return rows × columns of the matrix, copied into memory.
 
         Parameters
@@ -283,9 +275,7 @@ class GramRows:
 
     ndim = 2
 
-    def __init__(
-        self, values: np.memmap, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], room: int
-    ) -> None:
+    def __init__(self, values: np.memmap, rows: Ints, columns: Ints, room: int) -> None:
         self.values = values
         self.file = MatrixFile.of(values)
         self.rows = np.asarray(rows, dtype=np.int64)
@@ -308,22 +298,22 @@ class GramRows:
                 "the matrix is not exactly symmetric", file=str(self.file.path), remedy="store (K + Kᵀ) / 2"
             )
 
-    def take(self, which: npt.NDArray[np.int64]) -> "GramRows":
+    def take(self, which: Ints) -> "GramRows":
         """Return the square part for a subset of the samples of a square matrix."""
         return GramRows(self.values, self.rows[which], self.columns[which], self.room)
 
-    def row(self, i: int) -> npt.NDArray[Any]:
+    def row(self, i: int) -> Array:
         """Return a row, of the file's dtype."""
         self.file.read_row(int(self.rows[i]), self._read)
         row = self._read[self.columns]
         self._check_finite(row, i)
         return row
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return the diagonal of a square part, shape (m,)."""
         return self.file.diagonal(self.rows)
 
-    def blocks(self, which: npt.NDArray[np.int64]) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    def blocks(self, which: Ints) -> Iterator[tuple[slice, Floats]]:
         """Yield the selected columns in blocks of rows, as (rows, block) with a block of shape (rows, s)."""
         columns = self.columns[which]
         step = max(1, BLOCK_BYTES // (8 * max(1, len(columns))))
@@ -335,7 +325,7 @@ class GramRows:
                 self._check_finite(block[place], start + place)
             yield slice(start, start + len(block)), block
 
-    def sums(self, which: npt.NDArray[np.int64], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def sums(self, which: Ints, weights: Floats) -> Floats:
         """Return Σ_j K[i, which[j]] · weights[j] for each row i, summed in this order, shape (m,).
 
         For a square part only the rows `which` are read, otherwise all rows.
@@ -350,7 +340,7 @@ class GramRows:
                 out[rows] += block[:, j] * weight
         return out
 
-    def _check_finite(self, row: npt.NDArray[Any], i: int) -> None:
+    def _check_finite(self, row: Array, i: int) -> None:
         """Raise GramError if a row has NaN or inf."""
         if not np.isfinite(row).all():
             raise GramError(

@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from io import FileIO
@@ -15,12 +14,12 @@ import xxhash
 from threadpoolctl import threadpool_limits
 
 from seqkern.core.archive import atomic_write, canonical_json, unwritable
-from seqkern.core.errors import FileError, GramError, ParameterError, damaged, unreadable
-from seqkern.core.exclusive_files import FolderLock
+from seqkern.core.errors import FileError, GramError, ParameterError, damaged, reading
+from seqkern.core.exclusive_files import FolderLock, is_named
 from seqkern.core.file_kinds import GRAM
 from seqkern.core.memory import check_mappable
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.gram.matrix import SLICE_ROWS, GramMatrix, map_matrix
 from seqkern.sequences.tables import Data, SimilarityTable
 
@@ -329,7 +328,7 @@ def _open(path: Path, check: Callable[[dict[str, Any], Path], None], verify: boo
     """
     for _ in range(_ATTEMPTS):
         try:
-            with open(str(path), "rb", buffering=0) as file:
+            with reading(path, "check the file and its permissions"), open(str(path), "rb", buffering=0) as file:
                 try:
                     meta = read_meta(path)
                     check(meta, path)
@@ -339,18 +338,16 @@ def _open(path: Path, check: Callable[[dict[str, Any], Path], None], verify: boo
                     rows = np.array(meta["row_diagonal"], dtype=np.float64)
                     cols = rows if meta["symmetric"] else np.array(meta["col_diagonal"], dtype=np.float64)
                 except GramError:
-                    if _is_current(path, file):
+                    if is_named(file.fileno(), path, follow_symlinks=True):
                         raise
                 else:
-                    if _is_current(path, file):
+                    if is_named(file.fileno(), path, follow_symlinks=True):
                         about = {key: value for key, value in meta.items() if key not in ("digest", "value_digests")}
                         return GramMatrix(values, rows, cols, about)
-        except FileNotFoundError as error:
-            raise missing_matrix(path) from error
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            raise unreadable(path, error, "check the file and its permissions") from error
+        except FileError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                raise missing_matrix(path) from error
+            raise
     raise GramError("is being replaced by other processes", file=path, remedy="repeat the command when they have ended")
 
 
@@ -379,14 +376,6 @@ def _verify(path: Path, file: IO[bytes], values: np.memmap, meta: dict[str, Any]
             file=path,
             remedy=f"{AGAIN}, or restore both it and its .json file",
         )
-
-
-def _is_current(path: Path, file: IO[bytes]) -> bool:
-    """Return whether a path still names an open file."""
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
-    except OSError:
-        return False
 
 
 # Replacement of a stored matrix: its several files change as one for other processes.
@@ -500,7 +489,7 @@ def read_spectrum(path: PathLike) -> Spectrum:
         return Spectrum(**{key: row[key] == "True" if kind is bool else kind(row[key]) for key, kind in kinds.items()})
 
 
-def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> Floats:
     """Return all eigenvalues of a checked square matrix in memory, ascending; those within rounding errors are 0."""
     if not np.isfinite(K).all():
         raise _not_finite()
@@ -514,7 +503,7 @@ def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
     return values
 
 
-def _summary(n: int, values: npt.NDArray[np.float64], smallest: float, largest: float, exact: bool) -> Spectrum:
+def _summary(n: int, values: Floats, smallest: float, largest: float, exact: bool) -> Spectrum:
     """Return the Spectrum of n samples, with the negative share and number computed from `values`."""
     mass = np.abs(values).sum()
     share = float(np.abs(values[values < 0]).sum() / mass) if mass > 0 else 0.0
@@ -571,7 +560,7 @@ def _ends(K: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
     return values[0], values[-1]
 
 
-def _times(K: npt.NDArray[np.floating[Any]], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _times(K: npt.NDArray[np.floating[Any]], vector: Floats) -> Floats:
     """Return K · vector, shape (n,), computed by row blocks; raise GramError if K has a value that is not finite."""
     out = np.empty(len(K))
     for start in range(0, len(K), SLICE_ROWS):
@@ -581,7 +570,7 @@ def _times(K: npt.NDArray[np.floating[Any]], vector: npt.NDArray[np.float64]) ->
     return out
 
 
-def rounding(values: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> float:
+def rounding(values: Floats, dtype: npt.DTypeLike) -> float:
     """Return the largest eigenvalue that can be a zero with rounding errors.
 
     >>> f"{rounding(np.array([0.5, 1.5]), np.float64):.2g}", f"{rounding(np.array([0.5, 1.5]), np.float32):.2g}"

@@ -24,11 +24,11 @@ import numpy.typing as npt
 import xxhash
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import FileError, GramError, ParameterError, unreadable
+from seqkern.core.errors import FileError, GramError, ParameterError, reading
 from seqkern.core.exclusive_files import LOCK, FolderLock
 from seqkern.core.memory import check_mappable
 from seqkern.core.threads import given_threads, in_threads
-from seqkern.core.types import PathLike
+from seqkern.core.types import Array, Ints, PathLike
 from seqkern.gram.matrix import GramMatrix, open_mapped
 from seqkern.gram.stored_matrix import RowDigests, npy_path, open_gram, tiles_root, writing
 from seqkern.kernels import _blocks
@@ -142,7 +142,7 @@ def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> Ti
     return TileGrid(rows, cols, np.dtype(dtype), symmetric)
 
 
-def pieces(values: npt.NDArray[Any]) -> Iterator[memoryview]:
+def pieces(values: Array) -> Iterator[memoryview]:
     """Yield the bytes of an array in pieces small enough to stay in the cache while they are digested and written."""
     view = values.data.cast("B") if values.size else memoryview(b"")
     for start in range(0, len(view), PIECE_BYTES):
@@ -301,7 +301,7 @@ def _read(grid: TileGrid, folder: Path, index: int, column: int, out: npt.NDArra
     path, (rows, width) = folder / grid.file_name(index), grid.shape(index)
     digest = xxhash.xxh3_128() if out.shape == (rows, width) else None
     try:
-        with open(path, "rb", buffering=0) as file:
+        with reading(path, "check the disk, and repeat the command"), open(path, "rb", buffering=0) as file:
             # after the header
             start = file.seek(0, os.SEEK_END) - DIGEST_BYTES - rows * width * grid.dtype.itemsize
             if start < 0:
@@ -314,12 +314,10 @@ def _read(grid: TileGrid, folder: Path, index: int, column: int, out: npt.NDArra
                     digest.update(out[i])
             if digest is not None and file.read(DIGEST_BYTES) != digest.digest():
                 raise _damaged(path)
-    except FileNotFoundError as error:
-        raise FileError("has been removed by another process", file=path, remedy="repeat the command") from error
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise unreadable(path, error, "check the disk, and repeat the command") from error
+    except FileError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise FileError("has been removed by another process", file=path, remedy="repeat the command") from error
+        raise
 
 
 def _damaged(path: Path) -> FileError:
@@ -367,9 +365,9 @@ class Extension:
     # used memory
     values: Any
     # shape (n,): For each row and column of the new matrix, that of the finished one; −1 if it is new
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     # shape (n,): For each row and column of the new matrix, that of the finished one; −1 if it is new
-    cols: npt.NDArray[np.int64]
+    cols: Ints
     path: PathLike | None = None  # The finished matrix as the user names it, for messages
 
     def copy(self, start: int, left: int, out: npt.NDArray[np.floating[Any]]) -> None:
@@ -381,7 +379,7 @@ class Extension:
         first, last = int(old.min()), int(old.max()) + 1
         span = np.empty(last - first, dtype=out.dtype)
         here, there = _as_slice(new), _as_slice(old - first)
-        with _reading(self.path), open_mapped(self.values) as file:
+        with reading(self.path, "compute it again, or leave --extend out"), open_mapped(self.values) as file:
             for i, row in enumerate(self.rows[start : start + len(out)].tolist()):
                 if row < 0:
                     continue
@@ -416,15 +414,6 @@ def open_extension(path: PathLike, identity: dict[str, Any], X: Data, Y: Data | 
     return Extension(gram.values, rows, cols, path)
 
 
-@contextlib.contextmanager
-def _reading(path: PathLike | None) -> Iterator[None]:
-    """Convert an OSError of the body to a FileError about `path`."""
-    try:
-        yield
-    except OSError as error:
-        raise unreadable(path, error, "compute it again, or leave --extend out") from error
-
-
 def record_digests(X: Data) -> str | None:
     """Return hexadecimal digests of id and content of each record, `DIGEST_LETTERS` each, in one string."""
     if isinstance(X, SequenceSet):
@@ -453,7 +442,7 @@ def _digest(*parts: bytes) -> str:
     return hashlib.blake2b(lengths + b"".join(parts), digest_size=DIGEST_LETTERS // 2).hexdigest()
 
 
-def _places(gram: GramMatrix, axis: str, X: Data) -> npt.NDArray[np.int64]:
+def _places(gram: GramMatrix, axis: str, X: Data) -> Ints:
     """Return the place of each record of `X` on an axis ("row" or "col") of a finished matrix, −1 if absent."""
     places = np.full(len(X), -1, dtype=np.int64)
     digests, wanted = gram.meta.get(f"{axis}_records"), record_digests(X)
@@ -472,13 +461,13 @@ def _split(digests: str) -> list[str]:
     return [digests[i : i + DIGEST_LETTERS] for i in range(0, len(digests), DIGEST_LETTERS)]
 
 
-def _as_slice(places: npt.NDArray[np.int64]) -> slice | npt.NDArray[np.int64]:
+def _as_slice(places: Ints) -> slice | Ints:
     """Return places as a slice if they are consecutive."""
     first, last = int(places[0]), int(places[-1]) + 1
     return slice(first, last) if np.array_equal(places, np.arange(first, last)) else places
 
 
-def _new(places: npt.NDArray[np.int64], start: int, stop: int) -> list[Range]:
+def _new(places: Ints, start: int, stop: int) -> list[Range]:
     """Return the new records from `start` to `stop` − 1 as ranges, joined across fewer than `GAP` known ones."""
     new = np.flatnonzero(places[start:stop] < 0) + start
     edges = itertools.pairwise([0, *(np.flatnonzero(np.diff(new) > GAP) + 1).tolist(), len(new)])

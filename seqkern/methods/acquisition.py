@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.methods.fitted import known_samples
 from seqkern.methods.model import MEANS_KEY, Model
-from seqkern.solvers.gaussian.posterior import covariances
+from seqkern.solvers.gaussian.processes import covariances
 
 # Choice of the records of a pool to label next: those the model is least sure of, and that differ from each other.
 #
@@ -26,7 +26,7 @@ from seqkern.solvers.gaussian.posterior import covariances
 
 # The best records of a pool by some value, collected while the pool is read in chunks.
 
-Values = dict[str, npt.NDArray[np.float64]]
+Values = dict[str, Floats]
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Piece:
     """
 
     X: Any
-    rows: npt.NDArray[np.int64]  # shape (n,): Their places in the pool
+    rows: Ints  # shape (n,): Their places in the pool
     # shape (n,): What is known of them; ``key``, of which small ones are wanted, and ``tie``, which decides between
     # equal ones
     values: Values
 
-    def take(self, kept: npt.NDArray[np.bool_]) -> "Piece":
+    def take(self, kept: Bools) -> "Piece":
         """Return the candidates selected by a mask."""
         X = self.X.take(np.flatnonzero(kept))
         X = X.compact() if hasattr(X, "compact") else X
@@ -68,7 +68,7 @@ class Candidates:
         """Number of records read that were not labelled in training, as far as known."""
         return self.n - (self.n_known or 0)
 
-    def without_known(self, X: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+    def without_known(self, X: Any) -> tuple[Any, Ints]:
         """Count the records of a chunk, and return those not labelled in training, with their places in the pool."""
         rows = self.n + np.arange(len(X))
         self.n += len(X)
@@ -80,11 +80,11 @@ class Candidates:
             rows, X = rows[~known], X.take(np.flatnonzero(~known))
         return X, rows
 
-    def ties(self, n: int) -> npt.NDArray[np.float64]:
+    def ties(self, n: int) -> Floats:
         """Return random numbers that break ties among the next n records."""
         return self._rng.random(n)
 
-    def add(self, X: Any, rows: npt.NDArray[np.int64], values: Values) -> None:
+    def add(self, X: Any, rows: Ints, values: Values) -> None:
         """Add records to the candidates, and keep the best."""
         self.pieces.append(Piece(X, rows, values).take(np.ones(len(X), dtype=bool)))
         keys, ties = self.joined("key"), self.joined("tie")
@@ -94,12 +94,12 @@ class Candidates:
         parts = zip(self.pieces, np.split(kept, ends), strict=True)
         self.pieces = [piece if own.all() else piece.take(own) for piece, own in parts if own.any()]
 
-    def joined(self, name: str) -> npt.NDArray[np.float64]:
+    def joined(self, name: str) -> Floats:
         """Return the named values of all candidates; see `Piece.values`."""
         return np.concatenate([piece.values[name] for piece in self.pieces]) if self.pieces else np.empty(0)
 
     @property
-    def rows(self) -> npt.NDArray[np.int64]:
+    def rows(self) -> Ints:
         """The places of all candidates in the pool."""
         return np.concatenate([np.empty(0, dtype=np.int64), *(piece.rows for piece in self.pieces)])
 
@@ -121,13 +121,13 @@ CANDIDATES_PER_RECORD = 10
 class Suggestions:
     """The records to label next, best first."""
 
-    rows: npt.NDArray[np.int64]  # shape (n,): Their places in the pool
+    rows: Ints  # shape (n,): Their places in the pool
     ids: list[str]  # length n
-    decisions: npt.NDArray[np.float64]  # shape (n,): As from `Model.decision`
+    decisions: Floats  # shape (n,): As from `Model.decision`
     # shape (n,): |f|, or the difference of the two largest decisions of several classes: the smaller, the less sure
-    gaps: npt.NDArray[np.float64]
+    gaps: Floats
     # shape (n,): In feature space, to the nearest of the records before it; NaN for the first
-    distances: npt.NDArray[np.float64]
+    distances: Floats
     n_pool: int  # Records in the pool without those of `n_known`
     within: int | None  # How many of these are within the margin; None if the solver has none
     # How many were left out, since one with the same sequence (or values) had a label in training; None if the model
@@ -198,7 +198,7 @@ class _Nearest:
     def __init__(self, model: Model, m: int, random: bool, seed: int, n_threads: int | None) -> None:
         self.model, self.random, self.n_threads = model, random, n_threads
         self.best = Candidates(model, m, seed)
-        self.within = None if model.solver.margin is None else 0
+        self.within = None if model.solver.traits.margin is None else 0
 
     def add(self, X: Any) -> None:
         """Add a chunk of the pool."""
@@ -207,7 +207,7 @@ class _Nearest:
             return
         decisions = self.model.decision(X, n_threads=self.n_threads)
         gaps = gaps_of(decisions)
-        margin, ties = self.model.solver.margin, self.best.ties(len(X))
+        margin, ties = self.model.solver.traits.margin, self.best.ties(len(X))
         if margin is not None and self.within is not None:
             inside = np.abs(decisions) < margin
             self.within += int(np.count_nonzero(inside if inside.ndim == 1 else inside.any(axis=1)))
@@ -235,7 +235,7 @@ class _Nearest:
         )
 
 
-def gaps_of(decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def gaps_of(decisions: Floats) -> Floats:
     """Return the certainty of decisions: |f|, or for several classes the difference between the two largest.
 
     >>> gaps_of(np.array([0.5, -2.0])).tolist(), gaps_of(np.array([[0.5, 2.0, -1.0]])).tolist()
@@ -247,7 +247,7 @@ def gaps_of(decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return best[:, -1] - best[:, -2]
 
 
-def kernel_of(pieces: Sequence[Any], model: Model, n_threads: int | None) -> npt.NDArray[np.float64]:
+def kernel_of(pieces: Sequence[Any], model: Model, n_threads: int | None) -> Floats:
     """Return the model's kernel matrix, (n, n), of the records in several sets together."""
     found: list[list[Any]] = [[None] * len(pieces) for _ in pieces]
     for i, X in enumerate(pieces):
@@ -259,12 +259,12 @@ def kernel_of(pieces: Sequence[Any], model: Model, n_threads: int | None) -> npt
 
 
 def greedy(
-    K: npt.NDArray[np.float64],
-    keys: npt.NDArray[np.float64],
+    K: Floats,
+    keys: Floats,
     n: int,
     diversity: float,
-    ties: npt.NDArray[np.float64],
-) -> npt.NDArray[np.int64]:
+    ties: Floats,
+) -> Ints:
     """Return the order in which to choose records, see `suggest`; `keys` are |f|, `diversity` is λ.
 
     >>> K = np.array([[1.0, 0.99, 0.1], [0.99, 1.0, 0.1], [0.1, 0.1, 1.0]])
@@ -286,7 +286,7 @@ def greedy(
     return np.array(order, dtype=np.int64)
 
 
-def distances(K: npt.NDArray[np.float64], order: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def distances(K: Floats, order: Ints) -> Floats:
     """Return the distance in feature space of each record to the nearest one before it; NaN for the first.
 
     >>> distances(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([1, 0])).tolist()
@@ -313,7 +313,6 @@ def distances(K: npt.NDArray[np.float64], order: npt.NDArray[np.int64]) -> npt.N
 # Expensive Optimization Problems, Springer 2010 (the kriging believer).
 # Kandasamy, Krishnamurthy, Schneider, Póczos: Parallelised Bayesian optimisation via Thompson sampling. AISTATS 2018.
 
-Floats = npt.NDArray[np.float64]
 
 SAME_VARIANT = 1e-9
 """Share of two candidates' variances below which the variance of their difference makes them one variant."""
@@ -340,7 +339,7 @@ def believer(
     n: int,
     acquisition: Callable[[Floats, Floats, list[int]], Floats],
     ties: Floats,
-) -> tuple[npt.NDArray[np.int64], Floats]:
+) -> tuple[Ints, Floats]:
     """Choose a batch one variant at a time, as if the means of those chosen had been measured."""
     left, given = ~np.zeros(len(means), dtype=bool), covariance.copy()
     order: list[int] = []
@@ -357,7 +356,7 @@ def believer(
     return np.array(order, dtype=np.int64), np.array(values)
 
 
-def draws(means: Floats, covariance: Floats, n: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], Floats]:
+def draws(means: Floats, covariance: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
     """Choose a batch by functions drawn from the joint posterior: the best unchosen variant of each.
 
     >>> order, values = draws(np.array([0.0, 5.0, 4.0]), 1e-6 * np.eye(3), 2, np.random.default_rng(1))
@@ -377,7 +376,7 @@ def draws(means: Floats, covariance: Floats, n: int, rng: np.random.Generator) -
     return np.array(order, dtype=np.int64), np.array(values)
 
 
-def copies_of(place: int, covariance: Floats) -> npt.NDArray[np.bool_]:
+def copies_of(place: int, covariance: Floats) -> Bools:
     """Return a mask of the duplicates of a candidate, itself included; the function has one value on all."""
     diagonal = np.diagonal(covariance)
     apart = diagonal + diagonal[place] - 2 * covariance[place]
@@ -419,7 +418,7 @@ class NextVariants:
     known (`best_of`).
     """
 
-    rows: npt.NDArray[np.int64]  # shape (n,): Their places in the pool
+    rows: Ints  # shape (n,): Their places in the pool
     ids: list[str]  # length n
     means: Floats  # shape (n,): Of the function, given the training samples
     deviations: Floats  # shape (n,): Of the function, given the training samples
@@ -485,7 +484,7 @@ def check_acquires(model: Any) -> None:
     remedy = "train a model by solver gp_regression or gp_inducing on numbers as labels, or leave --acquisition out"
     if not isinstance(model, Model) or model.kind != "real":
         raise ModelError("does not predict numbers, so that no variant is best", remedy=remedy)
-    if not model.solver.gives_variances:
+    if not model.solver.traits.variances:
         raise ModelError(f"has no variances: solver {model.solver.name!r} does not give them", remedy=remedy)
     if model.transforms:
         raise ModelError(

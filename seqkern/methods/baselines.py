@@ -13,6 +13,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SeqkernError, unknown_name
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
 from seqkern.evaluation.metrics import brier, codes_of, log_loss, predictive_scores, scores
 from seqkern.evaluation.residue_results import residue_scores
@@ -234,7 +235,7 @@ class AlignmentScores:
         self._place[new] = self._scores.shape[1] + np.arange(len(new))
         self._scores = np.column_stack([self._scores, found.astype(np.float32)])
 
-    def evidence(self, rows: Array, searched: Array) -> npt.NDArray[np.float64]:
+    def evidence(self, rows: Array, searched: Array) -> Floats:
         """Return −ln E of pairs of sequences, float64 (rows, searched)."""
         self.prepare(searched)
         S = self._scores[np.ix_(rows, self._place[searched])].astype(np.float64)
@@ -257,9 +258,7 @@ def search(scores: AlignmentScores, labels: Labels, train: Array, test: Array, *
     return decisions, decisions.argmax(axis=1)
 
 
-def _decisions(
-    scores: AlignmentScores, rows: Array, searched: Array, mean: bool, left_out: bool = False
-) -> npt.NDArray[np.float64]:
+def _decisions(scores: AlignmentScores, rows: Array, searched: Array, mean: bool, left_out: bool = False) -> Floats:
     """Return the best or the mean −ln E of each sequence; with `left_out`, the sequence itself is not a hit.
 
     A sequence with no other sequence to compare has the −ln E of an alignment of score 0 with itself.
@@ -321,7 +320,7 @@ def _codes(X: SequenceSet, rows: Array) -> Array:
     return np.minimum(X.codes[places], X.alphabet.size)
 
 
-def _counts(X: SequenceSet, rows: Array) -> npt.NDArray[np.float64]:
+def _counts(X: SequenceSet, rows: Array) -> Floats:
     """Return the count of each residue at each position, shape (length, size of the alphabet)."""
     length, width = int(X.lengths[0]), X.alphabet.size + 1
     found = np.zeros(length * width)
@@ -331,13 +330,13 @@ def _counts(X: SequenceSet, rows: Array) -> npt.NDArray[np.float64]:
     return found.reshape(length, width)[:, :-1]
 
 
-def _log_shares(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _log_shares(counts: Floats) -> Floats:
     """Return the logarithm of the shares of residues at each position, with pseudocounts."""
     with_pseudocounts = counts + PSEUDOCOUNT
     return np.log(with_pseudocounts / with_pseudocounts.sum(axis=1, keepdims=True))
 
 
-def _add_up(X: SequenceSet, rows: Array, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _add_up(X: SequenceSet, rows: Array, weights: Floats) -> Floats:
     """Return the sum of the weights of each window's residues."""
     padded = np.column_stack([weights, np.zeros(len(weights))])
     positions = np.arange(len(weights))
@@ -353,7 +352,7 @@ K = 6
 MOST_ITERATIONS = 1000
 
 
-def composition_features(X: SequenceSet) -> npt.NDArray[np.float64]:
+def composition_features(X: SequenceSet) -> Floats:
     """Return the length and residue frequencies of each sequence, shape (n, 1 + size of the alphabet).
 
     Masked letters count in the length only.

@@ -16,7 +16,6 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.checkpoint import Checkpoint
@@ -25,6 +24,7 @@ from seqkern.core.convergence import ignoring_unconverged, unconverged
 from seqkern.core.errors import FoldError, LabelError, unknown_name
 from seqkern.core.progress import Clock
 from seqkern.core.threads import available_threads, given_threads
+from seqkern.core.types import Ints
 from seqkern.evaluation.chance import PermutationTest, permutation_test, permuted
 from seqkern.evaluation.estimates import biased_scores
 from seqkern.evaluation.fold_methods import GIVEN_SETS, fewer_folds, options_of
@@ -45,10 +45,10 @@ from seqkern.methods.feature_model import chosen_features, interval_rows, signif
 from seqkern.methods.fitted import FittedMethod
 from seqkern.methods.method import Method
 from seqkern.methods.model import Decisions
-from seqkern.methods.sources import FeatureSource, FitData, HeldGram, Values, Watch
+from seqkern.methods.sources import Block, Callbacks, FitData
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import Data as Samples
-from seqkern.solvers.contract import ConstantColumnWarning
+from seqkern.solvers.checking import ConstantColumnWarning
 from seqkern.solvers.costs import BOUNDS
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def path_rows(fitted: FittedMethod) -> list[dict[str, Any]]:
     from seqkern.solvers.psvm.path import psvm_path
     from seqkern.solvers.psvm.psvm import PotentialSVM
 
-    solver, K = fitted.solver, fitted.part.train
+    solver, K = fitted.solver, fitted.block.train
     shape = getattr(K, "shape", (0, 0))
     small = len(shape) == 2 and shape[0] <= MOST_ROWS and 0 < shape[1] <= MOST_COLUMNS
     if not (isinstance(solver, PotentialSVM) and small and hasattr(K, "dtype")):
@@ -88,7 +88,7 @@ def path_rows(fitted: FittedMethod) -> list[dict[str, Any]]:
         warnings.simplefilter("ignore", ConstantColumnWarning)
         path = psvm_path(solver, K, fitted.y, n_epsilons=N_EPSILONS, smallest=smallest)  # type: ignore[arg-type]
     columns = np.unique(np.concatenate(path.supports)).astype(np.int64)
-    names = _names(fitted, columns)
+    names = fitted.column_names(columns)
     rows = []
     unit = largest if solver.epsilon_scale == "absolute" else 1.0
     for epsilon, support, alpha in zip(path.epsilons / unit, path.supports, path.alphas, strict=True):
@@ -99,13 +99,6 @@ def path_rows(fitted: FittedMethod) -> list[dict[str, Any]]:
             for name, column, weight in zip(names, (columns + 1).tolist(), weights.tolist(), strict=True)
         ]
     return rows
-
-
-def _names(fitted: FittedMethod, columns: npt.NDArray[np.int64]) -> list[str]:
-    """Return the names of columns: features, or training samples of a Gram matrix."""
-    if isinstance(fitted.source, FeatureSource):
-        return fitted.source.names(columns, fitted.rows, fitted.y)
-    return [str(fitted.labels.ids[j]) for j in columns]
 
 
 REPORTED_ROWS = 1500
@@ -124,16 +117,16 @@ def evaluate_fold(
     choice: Choice | None = None,
 ) -> FoldResult:
     """Choose, train and test on one fold, and return its results."""
-    watch = _FoldWatch()
+    callbacks = _FoldCallbacks()
     # whether each fit converged, and how many columns it left out, are columns of fits.tsv
     with warnings.catch_warnings(), unconverged():
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        fitted = method.fit(data, split.train, ahead=split.test, watch=watch, choice=choice)
+        fitted = method.fit(data, split.train, ahead=split.test, callbacks=callbacks, choice=choice)
     decided = fitted.decide(split.test)
-    watch.lap("predict")
+    callbacks.lap("predict")
     bounds = _bounds(fitted)
     if bounds:
-        watch.lap("bounds")
+        callbacks.lap("bounds")
     place = {"task": task, "split": split.name}
     tested = data.labels.take(split.test)
     deviations = decided.deviations if tested.kind == "real" else None
@@ -143,19 +136,19 @@ def evaluate_fold(
         decisions=[place | row for row in rows],
         metrics=place | {"n_train": len(split.train), "n_test": len(split.test)} | _scores(data, split.test, decided),
         choices=[place | row for row in _choices(fitted)],
-        fit=place | _fit_row(fitted, watch.eigenvalues) | bounds,
+        fit=place | _fit_row(fitted, callbacks.eigenvalues) | bounds,
         inner=[place | row for row in inner_rows(fitted.choice)],
         features=[place | row for row in features],
         intervals=[place | row for row in intervals],
         exemplars=[place | row for row in fitted.exemplars()],
         bias=[place | row for row in bias],
         path=[place | row for row in (path_rows(fitted) if path else [])],
-        cost=[place | row for row in watch.clock.laps],
+        cost=[place | row for row in callbacks.clock.laps],
     )
 
 
-class _FoldWatch(Watch):
-    """A watch that times each stage, and computes the spectrum of a matrix specific to the training set.
+class _FoldCallbacks(Callbacks):
+    """Callbacks that time each stage, and compute the spectrum of a matrix specific to the training set.
 
     The spectrum is computed before the transforms, which may repair the matrix; a shared matrix's is
     stored with it.
@@ -169,12 +162,12 @@ class _FoldWatch(Watch):
         """Record the time of a stage."""
         self.clock.lap(stage)
 
-    def kernel_values(self, values: Values, learns: bool) -> None:
+    def kernel_values(self, block: Block, learns: bool) -> None:
         """Record the values of `SPECTRUM_COLUMNS`, the spectrum of the kernel matrix."""
         if not learns:
             return
         self.lap("kernel")
-        found = spectrum(values.train, exact_rows=REPORTED_ROWS)
+        found = spectrum(block.train, exact_rows=REPORTED_ROWS)
         self.lap("spectrum")
         kind = "all" if found.exact else "estimated"
         self.eigenvalues = dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
@@ -182,7 +175,7 @@ class _FoldWatch(Watch):
 
 def _choices(fitted: FittedMethod) -> Any:
     """Return the rows of the chosen and fitted parameters."""
-    learned = fitted.part.learned | ({} if fitted.layers is None else fitted.layers.learned())
+    learned = fitted.block.learned | ({} if fitted.layers is None else fitted.layers.learned())
     return choice_rows(fitted.choice, fitted.data.sources, fitted.solver.best_params_, fitted.threshold, learned)
 
 
@@ -190,7 +183,7 @@ def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any
     """Return the table row about the fits of the fold."""
     return {key: fitted.solver.report_.get(key) for key in FIT_COLUMNS if key not in ("task", "split")} | {
         "inner_not_converged": fitted.inner_not_converged,
-        "weights_converged": fitted.kernel_converged if fitted.part.learned else None,
+        "weights_converged": fitted.kernel_converged if fitted.block.learned else None,
         **eigenvalues,
     }
 
@@ -199,9 +192,9 @@ def _bounds(fitted: FittedMethod) -> dict[str, Any]:
     """Return the solver's bounds of the leave-one-out error, if any, with the reason for a missing bound."""
     kernel = fitted.source.kernel
     learned = fitted.source.learns or (kernel is not None and kernel.data_dependent)
-    if learned or not fitted.solver.gives_bounds or fitted.y is None:  # a kernel that learns has seen what is left out
+    if learned or not fitted.solver.traits.bounds or fitted.y is None:  # a kernel that learns has seen what is left out
         return {}
-    found = fitted.solver.leave_one_out(fitted.part.train, fitted.y)
+    found = fitted.solver.leave_one_out(fitted.block.train, fitted.y)
     if found is None:
         return {}
     remarks = [fitted.solver.report_.get("remark"), found.remark]
@@ -217,27 +210,26 @@ def _feature_tables(
     They are empty for solvers without features.
     """
     source, solver, classes = fitted.source, fitted.solver, fitted.labels.classes
-    if not isinstance(source, FeatureSource):
+    if source.gives != "features" or source.X is None or fitted.y is None:
         return [], [], []
-    assert fitted.y is not None
     tested = None
     if significance is not None:
-        tested = significance_record(significance, solver, fitted.part.train, fitted.y, fitted.search.seed)
-    features = chosen_features(source, solver, split.train, fitted.y, classes, tested)
-    intervals = interval_rows(source, solver, split.train, fitted.y, classes)
-    if not (selection_bias and solver.selects):
+        tested = significance_record(significance, solver, fitted.block.train, fitted.y, fitted.search.seed)
+    features = chosen_features(solver, fitted.kernel, source.X, classes, tested)
+    intervals = interval_rows(solver, fitted.kernel, source.X, classes)
+    if not (selection_bias and solver.traits.selects):
         return features, intervals, []
     labels = fitted.data.labels
     targets = labels.take(split.test).targets()
     assert targets is not None
     assert fitted.ahead is not None
-    parts = fitted.part.train, fitted.part.test[np.searchsorted(fitted.ahead, split.test)]
+    parts = fitted.block.train, fitted.block.test[np.searchsorted(fitted.ahead, split.test)]
     classify = fitted.postprocessing.cut.codes if labels.kind == "binary" else None
     bias = biased_scores(solver, parts, (fitted.y, targets), labels, split.test, classify)
     return features, intervals, [bias]
 
 
-def _scores(data: FitData, rows: npt.NDArray[np.int64], decided: Decisions) -> dict[str, Any]:
+def _scores(data: FitData, rows: Ints, decided: Decisions) -> dict[str, Any]:
     """Return the scores of a test set, with the scores of probabilities and predicted distributions, if any."""
     labels: Labels = data.labels.take(rows)
     found = scores(labels.kind, labels.y, decided.decisions, codes_of(labels.kind, decided.predicted))
@@ -275,9 +267,7 @@ class OuterFolds:
             return self.method
         return "stratified" if labels.groups is None else "grouped"
 
-    def splits(
-        self, labels: Labels, X: Samples | None = None, chains: npt.NDArray[np.int64] | None = None
-    ) -> list[Split]:
+    def splits(self, labels: Labels, X: Samples | None = None, chains: Ints | None = None) -> list[Split]:
         """Return the outer folds, repeat by repeat, named 1, 2, …; with several repeats 1.1, 1.2, …."""
         check_integer("repeats", self.repeats, 1)
         method = self.chosen(labels)
@@ -293,9 +283,7 @@ class OuterFolds:
             splits += [replace(one, name=f"{repeat + 1}.{one.name}") if several else one for one in found]
         return splits
 
-    def inner_labels(
-        self, labels: Labels, X: Samples | None = None, chains: npt.NDArray[np.int64] | None = None
-    ) -> Labels:
+    def inner_labels(self, labels: Labels, X: Samples | None = None, chains: Ints | None = None) -> Labels:
         """Return the labels for the inner loops, with the development part of given sets, if there is one."""
         method = self.chosen(labels)
         if method not in GIVEN_SETS:
@@ -310,18 +298,18 @@ def cross_validate(
     *,
     task: str = "all",
     selection_bias: bool = False,
-    finished: Checkpoint | None = None,
+    fit_cache: Checkpoint | None = None,
 ) -> list[FoldResult]:
     """Choose, train and test on each fold; every choice of the method is made within the training set."""
     results = []
     for split in splits:
         key = canonical_json([task, selection_bias, split.name, split.train.tolist(), split.test.tolist()])
-        row = None if finished is None else finished.get(key)
+        row = None if fit_cache is None else fit_cache.get(key)
         result = (
             FoldResult(**row) if row else evaluate_fold(method, data, split, task=task, selection_bias=selection_bias)
         )
-        if finished is not None and not row:
-            finished.put(key, asdict(result))
+        if fit_cache is not None and not row:
+            fit_cache.put(key, asdict(result))
         results.append(result)
     return results
 
@@ -352,7 +340,7 @@ def procedure_test(
     seed: int = 1,
     n_processes: int | None = None,
     progress: Callable[[Sequence[int]], Iterator[int]] = iter,
-    finished: Checkpoint | None = None,
+    fit_cache: Checkpoint | None = None,
 ) -> PermutationTest:
     """Test a cross-validated score against the scores of the same procedure on permuted labels.
 
@@ -365,16 +353,16 @@ def procedure_test(
     task = partial(_score, method, data, make_splits, metric, seed)
     null = {}
     for i in range(n):
-        known = None if finished is None else finished.get(f"{metric} {seed} {i}")
+        known = None if fit_cache is None else fit_cache.get(f"{metric} {seed} {i}")
         if known is not None:
             null[i] = known
     workers = available_threads(n_processes)
-    held = next((source.held for source in data.sources.values() if isinstance(source, HeldGram)), None)
+    held = next((source.held for source in data.sources.values() if source.held is not None), None)
     workers = workers if held is None else held.divide(workers)
     for i, score in _permutation_scores(task, [i for i in range(n) if i not in null], workers, progress):
         null[i] = score
-        if finished is not None:
-            finished.put(f"{metric} {seed} {i}", score)
+        if fit_cache is not None:
+            fit_cache.put(f"{metric} {seed} {i}", score)
     return permutation_test(metric, mean_score(results, metric), [null[i] for i in range(n)])
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ModelError, NoKmersError, ParameterError
 from seqkern.core.threads import given_threads
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.occurrences import Parts, piece_of, spell
 from seqkern.methods.model import check_finite
 from seqkern.sequences.sequence_set import SequenceSet
@@ -144,14 +144,14 @@ class Explanation:
     """
 
     sequences: SequenceSet
-    decision: npt.NDArray[np.float64]
+    decision: Floats
     bias: float
-    contributions: npt.NDArray[np.float64]
-    offsets: npt.NDArray[np.int64]
+    contributions: Floats
+    offsets: Ints
     words: list[str]
-    weights: npt.NDArray[np.float64]
+    weights: Floats
 
-    def of(self, i: int) -> npt.NDArray[np.float64]:
+    def of(self, i: int) -> Floats:
         """Return the contributions of the residues of one record."""
         return self.contributions[self.offsets[i] : self.offsets[i + 1]]
 
@@ -309,9 +309,7 @@ class Explainer:
             yield X.take(slice(start, stop))
             start = stop
 
-    def letters(
-        self, X: SequenceSet, n_threads: int | None = None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def letters(self, X: SequenceSet, n_threads: int | None = None) -> tuple[Floats, Floats]:
         """Return decision values and contributions of residues, checked to sum up.
 
         A kernel of single precision is explained in double precision, before rounding.

@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import write_tsv
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.evaluation.fold_tables import SIGNIFICANCE_COLUMNS
-from seqkern.kernels.kernel import feature_vectors, known_names
+from seqkern.kernels.kernel import feature_vectors, known_names, name_features
 from seqkern.methods.model import Model
 from seqkern.solvers.contract import ClassSolver
 
 if TYPE_CHECKING:
-    from seqkern.methods.sources import FeatureSource, Samples
+    from seqkern.kernels.kernel import Kernel
+    from seqkern.methods.sources import Samples
     from seqkern.solvers.contract import Solver
     from seqkern.solvers.psvm.path import SignificanceTest
 
@@ -29,10 +30,9 @@ MOST_LISTED = 2000
 
 
 def chosen_features(
-    source: "FeatureSource",
     solver: "Solver",
-    train: npt.NDArray[np.int64],
-    y_train: npt.NDArray[Any] | None,
+    kernel: "Kernel",
+    X: "Samples",
     classes: Sequence[str] = (),
     significance: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
@@ -42,13 +42,13 @@ def chosen_features(
     """
     columns, weights = ranked_features(solver)
     names = None
-    if not solver.selects:
+    if not solver.traits.selects:
         if not 0 < len(columns) <= MOST_LISTED or weights[0] is None:
             return []
-        names = known_names(source.fitted(train, y_train), source.X)
+        names = known_names(kernel, X)
         if names is None:
             return []
-    names = source.names(columns, train, y_train) if names is None else [names[j] for j in columns]
+    names = name_features(kernel, X, columns) if names is None else [names[j] for j in columns]
     several = solver.weights_by_class() is not None
     return feature_rows(
         solver,
@@ -60,7 +60,7 @@ def chosen_features(
 
 
 def significance_record(
-    test: "SignificanceTest", solver: "Solver", K: Any, y: npt.NDArray[Any] | None, seed: int
+    test: "SignificanceTest", solver: "Solver", K: Any, y: Array | None, seed: int
 ) -> dict[str, Any]:
     """Return the p-values of the features that a fitted P-SVM selected, as JSON.
 
@@ -75,13 +75,7 @@ def significance_record(
     return {**test.to_dict(), "n_tested": found.n_tested, **lists}
 
 
-def interval_rows(
-    source: "FeatureSource",
-    solver: "Solver",
-    train: npt.NDArray[np.int64],
-    y_train: npt.NDArray[Any] | None,
-    classes: Sequence[str],
-) -> list[dict[str, Any]]:
+def interval_rows(solver: "Solver", kernel: "Kernel", X: "Samples", classes: Sequence[str]) -> list[dict[str, Any]]:
     """Return a fitted solver's confidence intervals for the feature coefficients, as rows of a table.
 
     ``low`` and ``high`` treat the selection as known beforehand; ``full_low`` and ``full_high`` use all features.
@@ -90,7 +84,7 @@ def interval_rows(
     found = solver.intervals()
     if found is None:
         return []
-    names = source.names(np.arange(found.shape[1]), train, y_train)
+    names = name_features(kernel, X, np.arange(found.shape[1]))
     owners = classes[1:] if len(found) == 1 else [classes[int(code)] for code in cast(ClassSolver, solver).classes_]
     keys = ("weight", "low", "high", "full_weight", "full_low", "full_high")
     return [
@@ -104,7 +98,7 @@ def interval_rows(
 def feature_rows(
     solver: "Solver",
     names: Sequence[str],
-    columns: npt.NDArray[np.int64],
+    columns: Ints,
     classes: Sequence[str] = (),
     significance: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
@@ -126,7 +120,7 @@ def feature_rows(
     ]
 
 
-def ranked_features(solver: "Solver") -> tuple[npt.NDArray[np.int64], list[Any]]:
+def ranked_features(solver: "Solver") -> tuple[Ints, list[Any]]:
     """Return the columns (from 0) that a fitted solver selected, best first, and their weights."""
     columns = np.asarray(solver.selected_columns(), dtype=np.int64)
     weights, by_class = solver.selected_weights(), solver.weights_by_class()
@@ -154,10 +148,10 @@ class FeatureModel(Model):
     own_name: ClassVar[str] = "features"
 
     # shape (m,): The features used by the solver, counted from 0 among those of the kernel
-    features: npt.NDArray[np.int64]
+    features: Ints
     names: tuple[str, ...]  # length m: Their names
 
-    def _decisions(self, X: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def _decisions(self, X: Any, n_threads: int | None) -> Floats:
         """Return the decision values of new samples, not checked."""
         shape = () if self.kind != "multiclass" else (len(self.classes),)
         out = np.empty((len(X), *shape))
@@ -169,7 +163,7 @@ class FeatureModel(Model):
 
     def _vectors(self, X: "Samples") -> Any:
         """Return the features of samples used by the solver; as FeatureBlocks if it uses all in this form."""
-        if self.solver.accepts_blocks:
+        if self.solver.traits.blocks:
             blocks = self.kernel.feature_blocks(X)
             if blocks.sparse is None and np.array_equal(self.features, np.arange(blocks.shape[1])):
                 return blocks
@@ -203,7 +197,7 @@ class FeatureModel(Model):
         more = () if tested is None else SIGNIFICANCE_COLUMNS
         write_tsv(path, ("feature", "column", "rank", "weight", "class", *more), rows)
 
-    def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def own_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays) of the state beyond a Model's."""
         return {"names": list(self.names)}, {"columns": self.features}
 

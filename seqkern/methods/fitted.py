@@ -10,17 +10,15 @@ from importlib.metadata import distribution, version
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern import __version__
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.package_files import build_digest
-from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
-from seqkern.evaluation.halving import Rung
+from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.evaluation.calibration import Calibration
 from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
 from seqkern.evaluation.selection import AUTO, Choice, ends, number_paths, unequal
 from seqkern.kernels.kernel import Kernel, name_features
-from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.model import (
     BY_PROBABILITY,
     MEANS_KEY,
@@ -31,20 +29,18 @@ from seqkern.methods.model import (
     codes_of_decisions,
     find_probabilities,
 )
-from seqkern.methods.residue_model import ResidueModel
-from seqkern.methods.sources import FitData, Part, Samples, Source
-from seqkern.methods.table_model import smaller
+from seqkern.methods.sources import Block, FitData, Samples, Source
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers.contract import ClassSolver, Solver
-from seqkern.solvers.layers.chain import Layers, as_decisions
 from seqkern.solvers.solver_specs import Free
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
 
 if TYPE_CHECKING:
-    from seqkern.evaluation.selection import Pair
-
+    from seqkern.evaluation.halving import Rung
+    from seqkern.methods.residue_model import ResidueModel
+    from seqkern.solvers.layers.chain import Layers
 
 # Records of how a model was trained.
 
@@ -142,7 +138,7 @@ def labelled_record(X: Samples, labels: Labels) -> dict[str, str]:
     return {KEY: b2a_base64(b"".join(found), newline=False).decode()}
 
 
-def known_samples(record: Mapping[str, Any], X: Samples) -> npt.NDArray[np.bool_] | None:
+def known_samples(record: Mapping[str, Any], X: Samples) -> Bools | None:
     """Return a mask of the samples equal to one labelled in training, whatever their ids.
 
     It is None if the record does not say which samples had a label.
@@ -214,7 +210,7 @@ class Postprocessing:
     array([0, 1])
     """
 
-    calibration: SigmoidCalibration | IsotonicCalibration | None = None  # The calibration of decision values
+    calibration: Calibration | None = None  # The calibration of decision values
     threshold: Threshold | None = None  # The threshold of the positive class; None: see `by_probability`, else 0
     by_probability: bool = False  # Whether the positive class is predicted where its probability is above 0.5
     unset: str | None = None  # Why the threshold is 0 where it would be fitted by default
@@ -240,7 +236,7 @@ def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str =
     searched = choice.scores.shape[1] > 0
     if not searched and not unequal(labels):
         return None
-    if solver.sets_threshold:
+    if solver.traits.own_threshold:
         return None
     if isinstance(choice.spec.get("class_weight"), Mapping):  # these weights say what errors cost
         return None
@@ -248,8 +244,7 @@ def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str =
 
 
 def fit_after_choice(
-    pair: "Pair",
-    labels: Labels,
+    data: FitData,
     choice: Choice,
     solver: "Solver",
     search: "Search",
@@ -262,6 +257,7 @@ def fit_after_choice(
     Errors are raised only if something was requested: a default threshold is never an error.
     """
     check_postprocessing(calibration, threshold)
+    labels = data.labels
     if labels.kind != "binary":
         return Postprocessing()
     asked = calibration is not None or threshold not in (None, PLAIN)
@@ -272,7 +268,7 @@ def fit_after_choice(
         return Postprocessing()
     by_probability = calibration is not None and threshold is None
     try:
-        decisions, n_folds, n_fits, failed = _held_out(pair, labels, choice, solver, search)
+        decisions, n_folds, n_fits, failed = _held_out(data, choice, solver, search)
         fits = fit_postprocessing(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
     except SeqkernError as error:
         if asked:
@@ -281,13 +277,12 @@ def fit_after_choice(
     return Postprocessing(*fits, by_probability, n_fits=n_fits, not_converged=failed)
 
 
-def _held_out(
-    pair: "Pair", labels: Labels, choice: Choice, solver: "Solver", search: "Search"
-) -> tuple[npt.NDArray[np.float64], int, int, int]:
+def _held_out(data: FitData, choice: Choice, solver: "Solver", search: "Search") -> tuple[Floats, int, int, int]:
     """Return the held-out decisions, the number of folds, of fits, and of fits that did not converge."""
     if choice.decisions is not None:
         return choice.decisions, choice.n_folds, 0, 0
-    decisions, n_folds, failed = held_out_decisions(pair, labels, solver, folds=search.folds, seed=search.seed)
+    how = {"folds": search.folds, "seed": search.seed}
+    decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
     return decisions, n_folds, n_folds, failed
 
 
@@ -312,22 +307,22 @@ class FittedMethod:
 
     search: Search  # The fitted method
     data: FitData  # The data for fitting and classification
-    rows: npt.NDArray[np.int64]  # The training set
+    rows: Ints  # The training set
     labels: Labels  # Labels of the training set
-    y: npt.NDArray[Any] | None  # The labels in the form for the solver
+    y: Array | None  # The labels in the form for the solver
     choice: Choice  # The choice of the inner loop
-    part: Part  # The input of the solver, for fitting and for the rows `ahead`
-    ahead: npt.NDArray[np.int64] | None  # Samples known at the time of fitting
+    block: Block  # The input of the solver, for fitting and for the rows `ahead`
+    ahead: Ints | None  # Samples known at the time of fitting
     solver: Solver  # Fitted
     # Calibration and threshold, fitted to held-out decision values
     postprocessing: Postprocessing = field(default_factory=Postprocessing)
-    layers: Layers | None = None  # Fitted
+    layers: "Layers | None" = None  # Fitted
     inner: InnerFits = InnerFits()  # The fits before the final one
     kernel_converged: bool = True  # Whether kernel weights converged on the training set
-    rungs: Sequence[Rung] = ()  # The comparisons of kernels by successive halving; empty without
+    rungs: "Sequence[Rung]" = ()  # The comparisons of kernels by successive halving; empty without
 
     @property
-    def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
+    def calibration(self) -> Calibration | None:
         """The calibration of decision values."""
         return self.postprocessing.calibration
 
@@ -339,7 +334,7 @@ class FittedMethod:
     @property
     def source(self) -> Source:
         """The source of the chosen kernel's values."""
-        return self.data.source(self.choice.kernel)
+        return self.data.sources[self.choice.kernel]
 
     @property
     def inner_not_converged(self) -> int:
@@ -353,7 +348,7 @@ class FittedMethod:
             return []
         return exemplar_rows(self.solver, self.labels.ids, class_names(self.labels, self.solver))
 
-    def decide(self, rows: npt.NDArray[np.int64]) -> Decisions:
+    def decide(self, rows: Ints) -> Decisions:
         """Return the decisions about samples that are not in the training set.
 
         Layers with neighbours use the decision values of whole chains, including residues without known states.
@@ -361,8 +356,8 @@ class FittedMethod:
         check_predicts(self.solver)
         kind = self.labels.kind
         seen = rows_seen(self.layers, self.data, self.rows, rows)
-        K = self.values(seen)
-        decisions = self.solver.decision_function(K)
+        block = self.block_of(seen)
+        decisions = self.solver.decision_function(block.test)
         if self.layers is not None:
             chains = None if self.data.residues is None else self.data.residues.take(seen)
             decided = _after_layers(self.layers, decisions, chains, kind)
@@ -370,29 +365,46 @@ class FittedMethod:
         predicted = codes_of_decisions(kind, decisions, self.postprocessing.cut)
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
-        variances = self.solver.variances(K, self._diagonal(rows)) if self.solver.gives_variances else None
+        variances = None
+        if self.solver.traits.variances and block.test_diagonal is not None:
+            variances = self.solver.variances(block.test, block.test_diagonal)
         probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
         return Decisions(decisions, predicted, probabilities, variances)
 
-    def _diagonal(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return K(x, x) of samples after the transforms, reusing values computed ahead."""
-        known = self.ahead is not None and np.array_equal(rows, self.ahead)
-        found = self.part if known else self.source.part(self.rows, rows, self.y)
-        assert found.test_diagonal is not None
-        return found.test_diagonal
-
-    def values(self, rows: npt.NDArray[np.int64]) -> Any:
+    def block_of(self, rows: Ints) -> Block:
         """Return the solver's input for samples, reusing values computed ahead."""
         if self.ahead is not None and np.array_equal(rows, self.ahead):
-            return self.part.test
-        return self.source.beside(self.rows, rows, self.y)
+            return self.block
+        if not self.source.repeatable:
+            raise ParameterError(
+                f"feature vectors of kernel {self.kernel.name!r} that are not stored belong to one training set "
+                "and the rows computed with it",
+                remedy="give these rows (ahead) when fitting the method",
+            )
+        return self.data.at(self.choice.kernel, rows, like=self.rows)
+
+    def column_names(self, columns: Ints) -> list[str]:
+        """Return the names of columns of the solver's input: features, or training samples of a Gram matrix."""
+        if self.source.gives == "features":
+            return name_features(self.kernel, self.source.X, columns)
+        return [str(self.labels.ids[j]) for j in columns]
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, fitted on the training set."""
+        if self.block.kernel is not None:
+            return self.block.kernel
+        if self.block.joined is None:
+            return self.source.fitted_kernel(self.rows, self.y)
+        fitted: Kernel = self.block.joined.fit_parts(self.source.units(self.rows), self.y)  # its weights are known
+        return fitted
 
     def model(
         self,
         policies: Mapping[str, str] | None = None,
         notes: Mapping[str, Any] | None = None,
         keep_support: bool = False,
-    ) -> Model | ResidueModel:
+    ) -> "Model | ResidueModel":
         """Return the model for new samples, reduced to the data required for prediction.
 
         It is a FeatureModel for a solver on features, and a ResidueModel for residues. A model trained by products
@@ -402,30 +414,38 @@ class FittedMethod:
             raise ParameterError(
                 "a model with layers predicts residues, but these samples are not residues", remedy="remove the layers"
             )
-        kernel, joined = self.part.kernel, self.part.joined
-        if kernel is None and joined is None:
-            kernel = self.source.fitted_kernel(self.rows, self.y)
-        X = self.source.units(self.rows)
-        if kernel is None:  # weights learned from matrices need not be learned again
-            kernel = joined.fit_parts(X, self.y)
+        kernel, X = self.kernel, self.source.units(self.rows)
         about: dict[str, Any] = {
             "kind": self.labels.kind,
             "classes": class_names(self.labels, self.solver),
             "policies": dict(policies or {}),
             "record": self._record(X, notes or {}),
         }
-        if self.source.gives == "features":
-            made: Model = self._model_of_features(kernel, X, about)
-        else:
-            made = self._model_of_samples(kernel, X, about)
-            # variances need the support sequences
-            if self.source.gives == "operator" and not keep_support and not self.solver.gives_variances:
-                scale = self.part.train.scale if kernel.normalize else None  # known, but costly to compute again
-                made = smaller(made, None if scale is None else scale[self._required_rows()])
-        residues = self.data.residues
-        return made if residues is None else ResidueModel(made, residues.window, self.layers)
+        rows, gives = self._required_rows(), self.source.gives
+        if gives == "features":  # needs no training samples
+            from seqkern.methods.feature_model import FeatureModel  # imported here for fast start-up
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+            empty, names = _alone(X.take(slice(0, 0))), tuple(name_features(kernel, X, rows))
+            made: Model = FeatureModel(
+                kernel, [], self.solver.restrict(rows), empty, self.block.diagonal, **about, features=rows, names=names
+            )
+        else:
+            transforms = [transform.restrict(rows) for transform in self.block.transforms]
+            support, diagonal = _alone(X.take(rows)), self.block.diagonal[rows]
+            made = Model(kernel.restrict(rows), transforms, self.solver.restrict(rows), support, diagonal, **about)
+        # variances need the support sequences
+        if gives == "operator" and not keep_support and not self.solver.traits.variances:
+            from seqkern.methods.table_model import smaller  # imported here for fast start-up
+
+            scale = self.block.train.scale if kernel.normalize else None  # known, but costly to compute again
+            made = smaller(made, None if scale is None else scale[rows])
+        if self.data.residues is None:
+            return made
+        from seqkern.methods.residue_model import ResidueModel  # imported here for fast start-up
+
+        return ResidueModel(made, self.data.residues.window, self.layers)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays): the content of the model file."""
         return self.model().state()
 
@@ -434,11 +454,11 @@ class FittedMethod:
         labels, search = self.labels, self.search
         unlabelled = int(np.count_nonzero(~labels.used()))
         recognised, means = {}, {}
-        if labels.kind == "real" and self.solver.gives_variances:
-            fitted = self.solver.decision_function(self.part.train)
+        if labels.kind == "real" and self.solver.traits.variances:
+            fitted = self.solver.decision_function(self.block.train)
             means = {MEANS_KEY: {"least": float(fitted.min()), "greatest": float(fitted.max())}}
         if labels.kind not in ("real", "none"):
-            right = cast(ClassSolver, self.solver).predict(self.part.train) == self.y
+            right = cast(ClassSolver, self.solver).predict(self.block.train) == self.y
             recognised = labels.take(right).class_counts()
         return {
             "versions": versions(),
@@ -449,7 +469,7 @@ class FittedMethod:
             "training_digest": X.digest(),
             **({} if self.data.residues is not None else labelled_record(X, labels)),
             "counts": X.counts,
-            "kernel_counts": self.part.counts,
+            "kernel_counts": self.block.counts,
             "kernel": self.choice.kernel,
             "solver": self.choice.spec,
             **({"rungs": [asdict(rung) for rung in self.rungs]} if self.rungs else {}),
@@ -463,51 +483,25 @@ class FittedMethod:
             **notes,
         }
 
-    def _model_of_samples(self, kernel: Kernel, X: Samples, about: Mapping[str, Any]) -> Model:
-        """Return the model that compares new samples with its support samples."""
-        rows = self._required_rows()
-        return Model(
-            kernel=kernel.restrict(rows),
-            transforms=[transform.restrict(rows) for transform in self.part.transforms],
-            solver=self.solver.restrict(rows),
-            support=_alone(X.take(rows)),
-            diagonal=self.part.diagonal[rows],
-            **about,
-        )
-
-    def _model_of_features(self, kernel: Kernel, X: Samples, about: Mapping[str, Any]) -> FeatureModel:
-        """Return the model on features of new samples, which needs no training samples."""
-        columns = self._required_rows()
-        return FeatureModel(
-            kernel=kernel,
-            transforms=[],
-            solver=self.solver.restrict(columns),
-            support=_alone(X.take(slice(0, 0))),
-            diagonal=self.part.diagonal,
-            features=columns,
-            names=tuple(name_features(kernel, X, columns)),
-            **about,
-        )
-
-    def _required_rows(self) -> npt.NDArray[np.int64]:
+    def _required_rows(self) -> Ints:
         """Return the training samples, or features, that prediction needs, sorted; at least one."""
         rows = self.solver.support_ if len(self.solver.support_) else np.zeros(1, dtype=np.int64)
-        for transform in reversed(self.part.transforms):
+        for transform in reversed(self.block.transforms):
             rows = transform.required_rows(rows)
         return np.unique(rows)
 
 
-def rows_seen(
-    layers: Layers | None, data: FitData, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def rows_seen(layers: "Layers | None", data: FitData, train: Ints, rows: Ints) -> Ints:
     """Return the samples that the solver must classify for the layers: whole chains if required."""
     if layers is None or data.residues is None or not layers.needs_chains():
         return rows
     return np.union1d(rows, neighbours(data.residues, rows, train, rows))
 
 
-def _after_layers(layers: Layers, decisions: npt.NDArray[np.float64], chains: Any, kind: str) -> Decisions:
+def _after_layers(layers: "Layers", decisions: Floats, chains: Any, kind: str) -> Decisions:
     """Return the decisions of layers from a solver's decision values."""
+    from seqkern.solvers.layers.chain import as_decisions  # imported here: most methods have no layers
+
     decided = layers.decide(decisions, chains)
     probabilities = decided.probabilities
     if probabilities is not None and kind == "binary":

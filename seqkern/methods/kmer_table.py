@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.kernels.kernel import Kernel
 from seqkern.methods.table_model import KmerTables, is_kmer_weights, read_kmer_weights
 
@@ -28,7 +25,7 @@ def kmer_tables(model: Model) -> KmerTables:
             f"the decisions of kernel {kernel.name!r} are not sums over k-mers",
             remedy="choose a kernel such as gapped_kmer (with l up to 12 for DNA), without center_weighted",
         )
-    merged: dict[int, npt.NDArray[np.float64]] = {}
+    merged: dict[int, Floats] = {}
     for length, weights in tables:
         merged[length] = merged[length] + weights if length in merged else weights
     return KmerTables(model.alphabet, merged, form.constant, kernel.normalize, _counts_both_strands(kernel))

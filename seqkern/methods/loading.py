@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import JSON_ENTRY, as_bytes, from_bytes, load_archive, nest, save_archive, unnest
 from seqkern.core.errors import FileError, GramError, ModelError, SeqkernError, SequenceError
@@ -19,7 +18,7 @@ from seqkern.core.file_kinds import MODEL, PACK
 from seqkern.core.progress import progress_bar
 from seqkern.core.text_files import ZIP, open_lines
 from seqkern.core.threads import given_threads
-from seqkern.core.types import Arrays, PathLike
+from seqkern.core.types import Array, Arrays, PathLike
 from seqkern.formats.residues import Residues
 from seqkern.gram.transforms.gram_transform import transform_from_state
 from seqkern.kernels.kernel_specs import kernel_from_state
@@ -220,9 +219,7 @@ def load_model(path: str | Path) -> Model | ResidueModel:
     return model_from_archive(path, *content)
 
 
-def model_from_archive(
-    path: str | Path, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]
-) -> Model | ResidueModel:
+def model_from_archive(path: str | Path, header: dict[str, Any], arrays: dict[str, Array]) -> Model | ResidueModel:
     """Return the model contained in an archive."""
     with MODEL.damaged(path, "is not usable"):
         model = model_from_state(header, arrays)
@@ -246,7 +243,7 @@ def _what_it_is(path: str | Path) -> tuple[str, str] | None:
     return None
 
 
-def model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:
+def model_from_state(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
     """Return a checked Model from the header and arrays of `Model.state`, as read from a file."""
     model = _from_parts(header, arrays)
     _check_whole(model)
@@ -254,7 +251,7 @@ def model_from_state(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]
     return model
 
 
-def _from_parts(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Model:
+def _from_parts(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
     """Return the Model from the content of a file."""
     # what a count names must be there, so that no count can make a list of any length
     transforms = _named(header, "transform", header["n_transforms"])

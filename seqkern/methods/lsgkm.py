@@ -28,13 +28,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.checks import read_number
 from seqkern.core.errors import ModelError, damaged
 from seqkern.core.text_files import open_lines
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.kernels.kmer.gapped import HALVING, LARGEST_WEIGHT, GappedKmerKernel
 from seqkern.kernels.vectors.vector_kernels import RBFKernel
 from seqkern.methods.model import Model
@@ -163,7 +162,7 @@ def _header(kernel: Any) -> dict[str, Any]:
     return header
 
 
-def _check_support(support: SequenceSet, coefficients: npt.NDArray[np.float64], intercept: float, length: int) -> None:
+def _check_support(support: SequenceSet, coefficients: Floats, intercept: float, length: int) -> None:
     """Raise ModelError for numbers or sequences that LS-GKM would misread."""
     if not len(support):
         raise ModelError("the model has no support sequences", remedy="train with a larger C")

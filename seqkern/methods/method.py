@@ -6,21 +6,19 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.convergence import collecting_unconverged, unconverged
+from seqkern.core.convergence import unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.package_files import build_digest
-from seqkern.evaluation.halving import Rung, halve, schedule
+from seqkern.core.types import Array, Indices
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import (
     Choice,
-    Pair,
     check_bound,
     check_bound_kernels,
     select,
@@ -34,15 +32,15 @@ from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
 from seqkern.methods.fitted import FittedMethod, InnerFits, Postprocessing, Search, fit_after_choice, rows_seen
 from seqkern.methods.sources import (
-    NOBODY,
+    NO_CALLBACKS,
+    Block,
+    Callbacks,
     FitData,
     HeldGram,
     HeldMatrices,
     MemoryBudget,
-    Part,
     Samples,
     Source,
-    Watch,
     check_source,
     feature_form,
     make_source,
@@ -50,10 +48,13 @@ from seqkern.methods.sources import (
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import BOUNDS
-from seqkern.solvers.layers.chain import Layers
 from seqkern.solvers.solver_specs import build_solver, common_input, expand_grid, make_solver
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.feasible import check_training_part
+
+if TYPE_CHECKING:
+    from seqkern.evaluation.halving import Rung
+    from seqkern.solvers.layers.chain import Layers
 
 # Finished parts of a training or cross-validation: what they depend on, and the fits of the inner loop.
 
@@ -62,9 +63,9 @@ def identity_of(method: "Method", data: FitData) -> str:
     """Return a text of everything that a method's results on the data depend on, besides the folds."""
     kernels: list[Any] = []
     for name, kernel in method.kernels.items():
-        X, transforms = data.source(name).X, [[one.name, one.get_params()] for one in method.transforms_of(name)]
-        of = None if kernel is None else kernel.identity(), None if X is None else X.digest()
-        dtypes = [gram.values.dtype.name for gram in getattr(data.source(name), "grams", ())]
+        source, transforms = data.sources[name], [[one.name, one.get_params()] for one in method.transforms_of(name)]
+        of = None if kernel is None else kernel.identity(), None if source.X is None else source.X.digest()
+        dtypes = [gram.values.dtype.name for gram in source.grams]
         kernels.append([name, *of, repr(transforms), dtypes])
     residues = None
     if data.residues is not None:
@@ -107,9 +108,9 @@ class Method:
     kernel : Kernel, or mapping of str to Kernel
         Not fitted; several, by name, are candidates. None if only stored values of the kernel
         are known.
-    solver : str, dict, list of dict, or list of (str, dict)
-        A solver's spec, in which a list of values is a grid; or candidate specs, each with every kernel, or with
-        the kernel named beside it.
+    solver : Solver, str, dict, list of dict, or list of (str, dict)
+        A solver, not fitted; its spec, in which a list of values is a grid; or candidate specs, each with every
+        kernel, or with the kernel named beside it.
     transforms : sequence of GramTransform, or mapping of str to such sequences, optional
         Transforms of the Gram matrix, by kernel name.
     layers : sequence, optional
@@ -139,7 +140,7 @@ class Method:
     """
 
     kernel: Kernel | Mapping[str, Kernel | None]
-    solver: str | Mapping[str, Any] | Sequence[Any]
+    solver: Solver | str | Mapping[str, Any] | Sequence[Any]
     transforms: Sequence[GramTransform] | Mapping[str, Sequence[GramTransform]] = ()
     layers: Sequence[Any] = ()
     calibration: str | None = None
@@ -154,7 +155,8 @@ class Method:
     @functools.cached_property
     def candidates(self) -> list[tuple[Any, dict[str, Any]]]:
         """The candidates: pairs of a kernel's name and a solver's spec."""
-        listed: list[Any] = expand_grid(self.solver) if isinstance(self.solver, (str, Mapping)) else list(self.solver)
+        given = [self.solver.spec()] if isinstance(self.solver, Solver) else self.solver
+        listed: list[Any] = expand_grid(given) if isinstance(given, (str, Mapping)) else list(given)
         if all(isinstance(item, dict) for item in listed):
             return [(name, spec) for name in self.kernels for spec in listed]
         return listed
@@ -171,7 +173,7 @@ class Method:
     @functools.cached_property
     def solvers(self) -> list[Solver]:
         """The solvers of the specs, not fitted, with the input that they accept."""
-        return [build_solver(spec) for spec in self.specs]
+        return [self.solver] if isinstance(self.solver, Solver) else [build_solver(spec) for spec in self.specs]
 
     @functools.cached_property
     def input(self) -> str:
@@ -181,7 +183,7 @@ class Method:
     @functools.cached_property
     def accepts_operator(self) -> bool:
         """Whether all solvers also accept products with the kernel matrix, for which there are no bounds."""
-        return self.search.metric not in BOUNDS and all(solver.accepts_operator for solver in self.solvers)
+        return self.search.metric not in BOUNDS and all(solver.traits.operator for solver in self.solvers)
 
     @functools.cached_property
     def accepts_unlabelled(self) -> bool:
@@ -190,13 +192,13 @@ class Method:
         All solvers must accept them; kernels that are fitted to labels, and layers, do not.
         """
         fitted = any(kernel is not None and kernel.data_dependent for kernel in self.kernels.values())
-        return not fitted and not self.layers and all(solver.accepts_unlabelled for solver in self.solvers)
+        return not fitted and not self.layers and all(solver.traits.unlabelled for solver in self.solvers)
 
     @functools.cached_property
     def accepts_rows(self) -> bool:
         """Whether all solvers can be fitted on rows of a stored Gram matrix; clusters and bounds need the matrix."""
         needs_matrix = self.search.clusters is not None or self.search.metric in BOUNDS
-        return not needs_matrix and all(solver.accepts_rows for solver in self.solvers)
+        return not needs_matrix and all(solver.traits.rows for solver in self.solvers)
 
     @property
     def without_matrix(self) -> str:
@@ -230,6 +232,8 @@ class Method:
     @functools.cached_property
     def needs_chains(self) -> bool:
         """Whether a layer uses neighbouring residues, so that it needs whole chains."""
+        from seqkern.solvers.layers.chain import Layers  # imported here: most methods have no layers
+
         return Layers(self.layers).needs_chains()
 
     @property
@@ -254,7 +258,7 @@ class Method:
         """
         if self.inner_folds > 0 or (self.threshold is None and unequal(labels)):
             return True
-        return any(solver.accepts_groups for solver in self.solvers)
+        return any(solver.traits.groups for solver in self.solvers)
 
     def transforms_of(self, kernel: str) -> Sequence[GramTransform]:
         """Return the Gram transforms of a kernel, not fitted.
@@ -358,7 +362,7 @@ class Method:
         """
         return FitData(labels, self.sources(X, **options), residues, np.flatnonzero(~labels.used()))
 
-    def check(self, labels: Labels, *, groups: npt.NDArray[Any] | None = None, place: str = "") -> None:
+    def check(self, labels: Labels, *, groups: Array | None = None, place: str = "") -> None:
         """Raise an error, before any kernel is computed, if a solver cannot learn the labels of a training set.
 
         Parameters
@@ -402,23 +406,27 @@ class Method:
     def fit(
         self,
         data: FitData,
-        rows: npt.NDArray[np.int64] | None = None,
+        rows: Indices | None = None,
         *,
-        ahead: npt.NDArray[np.int64] | None = None,
-        watch: Watch = NOBODY,
+        ahead: Indices | None = None,
+        callbacks: Callbacks = NO_CALLBACKS,
         choice: Choice | None = None,
-        finished: Checkpoint | None = None,
+        fit_cache: Checkpoint | None = None,
+        **former: Any,
     ) -> FittedMethod:
         """Choose, and train on a training set."""
+        known = {"callbacks": callbacks, "fit_cache": fit_cache} | _present_names(former)
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
-        return _Fitting(self, data, rows, watch, finished).run(ahead, choice)
+        return _Fitting(self, data, rows, **known).run(ahead, choice)
 
-    def choose(self, data: FitData, rows: npt.NDArray[np.int64] | None = None, *, watch: Watch = NOBODY) -> Choice:
+    def choose(
+        self, data: FitData, rows: Indices | None = None, *, callbacks: Callbacks = NO_CALLBACKS, **former: Any
+    ) -> Choice:
         """Choose a kernel and a solver's parameters on a training set, without training.
 
         Parameters
         ----------
-        data, rows, watch : object
+        data, rows, callbacks : object
             As for `fit`.
 
         Returns
@@ -432,7 +440,21 @@ class Method:
         """
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
         with unconverged():  # they are counted
-            return _Fitting(self, data, rows, watch).choose()
+            return _Fitting(self, data, rows, **{"callbacks": callbacks} | _present_names(former)).choose()
+
+
+FORMER_ARGUMENTS = {"watch": "callbacks", "finished": "fit_cache"}
+"""Arguments of `Method.fit` by their names of 0.2.0, for one release."""
+
+
+def _present_names(former: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with former names by their present names, after a warning."""
+    for name in former:
+        if name not in FORMER_ARGUMENTS:
+            raise TypeError(f"Method.fit() got an unexpected keyword argument {name!r}")
+        new = FORMER_ARGUMENTS[name]
+        warnings.warn(f"{name} is now {new}; the former name goes in 0.4", DeprecationWarning, stacklevel=3)
+    return {FORMER_ARGUMENTS[name]: value for name, value in former.items()}
 
 
 class _Fitting:
@@ -442,29 +464,30 @@ class _Fitting:
         self,
         method: Method,
         data: FitData,
-        rows: npt.NDArray[np.int64],
-        watch: Watch,
-        finished: Checkpoint | None = None,
+        rows: Indices,
+        callbacks: Callbacks = NO_CALLBACKS,
+        fit_cache: Checkpoint | None = None,
     ) -> None:
         for name in method.kernels:
-            check_source(data.source(name), method.input, method.accepts_operator)
+            check_source(data.sources[name], method.input, method.accepts_operator)
         if method.accepts_unlabelled and data.unlabelled is not None:
             rows = np.concatenate((rows, np.setdiff1d(data.unlabelled, rows)))
-        self.method, self.data, self.rows, self.watch = method, data, rows, watch
-        self.labels = data.labels.take(rows)
-        self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
+        self.method, self.data, self.rows, self.callbacks = method, data, rows, callbacks
         self.failed_weights: list[Warning] = []
-        self.finished = None if finished is None else CheckpointedFits(finished, self.failed_weights)
-        self.compared: list[Rung] = []
+        self.inner = replace(data.take(rows), unconverged=self.failed_weights)  # for folds within the training set
+        self.labels = self.inner.labels
+        self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
+        self.fit_cache = None if fit_cache is None else CheckpointedFits(fit_cache, self.failed_weights)
+        self.compared: Sequence[Rung] = ()
         self.n_held_out = 0
         self.n_failed = 0
 
     @functools.cached_property
-    def y(self) -> npt.NDArray[Any] | None:
+    def y(self) -> Array | None:
         """The labels in the form for solvers."""
         return self.labels.targets()
 
-    def run(self, ahead: npt.NDArray[np.int64] | None, choice: Choice | None) -> FittedMethod:
+    def run(self, ahead: Indices | None, choice: Choice | None) -> FittedMethod:
         """Run all stages; the choice is skipped if `choice` is given."""
         with unconverged():  # they are counted
             choice = self.choose() if choice is None else choice
@@ -472,7 +495,7 @@ class _Fitting:
             postprocessing = self.fit_postprocessing(choice, solver)
             layers = self.fit_layers(choice, solver, self.rows if ahead is None else ahead)
         seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
-        part, converged = self.prepare(choice, seen)
+        block, converged = self.prepare(choice, seen)
         return FittedMethod(
             search=self.method.search,
             data=self.data,
@@ -480,9 +503,9 @@ class _Fitting:
             labels=self.labels,
             y=self.y,
             choice=choice,
-            part=part,
+            block=block,
             ahead=seen,
-            solver=self.train(choice, solver, part),
+            solver=self.train(choice, solver, block),
             postprocessing=postprocessing,
             layers=layers,
             inner=InnerFits(
@@ -501,40 +524,41 @@ class _Fitting:
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-        pairs = {name: self.pair(self.data.source(name), self.rows) for name in self.method.kernels}
-        # held out whole: folds of its own for each cluster
-        clusters = None if search.clusters is None or len(candidates) == 1 else self.clusters(pairs, search.clusters)
         options: dict[str, Any] = {
             "folds": search.folds if search.clusters is None else search.clusters,
             "metric": search.metric,
             "seed": search.seed,
             "rule": search.rule,
             "limits": search.free.limits,
-            "finished": self.finished,
+            "fit_cache": self.fit_cache,
             **({} if search.budget is None else {"kept_bytes": 0}),  # what is kept has a place of its own
         }
         if search.budget is None:
-            choice = select(pairs, self.labels, candidates, self.make, groups=clusters, **options)
+            inner = self.inner
+            if search.clusters is not None and len(candidates) > 1:  # each is held out whole, in a fold of its own
+                inner = inner.with_groups(self.clusters(search.clusters))
+            choice = select(inner, candidates, self.make, **options)
         else:
-            # imported here: only a choice among many kernels needs it
+            # imported here: only a choice among many kernels needs them
+            from seqkern.evaluation.halving import halve
             from seqkern.kernels.vectors.combination import CombinationKernel
 
             rungs = self.rungs(search.budget, len(candidates))
             several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
-            choice, self.compared = halve(
-                pairs, self.labels, candidates, self.make, rungs, combinations=several, **options
-            )
-        self.watch.lap("choose")
+            choice, self.compared = halve(self.inner, candidates, self.make, rungs, combinations=several, **options)
+        self.callbacks.lap("choose")
         return choice
 
     def rungs(self, budget: float, n_candidates: int) -> list[tuple[int, int]]:
         """Return the numbers of samples and kernels in each round of comparison of kernels."""
+        from seqkern.evaluation.halving import schedule
+
         share = (len(self.rows) / len(self.data.labels)) ** 2
-        seconds = [share * self.data.source(name).predicted_seconds for name in self.method.kernels]
+        seconds = [share * self.data.sources[name].predicted_seconds for name in self.method.kernels]
         specs = -(-n_candidates // len(self.method.kernels))
         return schedule(len(self.rows), seconds, specs, self.method.search.folds, budget)
 
-    def clusters(self, pairs: Mapping[str, Pair], n: int) -> npt.NDArray[np.int64]:
+    def clusters(self, n: int) -> Indices:
         """Return the clusters of positive samples that the inner loop holds out, by the first candidate's kernel.
 
         They are the same for all candidates: with clusters by its own kernel, each candidate would be tested on
@@ -542,7 +566,7 @@ class _Fitting:
         """
         if self.labels.dev is not None and self.labels.dev.any():
             raise ParameterError("a development part takes the place of inner folds", remedy="remove inner.clusters")
-        matrices = all(self.data.source(name).gives == "gram" for name in self.method.kernels)
+        matrices = all(self.data.sources[name].gives == "gram" for name in self.method.kernels)
         if self.labels.kind != "binary" or not matrices:
             what = f"{self.labels.kind} labels" if self.labels.kind != "binary" else "solvers without a Gram matrix"
             raise ParameterError(
@@ -553,7 +577,7 @@ class _Fitting:
 
         positive = self.labels.y > 0
         every = np.arange(len(self.rows))
-        K, _ = pairs[self.method.candidates[0][0]](every, every[:0], self.labels.signs())
+        K = self.inner.at(self.method.candidates[0][0], every[:0], like=every).train
         return cluster_groups(K[np.ix_(positive, positive)], positive, n, self.labels.groups)
 
     def fit_postprocessing(self, choice: Choice, solver: Solver) -> Postprocessing:
@@ -561,8 +585,7 @@ class _Fitting:
         if self.method.layers:
             return Postprocessing()
         fitted = fit_after_choice(
-            self.pair(self.data.source(choice.kernel), self.rows),
-            self.labels,
+            self.inner,
             choice,
             solver,
             self.method.search,
@@ -570,51 +593,41 @@ class _Fitting:
             threshold=self.method.threshold if self.labels.kind == "binary" else None,
         )
         self.n_held_out, self.n_failed = fitted.n_fits, fitted.not_converged
-        self.watch.lap("hold out")
+        self.callbacks.lap("hold out")
         return fitted
 
-    def fit_layers(self, choice: Choice, solver: Solver, ahead: npt.NDArray[np.int64]) -> Layers | None:
+    def fit_layers(self, choice: Choice, solver: Solver, ahead: Indices) -> "Layers | None":
         """Fit the layers to held-out decision values, also of the other residues of the chains."""
         if not self.method.layers:
             return None
-        seen, residues, search = self.rows, self.data.residues, self.method.search
+        inner, residues, search = self.inner, self.data.residues, self.method.search
         if residues is not None and self.method.needs_chains:
-            seen = np.concatenate((seen, neighbours(residues, seen, seen, ahead)))
+            beside = neighbours(residues, self.rows, self.rows, ahead)
+            inner = replace(self.data.take(self.rows, beside), unconverged=self.failed_weights)
         layers, self.n_held_out, self.n_failed = fit_layers(
             self.method.layers,
-            self.pair(self.data.source(choice.kernel, seen), seen),
-            self.labels,
+            inner,
+            choice.kernel,
             solver,
-            chains=None if residues is None else residues.take(seen),
             folds=search.folds,
             seed=search.seed,
-            lap=self.watch.lap,
+            lap=self.callbacks.lap,
         )
         return layers
 
-    def prepare(self, choice: Choice, seen: npt.NDArray[np.int64] | None) -> tuple[Part, bool]:
-        """Return the Part of the training set, and whether the kernel's fit converged."""
-        source = self.data.source(choice.kernel)
+    def prepare(self, choice: Choice, seen: Indices | None) -> tuple[Block, bool]:
+        """Return the Block of the training set and the samples seen, and whether the kernel's fit converged."""
+        rows, like = (self.rows, None) if seen is None else (seen, self.rows)
         with unconverged() as weights:
-            part = source.part(self.rows, seen, self.y, self.watch)
+            block = self.data.at(choice.kernel, rows, like, self.callbacks)
         for text in weights:
             warnings.warn(text, stacklevel=5)
-        self.watch.lap("kernel")
-        return part, not weights
+        self.callbacks.lap("kernel")
+        return block, not weights
 
-    def train(self, choice: Choice, solver: Solver, part: Part) -> Solver:
+    def train(self, choice: Choice, solver: Solver, block: Block) -> Solver:
         """Return the solver, fitted on the whole training set."""
-        self.watch.training_matrix(part.train, self.method.kernels[choice.kernel], part.transforms, solver)
-        solver.fit(part.train, self.y, self.labels.groups)
-        self.watch.lap("train")
+        self.callbacks.training_matrix(block.train, self.method.kernels[choice.kernel], block.transforms, solver)
+        solver.fit(block.train, self.y, self.labels.groups)
+        self.callbacks.lap("train")
         return solver
-
-    def pair(self, source: Source, rows: npt.NDArray[np.int64]) -> Pair:
-        """Return the `pair` function of a source, with row numbers relative to `rows`; see `collecting_unconverged`."""
-
-        def within(
-            train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y_train: npt.NDArray[Any]
-        ) -> tuple[Any, Any]:
-            return source.pair(rows[train], rows[test], y_train)
-
-        return collecting_unconverged(within, self.failed_weights)

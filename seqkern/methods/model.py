@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import nest, save_archive
 from seqkern.core.errors import ModelError, ParameterError, PolicyError
 from seqkern.core.file_kinds import MODEL
-from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration, calibration_from_record
+from seqkern.core.types import Array, Floats, Ints
+from seqkern.evaluation.calibration import Calibration, calibration_from_record
 from seqkern.gram.transforms.gram_transform import GramTransform, naming_rows
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.decisions import attributions, fold, kmer_weights, over_root
@@ -61,9 +61,9 @@ class Cut:
 
     threshold: "Threshold | None" = None  # Decisions above it are positive
     # Without a threshold, decisions with a probability above 0.5 are positive
-    calibration: "SigmoidCalibration | IsotonicCalibration | None" = None
+    calibration: Calibration | None = None
 
-    def codes(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    def codes(self, decisions: Floats) -> Ints:
         """Return 1 for positive decisions, else 0."""
         if self.threshold is None and self.calibration is not None:
             return (self.calibration.probabilities(decisions) > 0.5).astype(np.int64)
@@ -89,25 +89,25 @@ class Decisions(NamedTuple):
     array([0, 1])
     """
 
-    decisions: npt.NDArray[np.float64]  # shape (n,): Binary: higher for the positive class. Real: the predicted number
-    predicted: npt.NDArray[Any]  # shape (n,): Class codes, int64; for real labels the numbers
+    decisions: Floats  # shape (n,): Binary: higher for the positive class. Real: the predicted number
+    predicted: Array  # shape (n,): Class codes, int64; for real labels the numbers
     # shape (n,): Of the positive class, or of each class; None without calibration, unless the solver gives them
-    probabilities: npt.NDArray[np.float64] | None
+    probabilities: Floats | None
     variances: "Variances | None" = None  # Of the decisions; None unless the solver gives them
 
     @property
-    def deviations(self) -> npt.NDArray[np.float64] | None:
+    def deviations(self) -> Floats | None:
         """The predicted standard deviations of observations, float64 (n,); None without variances."""
         return None if self.variances is None else np.sqrt(self.variances.observed)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Decisions":
+    def take(self, rows: Ints) -> "Decisions":
         """Return the decisions about the given rows."""
         probabilities = None if self.probabilities is None else self.probabilities[rows]
         variances = None if self.variances is None else self.variances.take(rows)
         return Decisions(self.decisions[rows], self.predicted[rows], probabilities, variances)
 
 
-def check_finite(decisions: npt.NDArray[np.float64], ids: Sequence[str] | npt.NDArray[Any]) -> None:
+def check_finite(decisions: Floats, ids: Sequence[str] | Array) -> None:
     """Raise ModelError for the first sample whose decision is not a finite number."""
     if np.isfinite(decisions).all():
         return
@@ -120,7 +120,7 @@ def check_finite(decisions: npt.NDArray[np.float64], ids: Sequence[str] | npt.ND
     )
 
 
-def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], cut: Cut | None = None) -> npt.NDArray[Any]:
+def codes_of_decisions(kind: str, decisions: Floats, cut: Cut | None = None) -> Array:
     """Return the class codes predicted from decision values, int64 (n,); the values themselves for real labels.
 
     >>> codes_of_decisions("binary", np.array([-0.5, 2.0]))
@@ -135,10 +135,10 @@ def codes_of_decisions(kind: str, decisions: npt.NDArray[np.float64], cut: Cut |
 
 def find_probabilities(
     solver: "Solver",
-    calibration: "SigmoidCalibration | IsotonicCalibration | None",
-    decisions: npt.NDArray[np.float64],
+    calibration: Calibration | None,
+    decisions: Floats,
     variances: "Variances | None",
-) -> npt.NDArray[np.float64] | None:
+) -> Floats | None:
     """Return the probabilities of a calibration, else of a solver with variances, else None."""
     if calibration is not None:
         return calibration.probabilities(decisions)
@@ -151,7 +151,7 @@ def find_probabilities(
 def cut_of_record(
     record: Mapping[str, Any],
     threshold: "Threshold | None",
-    calibration: "SigmoidCalibration | IsotonicCalibration | None",
+    calibration: Calibration | None,
 ) -> Cut:
     """Return the rule that makes a decision of a model positive."""
     return Cut(threshold, calibration if record.get("predicted_by") == BY_PROBABILITY else None)
@@ -178,18 +178,18 @@ class AffineForm:
 
     kernel: Kernel  # Fitted, if it learns from data
     support: SequenceSet | FeatureTable  # The z_j
-    coefficients: npt.NDArray[np.float64]  # shape (m,): c_j
+    coefficients: Floats  # shape (m,): c_j
     constant: float  # b, the bias
     dividing: Sequence[GramTransform]  # The transforms up to the last that divides rows, in order; often none
 
-    def fold(self, columns: Prepared) -> Callable[[Prepared], npt.NDArray[np.float64]] | None:
+    def fold(self, columns: Prepared) -> Callable[[Prepared], Floats] | None:
         """Return the function from prepared rows to decision values, or None if it requires the kernel matrix."""
         folded = fold(self.kernel, columns, self.coefficients)
         if folded is None:
             return None
         return lambda rows: self.divided(folded(rows), rows.diagonal) + self.constant
 
-    def attributions(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def attributions(self, X: SequenceSet) -> Floats:
         """Return the contribution of each residue to f(x) − b, record by record, shape (residues,)."""
         shares = attributions(self.kernel, X, self.support, self.coefficients)
         if not self.dividing:
@@ -205,7 +205,7 @@ class AffineForm:
         """
         return kmer_weights(self.kernel, X, self.support, self.coefficients)
 
-    def kmer_tables(self) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+    def kmer_tables(self) -> list[tuple[int, Floats]] | None:
         """Return the weights of all k-mers in f(x) − b, before normalisation; None if there are no such weights."""
         if self.dividing or not isinstance(self.support, SequenceSet):
             return None
@@ -214,7 +214,7 @@ class AffineForm:
             coefficients = over_root(coefficients, self.kernel.prepare(self.support).raw_diagonal)
         return self.kernel.kmer_tables(self.support, coefficients)
 
-    def divided(self, values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def divided(self, values: Floats, diagonal: Floats) -> Floats:
         """Return values / r(x), and 0 where r(x) is 0, for the diagonal K(x, x) before all transforms."""
         for transform in self.dividing:
             root, diagonal = transform.divide_rows(diagonal)
@@ -316,13 +316,13 @@ class Model:
     transforms: list[GramTransform]
     solver: Any  # a Solver; `predict` and `classes_` depend on its kind
     support: SequenceSet | FeatureTable
-    diagonal: npt.NDArray[np.float64]
+    diagonal: Floats
     kind: str
     classes: tuple[str, ...]
     policies: dict[str, str]
     record: dict[str, Any]
 
-    def decision(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def decision(self, X: Any, *, n_threads: int | None = None) -> Floats:
         """Return the decision values of new samples.
 
         Parameters
@@ -350,7 +350,7 @@ class Model:
         check_finite(decisions, X.ids)
         return decisions
 
-    def _decisions(self, X: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def _decisions(self, X: Any, n_threads: int | None) -> Floats:
         """Return the decision values of new samples, not checked."""
         if self.stages is not None:
             first = self.stages[0].decision(X, n_threads=n_threads)
@@ -378,9 +378,7 @@ class Model:
             with naming_rows(X.ids[part]):
                 yield part, work(rows)
 
-    def decision_and_variances(
-        self, X: Any, *, n_threads: int | None = None
-    ) -> tuple[npt.NDArray[np.float64], Variances | None]:
+    def decision_and_variances(self, X: Any, *, n_threads: int | None = None) -> tuple[Floats, Variances | None]:
         """Return the decision values of new samples, and their variances if the solver gives them.
 
         Parameters
@@ -402,11 +400,11 @@ class Model:
         ModelError, SequenceError
             As for `decision`.
         """
-        if not self.solver.gives_variances:
+        if not self.solver.traits.variances:
             return self.decision(X, n_threads=n_threads), None
         X = self._coerced(X)
 
-        def _both(rows: Prepared) -> tuple[npt.NDArray[np.float64], Variances]:
+        def _both(rows: Prepared) -> tuple[Floats, Variances]:
             K, diagonal = self._transformed(self._kernel_values(rows, n_threads), rows.diagonal)
             return self.solver.decision_function(K), self.solver.variances(K, diagonal)
 
@@ -444,7 +442,7 @@ class Model:
         """Whether decision values are coordinates, as in kernel PCA, without predictions."""
         return not hasattr(self.solver, "predict")
 
-    def by_matrix(self, rows: Prepared, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def by_matrix(self, rows: Prepared, n_threads: int | None = None) -> Floats:
         """Return the decision values of prepared rows from their kernel with the support samples.
 
         Parameters
@@ -461,15 +459,13 @@ class Model:
         """
         return self.by_values(self._kernel_values(rows, n_threads), rows.diagonal)
 
-    def _kernel_values(self, rows: Prepared, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def _kernel_values(self, rows: Prepared, n_threads: int | None) -> Floats:
         """Return the kernel matrix of prepared rows with the support samples."""
         K = np.empty((len(rows), len(self.columns)))
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
         return K
 
-    def by_values(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
-    ) -> npt.NDArray[np.float64]:
+    def by_values(self, K: Floats, diagonal: Floats | None) -> Floats:
         """Return the decision values of samples from their kernel values with the support samples.
 
         Parameters
@@ -486,16 +482,14 @@ class Model:
         """
         return self.solver.decision_function(self._transformed(K, diagonal)[0])
 
-    def _transformed(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    def _transformed(self, K: Floats, diagonal: Floats | None) -> tuple[Floats, Floats | None]:
         """Return kernel values of samples, and their diagonal K(x, x), after the transforms."""
         for transform in self.transforms:
             K, diagonal = transform.transform(K, diagonal)
         return K, diagonal
 
     @cached_property
-    def _folded(self) -> Callable[[Prepared], npt.NDArray[np.float64]] | None:
+    def _folded(self) -> Callable[[Prepared], Floats] | None:
         """A decision function without the kernel matrix, see `AffineForm.fold`; None if there is none."""
         try:
             form = self.form()
@@ -512,7 +506,7 @@ class Model:
         """The number of the solver's columns."""
         return len(self.columns)
 
-    def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]] | None:
+    def own_state(self) -> tuple[dict[str, Any], dict[str, Array]] | None:
         """Return the additional (JSON dict, dict of arrays) of a kind of model; None for a plain one."""
         return None
 
@@ -522,7 +516,7 @@ class Model:
         if not good or self.diagonal.dtype != np.float64:
             raise ValueError("inconsistent parts")
 
-    def predict(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, n_threads: int | None = None) -> Array:
         """Return the predictions for new samples."""
         check_predicts(self.solver)
         return self.classify(self.decision(X, n_threads=n_threads))
@@ -551,7 +545,7 @@ class Model:
         probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
         return Decisions(decisions, self._codes(decisions), probabilities, variances)
 
-    def classify(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    def classify(self, decisions: Floats) -> Array:
         """Return the predictions for decision values.
 
         Parameters
@@ -567,7 +561,7 @@ class Model:
         codes = self._codes(decisions)
         return codes if self.kind == "real" else np.array(self.classes)[codes]
 
-    def _codes(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    def _codes(self, decisions: Floats) -> Array:
         """Return the class codes for decision values; for real labels, the decision values."""
         return codes_of_decisions(self.kind, decisions, self.cut)
 
@@ -586,9 +580,7 @@ class Model:
         """
         save_archive(path, *self.state())
 
-    def state(
-        self, **more: tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]
-    ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self, **more: tuple[dict[str, Any], dict[str, Array]]) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the content of the model file."""
         parts = [
             *more.items(),
@@ -615,7 +607,7 @@ class Model:
         return header, arrays
 
     @cached_property
-    def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
+    def calibration(self) -> Calibration | None:
         """The calibration of decision values to `probabilities`; None without."""
         stored = self.record.get("calibration")
         return None if stored is None else calibration_from_record(stored)

@@ -30,7 +30,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import BOUNDS, FitCost, FitWork, dense_algebra
 from seqkern.solvers.solver_specs import make_solver
-from seqkern.solvers.svm.leave_one_out import bounds_cost
+from seqkern.solvers.svm.margins import bounds_cost
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.dataset import Dataset
 from seqkern.study.kernel_entries import AutoKernel, KernelEntry
@@ -324,7 +324,7 @@ class PlannedMethod:
         if self.memory_limit is None or self.entry.search.clusters is not None:
             return None
         solvers = [self.costs.solver(spec, kind) for spec in self.specs]
-        if not all(solver.accepts_rows for solver in solvers):
+        if not all(solver.traits.rows for solver in solvers):
             return None
         limit = parse_bytes(self.memory_limit)
         return MemoryBudget(limit, limit, True, lambda n: max(solver.gram_bytes(n) for solver in solvers))
@@ -397,7 +397,7 @@ class PlannedMethod:
             return entry.calibration is not None or entry.threshold != PLAIN
         if not (searched or self.pooled or shape.unequal):
             return False
-        if self.costs.solver(spec, shape.kind).sets_threshold:
+        if self.costs.solver(spec, shape.kind).traits.own_threshold:
             return False
         return not isinstance(spec.get("class_weight"), Mapping)
 
@@ -419,7 +419,7 @@ class PlannedMethod:
         """Return the cost of a fit, with the bounds of the leave-one-out error where they are computed."""
         found = self.costs.of(spec, kind, work)
         chooses = not final and self.entry.search.metric in BOUNDS
-        if work.gives != "gram" or not (final or chooses) or not self.costs.solver(spec, kind).gives_bounds:
+        if work.gives != "gram" or not (final or chooses) or not self.costs.solver(spec, kind).traits.bounds:
             return found
         return found.then(bounds_cost(work, limited=final))
 

@@ -22,7 +22,7 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError
 from seqkern.core.file_kinds import IMPORTANCE
-from seqkern.core.types import PathLike
+from seqkern.core.types import Array, Floats, Ints, PathLike
 from seqkern.kernels.algebra import SumKernel
 from seqkern.kernels.decisions import over_root
 from seqkern.kernels.view_kernels import PartKernel
@@ -49,9 +49,9 @@ class Importance:
     alphabet: Alphabet  # Alphabet of the windows
     length: int  # L, length of the windows
     # shape (L − m + 1, letters^m): By m, from 1 on; k-mers in alphabetical order
-    matrices: dict[int, npt.NDArray[np.float64]]
+    matrices: dict[int, Floats]
     # shape (letters,): Probability of each letter in random windows; None if the matrices are means over given windows
-    background: npt.NDArray[np.float64] | None = None
+    background: Floats | None = None
 
     def words(self, order: int) -> list[str]:
         """Return all k-mers of length `order`, in the order of the columns."""
@@ -60,7 +60,7 @@ class Importance:
             words = [word + letter for word in words for letter in self.alphabet.letters]
         return words
 
-    def position_weights(self) -> npt.NDArray[np.float64]:
+    def position_weights(self) -> Floats:
         """Return the sum of the absolute importance of residues at each position, float64 (L,)."""
         return np.abs(self.matrices[1]).sum(axis=1)
 
@@ -98,7 +98,7 @@ def poim(form: AffineForm, order: int = 3, background: npt.ArrayLike | None = No
     return Importance(X.alphabet, length, matrices, chance)
 
 
-def _unmasked(X: SequenceSet, chance: npt.NDArray[np.float64]) -> SequenceSet:
+def _unmasked(X: SequenceSet, chance: Floats) -> SequenceSet:
     """Return windows with masked residues drawn at random, so that K(x, x) is as for random windows."""
     codes = X.codes[X.positions()]
     masked = np.flatnonzero(codes >= len(chance))
@@ -110,10 +110,10 @@ def _tables(
     kernel: Any,
     X: SequenceSet,
     whole: SequenceSet,
-    coefficients: npt.NDArray[np.float64],
+    coefficients: Floats,
     order: int,
-    chance: npt.NDArray[np.float64],
-) -> list[npt.NDArray[np.float64]]:
+    chance: Floats,
+) -> list[Floats]:
     """Return, for n = 1, …, order, the sums of runs around each interval, float64 (4, L, letters^n).
 
     The first axis is as in ``_poim.h``: through, left, right, inside. `whole` is `X` without masked residues.
@@ -148,9 +148,9 @@ def _matrix(
     m: int,
     length: int,
     size: int,
-    chance: npt.NDArray[np.float64],
-    tables: Sequence[npt.NDArray[np.float64]],
-) -> npt.NDArray[np.float64]:
+    chance: Floats,
+    tables: Sequence[Floats],
+) -> Floats:
     """Return the matrix Q_m, float64 (L − m + 1, letters^m)."""
     n = length - m + 1
     total = tables[m - 1][THROUGH, :n].reshape(n, *[size] * m).copy()
@@ -167,7 +167,7 @@ def _matrix(
     return (total - mean.reshape(n, *[1] * m)).reshape(n, -1)
 
 
-def letter_chances(X: SequenceSet, background: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+def letter_chances(X: SequenceSet, background: npt.ArrayLike | None = None) -> Floats:
     """Return the probability of each letter (default: the counts in `X`, with one added to each)."""
     size = X.alphabet.size
     if background is None:
@@ -187,7 +187,7 @@ def letter_chances(X: SequenceSet, background: npt.ArrayLike | None = None) -> n
     return chance / chance.sum()
 
 
-def _run_weights(kernel: Any, length: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _run_weights(kernel: Any, length: int) -> tuple[Floats, Floats]:
     """Return the weights of runs of residues by length, float64 (degree,), and by start, (2·shift + 1, length).
 
     The run that starts at residue p of x and q of z has its second weight in row ``q − p + shift``, column p.
@@ -210,10 +210,10 @@ class LetterMeans:
 
     def __init__(self, alphabet: Alphabet) -> None:
         self.alphabet = alphabet
-        self.counts: npt.NDArray[np.int64] | None = None
-        self._sums: npt.NDArray[np.float64] = np.zeros(0)
+        self.counts: Ints | None = None
+        self._sums: Floats = np.zeros(0)
 
-    def add(self, X: SequenceSet, shares: npt.NDArray[np.float64]) -> None:
+    def add(self, X: SequenceSet, shares: Floats) -> None:
         """Add windows of equal length with the contribution of each residue, window by window."""
         size = self.alphabet.size
         letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
@@ -250,7 +250,7 @@ class Positions:
 
     importance: Importance  # Importance of L positions
     # shape (L, letters): Number of windows with each letter at each position, for windows shown beside it
-    counts: npt.NDArray[np.int64] | None
+    counts: Ints | None
     windows: str  # Description of these windows: ``"200 windows of class donor"``
     classes: tuple[str, ...] = ()  # (negative, positive), or empty
     first: int = 1  # Name of the first position: its offset from the site, which is 0, or 1 if no site is known
@@ -273,9 +273,7 @@ class Positions:
 
     def save(self, path: PathLike) -> None:
         """Write the importance and its data to one file for `load_positions`."""
-        arrays: dict[str, npt.NDArray[Any]] = {
-            f"matrix{order}": matrix for order, matrix in self.importance.matrices.items()
-        }
+        arrays: dict[str, Array] = {f"matrix{order}": matrix for order, matrix in self.importance.matrices.items()}
         for name, array in (("background", self.importance.background), ("counts", self.counts)):
             if array is not None:
                 arrays[name] = array
@@ -315,7 +313,7 @@ def positions_of(
     form: AffineForm,
     model: Model,
     means: LetterMeans | None,
-    counts: npt.NDArray[np.int64] | None,
+    counts: Ints | None,
     windows: str,
     *,
     order: int | None = None,
@@ -353,7 +351,7 @@ def _checked_section(section: tuple[int, int], first: int, last: int) -> tuple[i
     return low, high
 
 
-def _largest_section(weights: npt.NDArray[np.float64], first: int) -> tuple[int, int]:
+def _largest_section(weights: Floats, first: int) -> tuple[int, int]:
     """Return the first and last position of the section with the largest weight sum that includes the site."""
     sums = np.convolve(weights, np.ones(SECTION), mode="valid")
     if first <= 0:  # position 0 is at -first

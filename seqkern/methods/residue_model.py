@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import nest, save_archive, unnest
 from seqkern.core.errors import ModelError
+from seqkern.core.types import Array, Floats
 from seqkern.formats.residues import Residues, check_window, confidence, residue_samples
 from seqkern.kernels.kernel import Kernel
 from seqkern.methods.model import Model, check_finite
@@ -115,7 +115,7 @@ class ResidueModel:
         return residues, Decided(as_columns(decisions), predicted, probabilities)
 
     @staticmethod
-    def confidence(decided: Decided) -> npt.NDArray[np.float64] | None:
+    def confidence(decided: Decided) -> Floats | None:
         """Return the confidence of each prediction; None without probabilities.
 
         Margins of decision values have no scale independent of other residues; see
@@ -150,17 +150,17 @@ class ResidueModel:
         """
         save_archive(path, *self.state())
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the content of the model file, like `Model.state`."""
         header: dict[str, Any] = {"window": int(self.window), "layers": None}
-        arrays: dict[str, npt.NDArray[Any]] = {}
+        arrays: dict[str, Array] = {}
         if self.layers is not None:
             header["layers"], own = self.layers.state()
             arrays = nest("layers", own)
         return self.windows.state(residues=(header, arrays))
 
     @classmethod
-    def from_state(cls, windows: Model, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> "ResidueModel":
+    def from_state(cls, windows: Model, header: dict[str, Any], arrays: dict[str, Array]) -> "ResidueModel":
         """Return the model from the parts that `save` wrote beside the Model of windows.
 
         Parameters

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
-from seqkern.core.errors import ModelError, ParameterError, SequenceError
+from seqkern.core.errors import ModelError, ParameterError, SequenceError, naming
 from seqkern.core.parts import Part
-from seqkern.core.types import Source
+from seqkern.core.types import Bools, Floats, Ints, Source
 from seqkern.formats.reference import Genome
 from seqkern.kernels.decisions import WindowValues
 from seqkern.methods.model import Model, check_finite
@@ -46,7 +46,7 @@ from seqkern.sequences.windows import Window, as_window, site_codes
 AT_ONCE = 1 << 14
 
 Codes = npt.NDArray[np.uint8]
-Starts = npt.NDArray[np.int64]
+Starts = Ints
 
 
 class Scanner:
@@ -143,7 +143,7 @@ class Scanner:
         if end_block is not None and not skipped:
             end_block()
 
-    def values(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
+    def values(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> Floats:
         """Return the decision values, (n,) or (n, classes), of windows without masked residues at ascending starts."""
         if self.fast and not self._skips:
             assert self._weights is not None
@@ -152,7 +152,7 @@ class Scanner:
             return found
         return self.by_model(codes, starts, names)
 
-    def by_model(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> npt.NDArray[np.float64]:
+    def by_model(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> Floats:
         """Return the decision values of any windows, from `Model.decision`."""
         shape = (len(self.model.classes),) if self.model.kind == "multiclass" else ()
         out = np.zeros((len(starts), *shape))
@@ -193,7 +193,7 @@ def model_window(model: Model, window: Window | str | Mapping[str, Any] | None, 
     return Window(given.left, given.right, site)
 
 
-def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
+def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], Floats] | None:
     """Return a scorer of windows without masked residues by position weights, or None.
 
     Weighted degree kernels, also on a part of the windows, and sums of such kernels have weights. A multiclass model
@@ -212,7 +212,7 @@ def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.N
         return None
     values = WindowValues(kernel, support, form.coefficients, model.columns)
 
-    def decide(codes: Codes, starts: Starts, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def decide(codes: Codes, starts: Starts, n_threads: int | None) -> Floats:
         found = values.scan(codes, starts, n_threads)
         if form.dividing:
             found = form.divided(found, values.diagonal(codes, starts))
@@ -221,7 +221,7 @@ def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], npt.N
     return decide
 
 
-def _staged(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[np.float64]] | None:
+def _staged(model: Model) -> Callable[[Codes, Starts, int | None], Floats] | None:
     """Return the scorer of a two-stage model, or None; the second stage sees the windows that pass the first."""
     assert model.stages is not None
     scorers = [position_scorer(stage) for stage in model.stages]
@@ -229,7 +229,7 @@ def _staged(model: Model) -> Callable[[Codes, Starts, int | None], npt.NDArray[n
     if first_scorer is None or second_scorer is None:
         return None
 
-    def decide(codes: Codes, starts: Starts, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def decide(codes: Codes, starts: Starts, n_threads: int | None) -> Floats:
         first = first_scorer(codes, starts, n_threads)
         return model.solver.joined(first, second_scorer(codes, starts[first >= 0], n_threads))
 
@@ -248,11 +248,11 @@ TOP = 1000
 POSITIVE, NEGATIVE = b"178,24,43\t", b"33,102,172\t"
 """Colours of decision values above zero, red, and below, blue."""
 
-Integers = npt.NDArray[np.int64]
+Integers = Ints
 Which = npt.NDArray[np.int32]
 Columns = (
-    tuple[Integers, list[bytes], Which, npt.NDArray[np.float64]]
-    | tuple[Integers, list[bytes], Which, npt.NDArray[np.float64], Integers, list[bytes], Which]
+    tuple[Integers, list[bytes], Which, Floats]
+    | tuple[Integers, list[bytes], Which, Floats, Integers, list[bytes], Which]
 )
 """Integers, texts, index of each line's text, trailing numbers; perhaps more integers and texts before the numbers."""
 
@@ -291,9 +291,7 @@ def _bed(found: Candidates, model: Model, site: str) -> Columns:
     return places, texts, which, values, places, [POSITIVE, NEGATIVE], colours
 
 
-def browser_scores(
-    decisions: npt.NDArray[np.float64], probabilities: npt.NDArray[np.float64] | None
-) -> npt.NDArray[np.int32]:
+def browser_scores(decisions: Floats, probabilities: Floats | None) -> npt.NDArray[np.int32]:
     """Return scores from 0 to 1000, which genome browsers shade by.
 
     They are 1000 × probability, or without probabilities 500 + 500 × decision value, clipped to 0 and 1000.
@@ -317,7 +315,7 @@ def _table(found: Candidates, model: Model, site: str) -> Columns:
     return found.positions[:, None], texts, found.reverse.astype(np.int32), _values(found, model)
 
 
-def _values(found: Candidates, model: Model) -> npt.NDArray[np.float64]:
+def _values(found: Candidates, model: Model) -> Floats:
     """Return decision values, followed by the probability if there is one, float64 (n, columns)."""
     values = found.decisions if found.decisions.ndim == 2 else found.decisions[:, None]
     if model.calibration is not None:
@@ -357,7 +355,8 @@ def scan_part(
     for name, (own, length), start, stop in _ranges(genome.lengths, names, part, block):
         low, high = max(start - ahead, 0), min(stop + behind, length)
         letters = genome.fetch(own, low, high).encode("utf-8", "backslashreplace")
-        piece = make_piece(letters, table, scanner.alphabet, name=genome.path, record=name, before=low)
+        with naming(genome.path):
+            piece = make_piece(letters, table, scanner.alphabet, record=name, before=low)
         places = np.zeros(1, dtype=np.int64)
         segment = Segment(
             scanner, piece.codes, piece.lower, np.array([name], dtype=object), places, places - low, places + high - low
@@ -415,7 +414,7 @@ class Hardest:
         self._found: dict[bytes, float] = {}
         self._least = -np.inf
 
-    def add(self, windows: Codes, decisions: npt.NDArray[np.float64]) -> None:
+    def add(self, windows: Codes, decisions: Floats) -> None:
         """Keep those windows that are among the best so far."""
         for i in np.flatnonzero(decisions >= self._least):
             window = windows[i].tobytes()
@@ -443,9 +442,7 @@ class _Collector(Scanner):
 
     hardest: Hardest
 
-    def values(
-        self, codes: Codes, starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
-    ) -> npt.NDArray[np.float64]:
+    def values(self, codes: Codes, starts: Ints, names: npt.NDArray[np.object_]) -> Floats:
         """Return the decisions about the windows, and keep the hardest."""
         found = super().values(codes, starts, names)
         some = np.flatnonzero(found >= self.hardest._least)
@@ -465,7 +462,7 @@ def find_hard_negatives(
     number: int,
     seed: int = 1,
     n_threads: int | None = None,
-) -> tuple[SequenceSet, npt.NDArray[np.float64]]:
+) -> tuple[SequenceSet, Floats]:
     """Return the windows of sequences with a model's highest decisions, hardest first, and the decisions.
 
     A window that equals a training sample is never taken; without a site, neither is one that shares 16
@@ -551,9 +548,9 @@ def _shared(positives: SequenceSet, alphabet: Alphabet, k: int) -> npt.NDArray[n
     return np.unique(np.concatenate(words)) if words else np.empty(0, dtype=np.uint64)
 
 
-def _has(windows: Codes, shared: npt.NDArray[np.uint64], size: int, k: int) -> npt.NDArray[np.bool_]:
+def _has(windows: Codes, shared: npt.NDArray[np.uint64], size: int, k: int) -> Bools:
     """Return whether each window contains a k-mer with one of the `shared` hashes."""
-    return cast("npt.NDArray[np.bool_]", np.isin(_kmer_hashes(windows, size, k), shared).any(axis=1))
+    return cast("Bools", np.isin(_kmer_hashes(windows, size, k), shared).any(axis=1))
 
 
 def with_negatives(X: SequenceSet, labels: Labels, windows: SequenceSet, name: str) -> tuple[SequenceSet, Labels]:

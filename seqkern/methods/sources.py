@@ -13,11 +13,11 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, ParameterError, TooLargeError
 from seqkern.core.memory import (
     available_memory,
@@ -28,6 +28,7 @@ from seqkern.core.memory import (
     parse_bytes,
 )
 from seqkern.core.threads import given_threads
+from seqkern.core.types import Array, Floats, Indices, Targets
 from seqkern.formats.residues import Residues
 from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix, GramRows, is_whole_map
@@ -36,59 +37,37 @@ from seqkern.kernels.blocks import fill
 from seqkern.kernels.composite import add_counts
 from seqkern.kernels.decisions import DeferredImplicit, is_deferred
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.kernel import Kernel, StoredForm, feature_vectors, name_features
+from seqkern.kernels.kernel import Kernel, StoredForm, feature_vectors
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.prepared import Prepared
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.products.on_products import EXPECTED_PRODUCTS
+from seqkern.solvers.costs import EXPECTED_PRODUCTS
 from seqkern.solvers.solver_specs import build_solver
 
-# The output of a source for a training set and, optionally, a test set.
-
-
-class Values(NamedTuple):
-    """Kernel values of a training set (l, l) and a test set (n, l), and their diagonals, before the transforms.
-
-    `joined` is the last step from the matrices of several kernels (see `StoredForm`), if there was one.
-
-    >>> Values(np.eye(2), np.zeros((1, 2)), np.ones(2), np.ones(1), {}).test.shape
-    (1, 2)
-    """
-
-    train: Any  # K(train, train)
-    test: Any  # K(test, train)
-    train_diagonal: npt.NDArray[np.float64]  # K(x, x) of the training set
-    test_diagonal: npt.NDArray[np.float64] | None  # K(x, x) of the test set
-    learned: dict[str, float]  # Fitted values of the kernel to report (`Kernel.learned`)
-    joined: Any = None  # The last step from the matrices of several kernels (see `StoredForm`), if there was one
+# The solver's input for a training set, and for the samples that a solver fitted on it classifies.
 
 
 @dataclass(eq=False)
-class Part:
-    """The output of a source for a training set and, optionally, a test set.
+class Block:
+    """A solver's input for a training set and, optionally, for samples to be classified.
 
-    `train` and `test` are the solver's input; `diagonal` is K(x, x) of the training set before the transforms,
-    empty for features.
-
-    >>> Part(np.eye(2)).test is None
+    >>> Block(np.eye(2)).test is None
     True
     """
 
-    train: Any  # Input of the solver: a Gram matrix after the transforms, features, or an Implicit
-    test: Any = None  # The same of the test set; None without one
-    learned: dict[str, float] = field(default_factory=dict)  # Fitted values of the kernel to report
+    train: Any  # Gram matrix K(train, train), features, or an Implicit
+    test: Any = None  # The same of the samples to be classified, such as K(test, train); None without them
     # shape (l,): K(x, x) of the training set, before the transforms; empty for features
-    diagonal: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    diagonal: Floats = field(default_factory=lambda: np.zeros(0))
+    test_diagonal: Floats | None = None  # shape (n,): K(x, x) of the test samples, after the transforms
+    learned: dict[str, float] = field(default_factory=dict)  # Fitted values of the kernel to report (`Kernel.learned`)
     transforms: list[GramTransform] = field(default_factory=list)  # Fitted
-    kernel: Kernel | None = None  # Fitted on the training set; None if not needed to compute the part
-    # Counts of the kernel's policies; known for a part of `compute_whole`
-    counts: dict[str, int] = field(default_factory=dict)
-    # shape (n,): K(x, x) of the test set, after the transforms; None where no solver asks for it
-    test_diagonal: npt.NDArray[np.float64] | None = None
-    joined: Any = None  # As in `Values`: what a model needs not learn again
+    kernel: Kernel | None = None  # Fitted on the training set; None if the block does not need it
+    counts: dict[str, int] = field(default_factory=dict)  # Of the kernel's policies; known for all samples only
+    joined: Any = None  # The fitted last step from the matrices of several kernels (see `StoredForm`), if there was one
 
 
 # Memory for the Gram matrices of a fit: its requirement, and whether a stored matrix is read by rows instead.
@@ -222,17 +201,17 @@ class MemoryBudget:
 # Observers of a method's fitting.
 
 
-class Watch:
+class Callbacks:
     """Observer of `Method.fit`, without influence on it; this base class does nothing."""
 
     def lap(self, stage: str) -> None:
         """Note the end of a stage: ``choose``, ``hold out``, ``layers``, ``kernel`` or ``train``."""
 
-    def kernel_values(self, values: Values, learns: bool) -> None:
-        """Observe kernel values before the transforms; `learns`: each training set has its own matrix."""
+    def kernel_values(self, block: Block, learns: bool) -> None:
+        """Observe a block before the transforms; `learns`: each training set has its own matrix."""
 
     def training_matrix(
-        self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
+        self, K: Floats, kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
         """Observe the Gram matrix, after the transforms, before a solver is fitted on it.
 
@@ -240,8 +219,8 @@ class Watch:
         """
 
 
-NOBODY = Watch()
-"""The watch that does nothing."""
+NO_CALLBACKS = Callbacks()
+"""The observer that does nothing."""
 
 
 Samples = SequenceSet | FeatureTable | SimilarityTable
@@ -251,178 +230,124 @@ RECORD_BYTES = 160
 
 
 class Source:
-    """Base class of all sources: a subclass defines `pair`, and `part` and `compute_whole` if it provides more."""
+    """Base class of all sources: a subclass defines `block`, and `compute_whole` for training on all samples."""
 
     gives: ClassVar[str] = "gram"
-    learns: bool = False
-    kernel: Kernel | None = None
-    X: Samples | None = None
+    learns: bool = False  # Whether each training set has its own matrix
+    repeatable: bool = True  # Whether samples can be classified that were not known when the solver was fitted
+    grams: Sequence[GramMatrix] = ()
+    held: "HeldMatrices | None" = None
+    _whole: Block | None = None
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        X: Samples | None = None,
+        transforms: Sequence[GramTransform] = (),
+        *,
+        ids: Sequence[str] | None = None,
+        n_threads: int | None = None,
+        memory_budget: MemoryBudget | None = None,
+    ) -> None:
+        self.kernel, self.X, self.transforms = kernel, X, transforms
+        self.ids = X.ids if ids is None and X is not None else ids
+        self.n_threads, self.memory_budget = n_threads, memory_budget
 
     @property
     def predicted_seconds(self) -> float:
         """Predicted CPU seconds of the matrix of all samples; 0 if only its values are known."""
         return 0.0 if self.kernel is None or self.X is None else self.kernel.plan(self.X).seconds
 
-    def pair(
-        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> tuple[Any, Any]:
-        """Return the solver input for a training and a test set."""
+    def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
+        """Return the Block of a training and a test set, before the transforms."""
         raise NotImplementedError
 
-    def part(
-        self,
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64] | None = None,
-        y: npt.NDArray[Any] | None = None,
-        watch: Watch = NOBODY,
-    ) -> Part:
-        """Return the Part of the given rows, with everything that a model of them needs."""
-        K_train, K_test = self.pair(train, train[:0] if test is None else test, y)
-        return Part(K_train, None if test is None else K_test)
+    def at(
+        self, rows: Indices, like: Indices | None = None, y: Targets = None, callbacks: Callbacks = NO_CALLBACKS
+    ) -> Block:
+        """Return the Block of samples for a solver trained on `like`; without `like`, of `rows` as a training set.
 
-    def beside(
-        self, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> Any:
-        """Return the input with which a solver fitted on the Part of `train` classifies other rows.
-
-        Raise ParameterError if it has to be computed together with the training set.
+        `y` are the targets of the training set.
         """
-        return self.part(train, rows, y).test
+        train, test = (rows, rows[:0]) if like is None else (like, rows)
+        whole = self._whole if like is None and is_all(train, self.n_samples) else None
+        block = self.block(train, test, y) if whole is None else whole
+        callbacks.kernel_values(block, self.learns)
+        done = self._transformed(block, self.transforms, train, test)
+        return replace(done, diagonal=block.diagonal, test=None if like is None else done.test)
 
-    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
-        """Compute and keep the Part of all samples in advance; raise GramError if it does not fit into memory."""
+    @property
+    def n_samples(self) -> int:
+        """The number of samples of the source; 0 if unknown."""
+        return len(self.grams[0].row_diagonal) if self.X is None and self.grams else len(self.X or ())
+
+    def compute_whole(self, y: Targets = None, **options: Any) -> None:
+        """Compute and keep the Block of all samples in advance; raise GramError if it does not fit into memory."""
         raise NotImplementedError
 
     def check_memory(self, n_train: int, n_test: int) -> None:
         """Raise GramError, before any work, if a fit does not fit into memory; by default it does."""
 
-    def fitted_kernel(self, train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None) -> Kernel:
-        """Return a copy of the kernel, fitted on a training set."""
+    def fitted_kernel(self, train: Indices, y: Targets = None) -> Kernel:
+        """Return the kernel for a training set: a copy that is fitted, or the kernel itself if it learns nothing."""
         if self.kernel is None or self.X is None:
             raise ParameterError(
                 "the source has only kernel values, so no model can be created from it",
                 remedy="also give it the kernel and the samples",
             )
-        return copy.deepcopy(self.kernel).fit(self.units(train), y)
+        return copy.deepcopy(self.kernel).fit(self.units(train), y) if self.kernel.data_dependent else self.kernel
 
-    def units(self, rows: npt.NDArray[np.int64]) -> Samples:
+    def units(self, rows: Indices) -> Samples:
         """Return the samples in some rows; the set itself if the rows are all of them."""
         assert self.X is not None
         return self.X if is_all(rows, len(self.X)) else self.X.take(rows)
 
-
-class GramSource(Source):
-    """Base class of the sources of Gram matrices: a subclass defines `values`."""
-
-    transforms: Sequence[GramTransform] = ()
-    ids: Sequence[str] | None = None
-    n_threads: int | None = None
-    _whole: "Whole | None" = None
-
-    def values(
-        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> Values:
-        """Return the kernel values of a training and a test set, before the transforms."""
-        raise NotImplementedError
-
-    def pair(
-        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return K(train, train) and K(test, train), after the transforms."""
-        after = self._after(self.transforms, self.values(train, test, y), train, test)[1]
-        return after.train, after.test
-
-    def part(
-        self,
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64] | None = None,
-        y: npt.NDArray[Any] | None = None,
-        watch: Watch = NOBODY,
-    ) -> Part:
-        """Return the Part of the given rows."""
-        rows = train[:0] if test is None else test
-        if self._whole is not None and test is None and is_all(train, len(self._whole.values.train)):
-            values, kernel, counts = self._whole
-        else:
-            values, kernel, counts = self.values(train, rows, y), None, {}
-        watch.kernel_values(values, self.learns)
-        fitted, after = self._after(self.transforms, values, train, rows)
-        K_test = None if test is None else after.test
-        own, joined = after.test_diagonal, values.joined
-        return Part(after.train, K_test, values.learned, values.train_diagonal, fitted, kernel, counts, own, joined)
-
-    def _after(
-        self,
-        transforms: Sequence[GramTransform],
-        values: Values,
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64],
-    ) -> tuple[list[GramTransform], Values]:
-        """Return the transforms, fitted on the training matrix only, and the Values after applying them."""
+    def _transformed(self, block: Block, transforms: Sequence[GramTransform], train: Indices, test: Indices) -> Block:
+        """Return a Block after transforms, which are fitted on the training matrix only."""
         if not len(transforms):
-            return [], values
+            return block
         with given_threads(self.n_threads):
             with naming_rows(self._ids(train)):
-                fitted, K_train, train_diagonal = fit_chain(transforms, values.train, values.train_diagonal)
-            K_test = values.test
-            test_diagonal: npt.NDArray[np.float64] | None = values.test_diagonal
+                fitted, K_train, diagonal = fit_chain(transforms, block.train, block.diagonal)
+            K_test, test_diagonal = block.test, block.test_diagonal
             with naming_rows(self._ids(test)):
                 for transform in fitted if len(test) else ():
                     K_test, test_diagonal = transform.transform(K_test, test_diagonal)
-        return fitted, Values(K_train, np.ascontiguousarray(K_test), train_diagonal, test_diagonal, values.learned)
+        K_test = None if K_test is None else np.ascontiguousarray(K_test)
+        block = replace(block, train=K_train, test=K_test, transforms=fitted)
+        return replace(block, diagonal=diagonal, test_diagonal=test_diagonal)
 
-    def _ids(self, rows: npt.NDArray[np.int64]) -> list[str] | None:
+    def _ids(self, rows: Indices) -> list[str] | None:
         """Return the ids of some samples; None if unknown."""
         return None if self.ids is None else [self.ids[row] for row in rows]
 
-    def _of(
-        self,
-        part: Kernel | StoredForm,
-        slices: Iterator[Values],
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64],
-        y: npt.NDArray[Any] | None,
-    ) -> Values:
-        """Return the Values of a kernel or StoredForm; `slices` gives its kernels' Values, in order."""
+    def _derived(
+        self, part: Kernel | StoredForm, slices: Iterator[Block], train: Indices, test: Indices, y: Targets
+    ) -> Block:
+        """Return the Block of a kernel or StoredForm; `slices` gives its kernels' Blocks, in order."""
         if isinstance(part, Kernel):
             return next(slices)
-        parts = [self._of(inner, slices, train, test, y) for inner in part.parts]
-        values = parts[0] if part.join is None else self._joined(part.join, parts, train, test, y)
-        return self._after([build_transform(item) for item in part.transforms], values, train, test)[1]
+        parts = [self._derived(inner, slices, train, test, y) for inner in part.parts]
+        block = parts[0] if part.join is None else self._joined(part.join, parts, train, test, y)
+        if not part.transforms:
+            return block
+        chain = [build_transform(item) for item in part.transforms]
+        return replace(self._transformed(block, chain, train, test), transforms=[], joined=None)
 
-    def _joined(
-        self,
-        join: Any,
-        parts: list[Values],
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64],
-        y: npt.NDArray[Any] | None,
-    ) -> Values:
-        """Return the Values that `join` (see StoredForm) makes from the Values of several parts."""
-        columns = [part.train_diagonal for part in parts]
+    def _joined(self, join: Any, parts: list[Block], train: Indices, test: Indices, y: Targets) -> Block:
+        """Return the Block that `join` (see StoredForm) makes from several Blocks."""
+        columns = [part.diagonal for part in parts]
         with naming_rows(self._ids(train)):
             joined = join.learn_from([part.train for part in parts], y)
-            K_train, train_diagonal = joined.combine([part.train for part in parts], columns, columns)
+            K_train, diagonal = joined.combine([part.train for part in parts], columns, columns)
         with naming_rows(self._ids(test)):
             rows = [part.test_diagonal for part in parts]
             K_test, test_diagonal = joined.combine([part.test for part in parts], rows, columns)
         learned = {name: value for part in parts for name, value in part.learned.items()}
-        return Values(K_train, K_test, train_diagonal, test_diagonal, learned | joined.learned(), joined)
+        return Block(K_train, K_test, diagonal, test_diagonal, learned | joined.learned(), joined=joined)
 
 
-class Whole(NamedTuple):
-    """The kernel values of all samples, the fitted kernel, and the counts of its policies.
-
-    >>> Whole(Values(np.eye(2), np.zeros((0, 2)), np.ones(2), np.ones(0), {}), None, {}).counts
-    {}
-    """
-
-    values: Values
-    kernel: Kernel | None
-    counts: dict[str, int]
-
-
-class StoredGram(GramSource):
+class StoredGram(Source):
     """Slices of Gram matrices over all samples, and the kernel derived from them."""
 
     def __init__(
@@ -431,21 +356,13 @@ class StoredGram(GramSource):
         transforms: Sequence[GramTransform] = (),
         *,
         form: StoredForm | None = None,
-        ids: Sequence[str] | None = None,
-        n_threads: int | None = None,
         kernel: Kernel | None = None,
         X: Samples | None = None,
-        memory_budget: MemoryBudget | None = None,
+        **options: Any,
     ) -> None:
+        super().__init__(kernel, X, transforms, **options)
         self.grams = grams if isinstance(grams, list) else [grams]
-        self.ids = X.ids if ids is None and X is not None else ids
-        self.transforms = transforms
-        self.form = form
-        self.learns = form is not None and form.learns
-        self.n_threads = n_threads
-        self.kernel = kernel
-        self.X = X
-        self.memory_budget = memory_budget
+        self.form, self.learns = form, form is not None and form.learns
 
     @cached_property
     def _on_disk(self) -> bool:
@@ -465,73 +382,45 @@ class StoredGram(GramSource):
         need = self.memory_budget.slice_bytes(n_train, n_test, len(self.grams), len(self.transforms) + self.learns)
         self.memory_budget.check(need, n_train, n_test, stored=any(is_whole_map(gram.values) for gram in self.grams))
 
-    def values(
-        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> Values:
-        """Return the Values of a training and a test set, as slices of the matrices."""
-        if self.memory_budget is not None and self._by_rows(len(train), len(test)):
-            return self._rows(self.grams[0], train, test, self.memory_budget.for_rows)
+    def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
+        """Return slices of the matrices, or rows that are read from the file, none of them kept in memory."""
+        if self._by_rows(len(train), len(test)):
+            assert self.memory_budget is not None
+            values, diagonal, size = self.grams[0].values, self.grams[0].row_diagonal, self.memory_budget.for_rows
+            assert isinstance(values, np.memmap)
+            K_train, K_test = (GramRows(values, rows, train, size) for rows in (train, test))
+            return Block(K_train, K_test, diagonal[train], diagonal[test])
         self.check_memory(len(train), len(test))
         slices = (sliced(gram, train, test) for gram in self.grams)
-        return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
+        return next(slices) if self.form is None else self._derived(self.form, slices, train, test, y)
 
-    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+    def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Keep the values of all samples, without a copy if the matrix is the kernel's own."""
-        every = np.arange(len(self.grams[0].row_diagonal))
-        values = self.values(every, every[:0], y) if self.learns else self._whole_values(self.grams[0], every)
+        gram, every = self.grams[0], np.arange(self.n_samples)
+        if self.learns or is_whole_map(gram.values):
+            block = self.block(every, every[:0], y)
+        else:
+            block = Block(gram.values, diagonal=gram.row_diagonal)
         # what was fitted on the matrices need not be fitted again on newly computed ones
-        joined = values.joined
-        kernel = self.fitted_kernel(every, y) if joined is None else joined.fit_parts(self.X, y)
-        self._whole = Whole(values, kernel, add_counts(gram.meta["counts"] for gram in self.grams))
-
-    def _whole_values(self, gram: GramMatrix, every: npt.NDArray[np.int64]) -> Values:
-        """Return the Values of all samples."""
-        if is_whole_map(gram.values):
-            return self.values(every, every[:0])
-        none = np.zeros((0, len(every)))
-        return Values(gram.values, none, gram.row_diagonal, none[:, 0], {})
-
-    @staticmethod
-    def _rows(
-        gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], memory_budget: int
-    ) -> Values:
-        """Return the Values of one stored matrix as rows read from its file, none of them kept in memory."""
-        assert isinstance(gram.values, np.memmap)
-        diagonal = gram.row_diagonal
-        K_train, K_test = (
-            GramRows(gram.values, train, train, memory_budget),
-            GramRows(gram.values, test, train, memory_budget),
-        )
-        return Values(K_train, K_test, diagonal[train], diagonal[test], {})
+        kernel = self.fitted_kernel(every, y) if block.joined is None else block.joined.fit_parts(self.X, y)
+        self._whole = replace(block, kernel=kernel, counts=add_counts(gram.meta["counts"] for gram in self.grams))
 
 
-def sliced(gram: GramMatrix, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]) -> Values:
-    """Return the Values of the training and test rows of one square matrix."""
+def sliced(gram: GramMatrix, train: Indices, test: Indices) -> Block:
+    """Return the Block of the training and test rows of one square matrix."""
     diagonal = gram.row_diagonal
-    return Values(gram.slice(train, train), gram.slice(test, train), diagonal[train], diagonal[test], {})
+    return Block(gram.slice(train, train), gram.slice(test, train), diagonal[train], diagonal[test])
 
 
-class FittedKernel(GramSource):
+class FittedKernel(Source):
     """Kernel values from a kernel fitted on each training set."""
 
     kernel: Kernel
     X: Samples
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        X: Samples,
-        transforms: Sequence[GramTransform] = (),
-        n_threads: int | None = None,
-        memory_budget: MemoryBudget | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.X = X
-        self.transforms = transforms
+    def __init__(self, kernel: Kernel, X: Samples, transforms: Sequence[GramTransform] = (), **options: Any) -> None:
+        super().__init__(kernel, X, transforms, **options)
         self.learns = kernel.data_dependent
-        self.ids = X.ids
-        self.n_threads = n_threads
-        self.memory_budget = memory_budget
 
     def check_memory(self, n_train: int, n_test: int) -> None:
         """Check that the matrices fit into memory."""
@@ -539,33 +428,30 @@ class FittedKernel(GramSource):
         need = memory_budget.slice_bytes(n_train, n_test, transforms=len(self.transforms))
         memory_budget.check(need, n_train, n_test, stored=False)
 
-    def values(
-        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> Values:
-        """Return the Values of a kernel fitted on the training set."""
+    def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
+        """Return the values of a kernel fitted on the training set."""
         self.check_memory(len(train), len(test))
-        X_train = self.X.take(train)
-        kernel = copy.deepcopy(self.kernel).fit(X_train, y)
-        columns = kernel.prepare(X_train)
+        kernel = self.fitted_kernel(train, y)
+        columns = kernel.prepare(self.units(train))
         rows = kernel.prepare(self.X.take(test), like=columns) if len(test) else None
         K_train = self._filled(kernel, columns, columns)
-        if rows is None:
-            return Values(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned())
-        return Values(K_train, self._filled(kernel, rows, columns), columns.diagonal, rows.diagonal, kernel.learned())
+        block = Block(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned())
+        if rows is not None:
+            block.test, block.test_diagonal = self._filled(kernel, rows, columns), rows.diagonal
+        return block
 
-    def _filled(self, kernel: Kernel, rows: Prepared, columns: Prepared) -> npt.NDArray[np.float64]:
+    def _filled(self, kernel: Kernel, rows: Prepared, columns: Prepared) -> Floats:
         """Return the kernel matrix between two prepared sets."""
         out = np.empty((len(rows), len(columns)))
         fill(kernel, rows, columns, out, n_threads=self.n_threads)
         return out
 
-    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+    def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Fit the kernel on all samples, and compute its matrix over them."""
-        kernel = copy.deepcopy(self.kernel).fit(self.X, y)
+        kernel = self.fitted_kernel(np.arange(len(self.X)), y)
         gram = compute_gram(kernel, self.X, n_threads=self.n_threads, **options)
-        none = np.zeros((0, len(self.X)))
-        values = Values(gram.values, none, gram.row_diagonal, none[:, 0], kernel.learned())
-        self._whole = Whole(values, kernel, gram.meta["counts"])
+        known = {"learned": kernel.learned(), "kernel": kernel, "counts": gram.meta["counts"]}
+        self._whole = Block(gram.values, diagonal=gram.row_diagonal, **known)
 
 
 class ImplicitSource(Source):
@@ -582,19 +468,17 @@ class ImplicitSource(Source):
         transforms: Sequence[GramTransform] = (),
         memory_limit: int | str | None = None,
     ) -> None:
+        super().__init__(kernel, X)
         self._check(kernel)
         check_no_transforms(transforms)
-        limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
-        need = self._bytes(kernel, X) + RECORD_BYTES * len(X)
+        self.repeatable = not kernel.data_dependent  # else features are numbered for one training set
+        limit, need = MemoryBudget.of(memory_limit, False).limit, self._bytes(kernel, X) + RECORD_BYTES * len(X)
         if need > limit:
             raise GramError(
                 f"training on {len(X)} samples without a Gram matrix needs {format_bytes(need)} of memory, but the "
                 f"limit is {format_bytes(limit)}{default_limit_text(memory_limit)}",
                 remedy=f"{more_memory(memory_limit)}, use shorter k-mers, or use fewer samples",
             )
-        self.kernel = kernel
-        self.X = X
-        self._part: Part | None = None
 
     def _check(self, kernel: Kernel) -> None:
         """Raise ParameterError unless the kernel provides implicit feature vectors."""
@@ -613,53 +497,22 @@ class ImplicitSource(Source):
         """The solver input for all samples, for a kernel without fitting."""
         return self._make(self.kernel, self.X)
 
-    def pair(
-        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> tuple[KernelOperator, KernelOperator]:
+    def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
         """Return the Implicits of a training and a test set."""
-        part = self.part(train, test, y)
-        return part.train, part.test
-
-    def part(
-        self,
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64] | None = None,
-        y: npt.NDArray[Any] | None = None,
-        watch: Watch = NOBODY,
-    ) -> Part:
-        """Return the Part of the given rows."""
-        if self._part is not None and test is None and is_all(train, len(self.X)):
-            return self._part
-        rows = train[:0] if test is None else test
         if not self.kernel.data_dependent:
-            K_train, K_test, kernel = self.whole.take(train), self.whole.take(rows), None
+            K_train, K_test, kernel, learned = self.whole.take(train), self.whole.take(test), None, {}
         else:
-            kernel = copy.deepcopy(self.kernel).fit(self.X.take(train), y)
-            both = self._make(kernel, self.X.take(np.concatenate((train, rows))))
-            places = np.arange(len(both))
-            K_train, K_test = both.take(places[: len(train)]), both.take(places[len(train) :])
-        learned = {} if kernel is None else kernel.learned()
-        made = Part(K_train, None if test is None else K_test, learned, K_train.squares, kernel=kernel)
-        made.test_diagonal = K_test.squares
-        return made
+            kernel = self.fitted_kernel(train, y)
+            both = self._make(kernel, self.X.take(np.concatenate((train, test))))
+            K_train, K_test = (both.take(rows) for rows in np.split(np.arange(len(both)), [len(train)]))
+            learned = kernel.learned()
+        return Block(K_train, K_test, K_train.squares, K_test.squares, learned, kernel=kernel)
 
-    def beside(
-        self, train: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> KernelOperator:
-        """Return the Implicit of some rows."""
-        if self.kernel.data_dependent:
-            raise ParameterError(
-                f"feature vectors of kernel {self.kernel.name!r} that are not stored belong to one training set "
-                "and the rows computed with it",
-                remedy="give these rows (ahead) when fitting the method",
-            )
-        return self.whole.take(rows)
-
-    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+    def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Fit the kernel on all samples, and compute their feature vectors."""
-        kernel = copy.deepcopy(self.kernel).fit(self.X, y)
+        kernel = self.fitted_kernel(np.arange(len(self.X)), y)
         K = self._make(kernel, self.X) if kernel.data_dependent else self.whole
-        self._part = Part(K, None, kernel.learned(), K.squares, kernel=kernel, counts=K.counts)
+        self._whole = Block(K, None, K.squares, None, kernel.learned(), kernel=kernel, counts=K.counts)
 
 
 def check_no_transforms(transforms: Sequence[GramTransform]) -> None:
@@ -680,7 +533,7 @@ def check_source(source: Source, wanted: str, accepts_operator: bool = False) ->
         )
 
 
-def is_all(rows: npt.NDArray[np.int64], n: int) -> bool:
+def is_all(rows: Indices, n: int) -> bool:
     """Return whether `rows` are all n rows, in order."""
     return len(rows) == n and bool(np.array_equal(rows, np.arange(n)))
 
@@ -735,7 +588,7 @@ class HeldMatrices:
             self.memory_budget = replace(self.memory_budget, limit=limit // processes)
         return processes
 
-    def include(self, rows: npt.NDArray[np.int64], need: int) -> None:
+    def include(self, rows: Indices, need: int) -> None:
         """Prepare for a request: drop matrices without some of the samples, or that leave no room for the fit."""
         if not (self.place[rows] >= 0).all():
             self._matrices.clear()
@@ -761,33 +614,31 @@ class HeldMatrices:
             self._matrices[key] = compute_gram(kernel, X, memory_limit=limit, n_threads=self.n_threads)
         return self._matrices[key]
 
-    def values(self, kernel: Kernel, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]) -> "Values":
+    def block(self, kernel: Kernel, train: Indices, test: Indices) -> Block:
         """Return the values of a kernel that learns nothing: slices of its matrix if there is room for it."""
         gram = self.matrix(kernel)
         if gram is None:
-            return FittedKernel(kernel, self.X, n_threads=self.n_threads, memory_budget=self.memory_budget).values(
-                train, test
-            )
+            return self.fitted(kernel).block(train, test)
         return sliced(gram, self.place[train], self.place[test])
 
+    def fitted(self, kernel: Kernel) -> FittedKernel:
+        """Return the source of a kernel's values without a kept matrix."""
+        return FittedKernel(kernel, self.X, n_threads=self.n_threads, memory_budget=self.memory_budget)
 
-class HeldGram(GramSource):
+
+class HeldGram(Source):
     """Kernel values from the kept matrices; for a combination, from the matrices of its parts.
 
     A kernel without a `stored_form`, and the transforms, are fitted on each training set.
     """
 
     kernel: Kernel
-    X: "Samples"
+    X: Samples
+    held: HeldMatrices
 
-    def __init__(self, kernel: Kernel, held: "HeldMatrices", transforms: Sequence[GramTransform] = ()) -> None:
-        self.kernel = kernel
-        self.held = held
-        self.X = held.X
-        self.transforms = transforms
-        self.n_threads = held.n_threads
-        self.ids = held.X.ids
-        self.form = kernel.stored_form()
+    def __init__(self, kernel: Kernel, held: HeldMatrices, transforms: Sequence[GramTransform] = ()) -> None:
+        super().__init__(kernel, held.X, transforms, n_threads=held.n_threads)
+        self.held, self.form = held, kernel.stored_form()
         self.learns = kernel.data_dependent if self.form is None else self.form.learns
 
     @cached_property
@@ -806,22 +657,17 @@ class HeldGram(GramSource):
             n_train, n_test, max(1, len(takes.stored)), takes.transforms, takes.work
         )
 
-    def values(
-        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> "Values":
-        """Return the Values of a training and a test set."""
+    def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
+        """Return slices of the kept matrices, or the values of a kernel fitted on the training set."""
         self.check_memory(len(train), len(test))
         self.held.include(np.concatenate((train, test)), self._need(len(train), len(test)))
         if self.form is None:
-            memory_budget = self.held.memory_budget
-            return FittedKernel(self.kernel, self.X, n_threads=self.n_threads, memory_budget=memory_budget).values(
-                train, test, y
-            )
+            return self.held.fitted(self.kernel).block(train, test, y)
         # each is sliced before the next is computed, which may take its place
-        slices = (self.held.values(kernel, train, test) for kernel in self.form.kernels)
-        return self._of(self.form, slices, train, test, y)
+        slices = (self.held.block(kernel, train, test) for kernel in self.form.kernels)
+        return self._derived(self.form, slices, train, test, y)
 
-    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+    def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Raise TooLargeError unless any kernel can be fitted to all samples; matrices are computed on demand."""
         self.held.check_all()
 
@@ -876,16 +722,12 @@ class FeatureSource(Source):
         blocks: bool = False,
         memory_limit: int | str | None = None,
     ) -> None:
+        super().__init__(kernel, X)
         kernel.check_features()
         check_no_transforms(transforms)
-        self.kernel = kernel
-        self.X = X
-        self.sparse = sparse
-        self.blocks = blocks
-        self.memory_limit = memory_limit
-        self.limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
+        self.sparse, self.blocks = sparse, blocks
+        self.memory_limit, self.limit = memory_limit, MemoryBudget.of(memory_limit, False).limit
         self.counts: dict[str, int] = {}
-        self._whole: tuple[Kernel, Any] | None = None
 
     @cached_property
     def whole(self) -> Any:
@@ -912,66 +754,38 @@ class FeatureSource(Source):
             )
         return vectors.toarray()
 
-    def pair(
-        self, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> tuple[Any, Any]:
-        """Return the feature vectors of a training and a test set."""
-        part = self.part(train, test, y)
-        return part.train, part.test
-
-    def part(
-        self,
-        train: npt.NDArray[np.int64],
-        test: npt.NDArray[np.int64] | None = None,
-        y: npt.NDArray[Any] | None = None,
-        watch: Watch = NOBODY,
-    ) -> Part:
-        """Return the Part of a training set, with a test set if given."""
-        rows = [train] if test is None else [train, test]
-        made, counts = None, {}
-        if self._whole is not None and test is None and is_all(train, len(self.X)):
-            made, whole = self._whole
-            parts, counts = [whole], self.counts
-        elif self.kernel.data_dependent:
-            made = self.fitted(train, y)
-            parts = [self.of(made, self.X.take(part)) for part in rows]
+    def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
+        """Return the feature vectors of a training and a test set, the latter None without samples."""
+        kernel, wanted = None, [train, test] if len(test) else [train]
+        if self.kernel.data_dependent:
+            kernel = self.fitted_kernel(train, y)
+            parts = [self.of(kernel, self.X.take(rows)) for rows in wanted]
         elif isinstance(self.whole, FeatureBlocks):
-            parts = [self.whole.take(part) for part in rows]
+            parts = [self.whole.take(rows) for rows in wanted]
         else:
-            parts = [self.whole[part] for part in rows]
-        kept = self.kept(*parts)
-        return Part(kept[0], None if test is None else kept[1], kernel=made, counts=counts)
+            parts = [self.whole[rows] for rows in wanted]
+        return Block(parts[0], parts[1] if len(test) else None, kernel=kernel)
 
-    def compute_whole(self, y: npt.NDArray[Any] | None = None, **options: Any) -> None:
+    def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Fit the kernel on all samples, and compute their features."""
         kernel = self.fitted_kernel(np.arange(len(self.X)), y)
         vectors = self.of(kernel, self.X, self.counts) if kernel.data_dependent else self.whole
-        self._whole = kernel, vectors
+        self._whole = Block(vectors, kernel=kernel, counts=self.counts)
 
-    def kept(self, *parts: Any) -> tuple[Any, ...]:
-        """Return the features of several parts, with FeatureBlocks stored if they fit in memory together.
+    def _transformed(self, block: Block, transforms: Sequence[GramTransform], train: Indices, test: Indices) -> Block:
+        """Return a Block with FeatureBlocks stored if they fit in memory together.
 
         The features of a test set are not stored if their products with weights take less memory, because a solver
         decides by products.
         """
-        memory_budget = min(self.limit, available_memory() // 2)
-        out = []
-        for place, part in enumerate(parts):
-            if isinstance(part, FeatureBlocks) and not (place and part.has_products):
-                part = part.keep(memory_budget)
-                memory_budget -= part.nbytes if part.stored else 0
-            out.append(part)
-        return tuple(out)
-
-    def fitted(self, train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None) -> Kernel:
-        """Return the kernel fitted on a training set; the kernel itself if it needs no fitting."""
-        return self.fitted_kernel(train, y) if self.kernel.data_dependent else self.kernel
-
-    def names(
-        self, columns: npt.NDArray[np.int64], train: npt.NDArray[np.int64], y: npt.NDArray[Any] | None = None
-    ) -> list[str]:
-        """Return the names of the given feature columns for a training set."""
-        return name_features(self.fitted(train, y), self.X, columns)
+        memory = min(self.limit, available_memory() // 2)
+        kept: list[Any] = []
+        for part in (block.train, block.test):
+            if isinstance(part, FeatureBlocks) and not (kept and part.has_products):
+                part = part.keep(memory)
+                memory -= part.nbytes if part.stored else 0
+            kept.append(part)
+        return replace(block, train=kept[0], test=kept[1])
 
 
 def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
@@ -982,8 +796,8 @@ def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
     """
     solvers = [build_solver(spec) for spec in specs]
     return {
-        "sparse": all(solver.accepts_sparse for solver in solvers),
-        "blocks": all(solver.accepts_blocks for solver in solvers),
+        "sparse": all(solver.traits.sparse for solver in solvers),
+        "blocks": all(solver.traits.blocks for solver in solvers),
     }
 
 
@@ -997,6 +811,10 @@ class FitData:
     Labels are NaN or missing for unused samples. `unlabelled` samples are in every training set and in no test
     set, for solvers that learn from them; by default there are none: a sample outside a task is not an
     unlabelled sample.
+
+    Training on chains of residues may need neighbouring residues without a label, which follow the labelled
+    samples. They are used by layers only: their kernel values come from the sources that `beyond` makes, so that
+    matrices of the labelled samples can be computed as a whole.
     """
 
     labels: Labels  # Labels of all samples; NaN or no label for unused samples
@@ -1004,29 +822,39 @@ class FitData:
     residues: Residues | None = None  # The residue of each sample, if samples are windows around residues
     # Samples without a label that solvers which accept them learn from: they are in every training set, and in no test
     # set. Default: none; a sample outside a task is not one that waits for its label
-    unlabelled: npt.NDArray[np.int64] | None = None
+    unlabelled: Indices | None = None
+    beyond: Callable[[], Mapping[str, Source]] | None = None  # Returns the sources of labelled samples and neighbours
+    rows: Indices | None = None  # The rows of the samples in the sources; None: all, in order
+    # Receives the warnings of kernels that did not converge; None: they are shown
+    unconverged: list[Warning] | None = None
 
-    def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
-        """Return the source of a kernel's values for samples that include `rows` (default: those with labels)."""
-        return self.sources[name]
+    def at(self, kernel: str, rows: Indices, like: Indices | None = None, callbacks: Callbacks = NO_CALLBACKS) -> Block:
+        """Return the Block of samples for a solver trained on `like`; without `like`, of `rows` as a training set."""
+        y = self.labels.take(rows if like is None else like).targets()
+        if self.rows is not None:
+            rows, like = self.rows[rows], None if like is None else self.rows[like]
+        if self.unconverged is None:
+            return self.sources[kernel].at(rows, like, y, callbacks)
+        with unconverged() as failed:
+            block = self.sources[kernel].at(rows, like, y, callbacks)
+        self.unconverged.extend(failed)
+        return block
 
+    def take(self, rows: Indices, neighbours: Indices | None = None) -> "FitData":
+        """Return the data of some samples, followed by neighbouring residues, whose labels are not used."""
+        seen = rows if neighbours is None else np.concatenate((rows, neighbours))
+        return replace(
+            self,
+            labels=self.labels.take(rows),
+            sources=self._beyond if len(seen) and seen.max() >= len(self.labels) else self.sources,
+            residues=None if self.residues is None else self.residues.take(seen),
+            unlabelled=None,
+            rows=seen if self.rows is None else self.rows[seen],
+        )
 
-@dataclass(frozen=True, eq=False)
-class TrainingData(FitData):
-    """The training samples, followed by neighbouring residues without a label.
-
-    The matrix of the training samples is computed as a whole. The neighbours are used by layers only: their
-    kernel values come from the separate sources `beyond`, created only for such layers.
-    """
-
-    # Returns the sources of all samples, including those without a label, by the names of the kernels
-    beyond: Callable[[], Mapping[str, Source]] | None = None
-
-    def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
-        """Return the source of a kernel's values for samples that include `rows` (default: those with labels)."""
-        if rows is None or not len(rows) or rows.max() < len(self.labels):
-            return self.sources[name]
-        return self._beyond[name]
+    def with_groups(self, groups: Array | None) -> "FitData":
+        """Return the same samples in other groups."""
+        return replace(self, labels=replace(self.labels, groups=groups))
 
     @cached_property
     def _beyond(self) -> Mapping[str, Source]:
@@ -1043,9 +871,8 @@ def make_source(
     form: Mapping[str, bool] | None = None,
     grams: Sequence[GramMatrix] = (),
     memory_limit: int | str | None = None,
-    n_threads: int | None = None,
     held: HeldMatrices | None = None,
-    memory_budget: MemoryBudget | None = None,
+    **options: Any,
 ) -> Source:
     """Return the source of a kernel's values in the form required by the solvers.
 
@@ -1056,17 +883,13 @@ def make_source(
     >>> make_source(SpectrumKernel(2), as_sequences(["ACA", "CCA"], "dna"), gives="implicit").gives
     'implicit'
     """
-    if gives == "operator":
-        return OperatorSource(kernel, X, transforms, memory_limit=memory_limit)
-    if gives == "implicit":
-        return ImplicitSource(kernel, X, transforms, memory_limit=memory_limit)
     if gives == "features":
         return FeatureSource(kernel, X, transforms, memory_limit=memory_limit, **(form or {}))
+    if gives != "gram":
+        products = OperatorSource if gives == "operator" else ImplicitSource
+        return products(kernel, X, transforms, memory_limit)
     if len(grams):
-        stored = kernel.stored_form()
-        return StoredGram(
-            list(grams), transforms, form=stored, n_threads=n_threads, kernel=kernel, X=X, memory_budget=memory_budget
-        )
+        return StoredGram(list(grams), transforms, form=kernel.stored_form(), kernel=kernel, X=X, **options)
     if held is not None:
         return HeldGram(kernel, held, transforms)
-    return FittedKernel(kernel, X, transforms, n_threads, memory_budget)
+    return FittedKernel(kernel, X, transforms, **options)

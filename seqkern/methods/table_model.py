@@ -25,7 +25,7 @@ from seqkern.core.checks import read_number
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.text_files import open_lines, open_text
 from seqkern.core.threads import given_threads
-from seqkern.core.types import PathLike
+from seqkern.core.types import Array, Floats, Ints, PathLike
 from seqkern.gram.transforms.gram_transform import naming_rows
 from seqkern.kernels.decisions import normalised_attributions, normalised_tally, normalised_values
 from seqkern.kernels.kernel import Kernel
@@ -51,7 +51,7 @@ class TableModel(Model):
     # norm of z_j
     tally: tuple[npt.NDArray[np.float32], ...]
 
-    def _decisions(self, X: Any, n_threads: int | None) -> npt.NDArray[np.float64]:
+    def _decisions(self, X: Any, n_threads: int | None) -> Floats:
         """Return the decision values of new samples, without checking these."""
         assert isinstance(X, SequenceSet)
         form, out = self.form(), np.empty(len(X))
@@ -80,7 +80,7 @@ class TableModel(Model):
         columns: int = self.solver.n_features_in_
         return columns
 
-    def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def own_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return a JSON dict and a dict of arrays, in addition to the state of a Model."""
         return {"n": len(self.tally)}, {str(number): sums for number, sums in enumerate(self.tally)}
 
@@ -107,11 +107,11 @@ class TableForm:
     constant: float  # b, the bias
     dividing = ()
 
-    def values(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def values(self, X: SequenceSet) -> Floats:
         """Return decision values."""
         return normalised_values(self.kernel, self.tallied, X) + self.constant
 
-    def attributions(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def attributions(self, X: SequenceSet) -> Floats:
         """Return the contribution of each residue to f(x) − b, the records one after the other."""
         return normalised_attributions(self.kernel, self.tallied, X)
 
@@ -119,7 +119,7 @@ class TableForm:
         """Return the contribution of one occurrence of each k-mer of `X` to a decision."""
         return self.tallied.kmer_weights(X)
 
-    def kmer_tables(self) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+    def kmer_tables(self) -> list[tuple[int, Floats]] | None:
         """Return the weights of all k-mers in f(x) − b, before the norm of a normalised kernel; None without
         weights.
         """
@@ -136,7 +136,7 @@ class TableForm:
         raise ParameterError(NO_SUPPORT, remedy=REMEDY)
 
 
-def tabulated(model: Model, scale: npt.NDArray[np.float64] | None = None) -> TableModel | None:
+def tabulated(model: Model, scale: Floats | None = None) -> TableModel | None:
     """Return the same model with sums over k-mers instead of its support sequences.
 
     Return None if the kernel or the solver needs the sequences. `scale` is 1 / √K(z, z) of each support sequence z.
@@ -165,7 +165,7 @@ def tabulated(model: Model, scale: npt.NDArray[np.float64] | None = None) -> Tab
     )
 
 
-def smaller(model: Model, scale: npt.NDArray[np.float64] | None = None) -> Model:
+def smaller(model: Model, scale: Floats | None = None) -> Model:
     """Return the model with sums over k-mers if its file is smaller that way, else the given model."""
     table = tabulated(model, scale)
     return model if table is None or _bytes(model) <= _bytes(table) else table
@@ -209,7 +209,7 @@ class KmerTables:
     alphabet: Alphabet  # Letters of the k-mers
     # shape (letters^k,): For each length k the weights, by the code of the k-mer: its first letter is the most
     # significant digit
-    tables: dict[int, npt.NDArray[np.float64]]
+    tables: dict[int, Floats]
     constant: float  # b
     normalised: bool  # Whether the kernel is normalised
     both_strands: bool  # Whether the kernel counts both strands
@@ -282,7 +282,7 @@ def write_kmer_weights(tables: KmerTables, path: PathLike) -> None:
         file.write(gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
 
 
-def _codes(kmers: list[str], length: int, name: str) -> npt.NDArray[np.int64]:
+def _codes(kmers: list[str], length: int, name: str) -> Ints:
     """Return the code of each k-mer; raise ModelError if one has another length or other letters than bases."""
     for number, kmer in enumerate(kmers, start=1):
         if len(kmer) != length or not kmer.isascii():
@@ -304,7 +304,7 @@ def _codes(kmers: list[str], length: int, name: str) -> npt.NDArray[np.int64]:
     return codes
 
 
-def _numbers(kmers: list[str], words: list[str], name: str) -> npt.NDArray[np.float64]:
+def _numbers(kmers: list[str], words: list[str], name: str) -> Floats:
     """Return the weights parsed from text; raise ModelError if one is not a finite number."""
     values = np.array([read_number(word) for word in words])
     odd = np.flatnonzero(np.isnan(values))

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError, ModelError, ParameterError, TooLargeError
-from seqkern.core.types import PathLike
+from seqkern.core.types import Array, Floats, PathLike
 from seqkern.evaluation.fold_methods import indivisible_groups
 from seqkern.evaluation.folds import relaxed_groups
 from seqkern.evaluation.held_out import neighbours
@@ -29,7 +28,7 @@ from seqkern.methods.fitted import FittedMethod, Search
 from seqkern.methods.method import Method
 from seqkern.methods.model import Model
 from seqkern.methods.residue_model import ResidueModel
-from seqkern.methods.sources import Samples, TrainingData, Watch
+from seqkern.methods.sources import Callbacks, FitData, Samples
 from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
 from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
@@ -57,7 +56,7 @@ class SampleGroups:
     ()
     """
 
-    groups: npt.NDArray[Any] | None  # shape (n,): Samples of one group stay together; None if none do
+    groups: Array | None  # shape (n,): Samples of one group stay together; None if none do
     similar: SimilarGroups | None = None  # The similar sequences, or chains of residues; None if none were looked for
     reasons: tuple[str, ...] = ()  # A sentence for each class whose similar samples are split
     unit: str = "sequences"  # What `similar` groups
@@ -85,7 +84,7 @@ def group_samples(
     if labels.by_chromosome:
         return SampleGroups(labels.groups)
     if residues is not None and labels.groups is None:
-        others: npt.NDArray[Any] | None = residues.record.astype(str)
+        others: Array | None = residues.record.astype(str)
     else:
         others = indivisible_groups(labels, X, window)
     sequences = X if residues is None else residues.chains
@@ -117,7 +116,7 @@ def collect_training_data(
     n_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     gram_files: Sequence[PathLike] = (),
-) -> TrainingData:
+) -> FitData:
     """Return the labelled samples in the form that a method needs, with the kernel matrices that all folds share.
 
     A matrix that several candidate kernels need is computed once.
@@ -156,14 +155,12 @@ def collect_training_data(
     compute: Callable[..., GramMatrix] = functools.partial(
         compute_gram, X=X, n_threads=n_threads, memory_limit=memory_limit, progress=progress
     )
-    if gram_files:
-        compute = files_of(method, X, gram_files, compute)
     try:
-        grams = shared_grams(method, X, compute, on_disk=bool(gram_files))
+        grams = shared_grams(method, X, compute, gram_files)
     except TooLargeError as error:
         error.suggest(method.without_matrix)
         raise
-    return TrainingData(
+    return FitData(
         labels,
         sources(X, grams=grams),
         None if residues is None else residues.take(seen),
@@ -193,48 +190,28 @@ def followed_by(labels: Labels, unlabelled: Labels) -> Labels:
 
 
 def shared_grams(
-    method: Method, X: Samples, compute: Callable[[Kernel], GramMatrix], on_disk: bool = False
+    method: Method, X: Samples, compute: Callable[..., GramMatrix], files: Sequence[PathLike] = ()
 ) -> Mapping[str, list[GramMatrix]]:
     """Return the matrices over all samples that the candidate kernels need, by kernel name; equal ones are one object.
 
-    The mapping is empty for a kernel fitted on each training set, for solvers without a Gram matrix, and for successive
-    halving, which may need only some matrices.
+    They are opened in their `files`, or computed there, one for each different matrix, in order. There are none for a
+    kernel fitted on each training set, for solvers without a Gram matrix, and for successive halving, which may need
+    only some matrices.
     """
-    known: dict[str, GramMatrix] = {}
-    grams: dict[str, list[GramMatrix]] = {}
-    if method.search.budget is not None:  # its sources compute them when they are needed
-        return grams
-    for name, kernel in method.kernels.items():
-        gives = method.input if on_disk else method.gives(name, X)
+    named: dict[str, list[tuple[str, Kernel]]] = {}
+    for name, kernel in method.kernels.items() if files or method.search.budget is None else ():
+        gives = method.input if files else method.gives(name, X)
         form = kernel.stored_form() if kernel is not None and gives == "gram" else None
-        grams[name] = []
-        for one in () if form is None else form.kernels:
-            identity = one.identity()
-            if identity not in known:
-                known[identity] = compute(one)
-            grams[name].append(known[identity])
-    return grams
-
-
-def files_of(
-    method: Method, X: Samples, files: Sequence[PathLike], compute: Callable[..., GramMatrix]
-) -> Callable[[Kernel], GramMatrix]:
-    """Return a function that opens a kernel's matrix in its file, or computes it there.
-
-    There is one file for each matrix of `shared_grams`, in order.
-    """
-    needed: dict[str, Kernel] = {}
-    for kernel in method.kernels.values():
-        form = kernel.stored_form() if kernel is not None and method.input == "gram" else None
-        needed |= {one.identity(): one for one in (() if form is None else form.kernels)}
+        named[name] = [(one.identity(), one) for one in (() if form is None else form.kernels)]
+    needed = dict(pair for pairs in named.values() for pair in pairs)
     paths = [npy_path(path) for path in files]
-    if not needed:
+    if files and not needed:
         raise ParameterError(
             "there is no Gram matrix to store: the solver is trained without one, or the kernel is fitted to data",
             file=paths[0],
             remedy="remove --gram",
         )
-    if len(paths) != len(needed):
+    if files and len(paths) != len(needed):
         kernels = ", ".join(str(kernel.name) for kernel in needed.values())
         matrices = f"{len(needed)} Gram {'matrix' if len(needed) == 1 else 'matrices'}"
         raise ParameterError(
@@ -242,17 +219,16 @@ def files_of(
             file=paths[0],
             remedy="give one file for each matrix after --gram, in this order",
         )
-    place = dict(zip(needed, paths, strict=True))
-
-    def stored(kernel: Kernel) -> GramMatrix:
-        path = place[kernel.identity()]
+    if method.search.budget is not None:  # its sources compute them when they are needed
+        return {}
+    grams = {identity: compute(kernel) for identity, kernel in needed.items()} if not files else {}
+    for (identity, kernel), path in zip(needed.items(), paths, strict=False):
         if path.exists() and side_path(path).exists():
-            gram = open_gram(path, X, kernel=kernel)
+            grams[identity] = open_gram(path, X, kernel=kernel)
             TileFolder(path, "finished").clear()  # those that a run left which was killed before it removed them
-            return gram
-        return compute(kernel, path=path)
-
-    return stored
+        else:
+            grams[identity] = compute(kernel, path=path)
+    return {name: [grams[identity] for identity, _ in pairs] for name, pairs in named.items()}
 
 
 def train_model(
@@ -389,12 +365,12 @@ def train_model(
 
 def train_on(
     method: Method,
-    data: TrainingData,
+    data: FitData,
     *,
     policies: Mapping[str, str] | None = None,
     notes: Mapping[str, Any] | None = None,
     keep_support: bool = False,
-    finished: Checkpoint | None = None,
+    fit_cache: Checkpoint | None = None,
     significance: "SignificanceTest | None" = None,
     memory_limit: int | str | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -407,22 +383,22 @@ def train_on(
         # of several candidates only the chosen one is fitted on all samples
         if len(data.sources) == 1 or not (source.learns or source.kernel is None or source.kernel.data_dependent):
             source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
-    fitted = method.fit(data, watch=_Training(), finished=finished)
+    fitted = method.fit(data, callbacks=_Training(), fit_cache=fit_cache)
     _warn_of_unconverged(fitted)
     if significance is not None:
-        tested = significance_record(significance, fitted.solver, fitted.part.train, fitted.y, method.search.seed)
+        tested = significance_record(significance, fitted.solver, fitted.block.train, fitted.y, method.search.seed)
         notes = {**(notes or {}), "significance": tested}
     return fitted.model(policies, notes, keep_support)
 
 
-class _Training(Watch):
-    """Watch that warns of a matrix that may be unsuitable for a solver."""
+class _Training(Callbacks):
+    """Callbacks that warn of a matrix that may be unsuitable for a solver."""
 
     def training_matrix(
-        self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
+        self, K: Floats, kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
         """Warn if a solver that needs a positive semi-definite matrix gets one that is not."""
-        if not solver.needs_semidefinite or kernel is None or kernel.positive_semidefinite:
+        if not solver.traits.semidefinite or kernel is None or kernel.positive_semidefinite:
             return
         if not isinstance(K, np.ndarray):  # of products the operator knows the eigenvalues
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from itertools import islice
 from pathlib import Path
@@ -11,10 +11,16 @@ from pathlib import Path
 from seqkern import __version__
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
-from seqkern.report.audit_overlaps import Finding, FindingRow, cluster_rows, overlap_rows
-from seqkern.report.audit_run import PERMUTATIONS, SUBSETS, Audit, TestScore
-from seqkern.report.markup import Markup, tag
-from seqkern.report.page_frame import Column, number, plural, table, whole_page
+from seqkern.evaluation.overlaps import KINDS as KINDS
+from seqkern.evaluation.overlaps import Finding, FindingRow, cluster_rows, overlap_rows
+from seqkern.evaluation.overlaps import Parts as Parts
+from seqkern.evaluation.overlaps import Relations as Relations
+from seqkern.evaluation.overlaps import find_relations as find_relations
+from seqkern.evaluation.overlaps import make_parts as make_parts
+from seqkern.methods.audit import PERMUTATIONS, SUBSETS, Audit, TestScore
+from seqkern.methods.audit import audit as audit
+from seqkern.report.markup import Markup
+from seqkern.report.page_frame import Column, number, render, table, whole_page
 from seqkern.report.plots import Row, dot_intervals
 
 MOST_ROWS = 24
@@ -27,22 +33,30 @@ NAMES = {
     "shared_kmer": ("shared {k}-mer", "A stretch of {k} or more residues in common."),
     "any": ("any of these", "What is left out of scores “without overlap”."),
 }
-CAPTION = "● All test sequences. ○ Without those that overlap with training. ◇ Rivals, with and without them."
-FILES = {
-    "findings.tsv": "a row for each kind of overlap, with all counts",
-    "overlap.tsv": "a row for each test sequence that overlaps with training, with its nearest relative there",
-    "clusters.tsv": "a row for each cluster of near-duplicates over both parts, with its labels",
-    "scores.tsv": "each classifier on all test sequences, without the overlap, and on the overlap alone",
-}
+
+SCORE_NAMES = {"auc": "AUC", "mcc": "Matthews’ correlation (MCC)"}
 
 
 def render_page(found: Audit, title: str) -> Markup:
     """Return the HTML page of an audit."""
-    head = tag(
-        "header", tag("p", "seqkern audit", class_="kicker"), tag("h1", title), tag("p", found.verdict, class_="lead")
-    )
-    sections = [_overlap(found), _scores(found), _nearest(found), _clusters(found), _limits(found), _files(found)]
-    return whole_page(f"{title} · seqkern audit", head, tag("main", sections))
+    rows, scores = cluster_rows(found.parts, found.within), found.scores.rows
+    content = {
+        "audit": found,
+        "parts": found.parts,
+        "title": title,
+        "version": __version__,
+        "permutations": PERMUTATIONS,
+        "overlap": findings_table("Test sequences that overlap with training", found.findings, found.parts.n_test),
+        "remarks": found.scores.remarks,
+        "picture": _picture(found) if scores else None,
+        "scores": [_scores_table(found, key, name) for key, name in SCORE_NAMES.items()] if scores else None,
+        "nearest": _nearest(found),
+        "clusters": _cluster_table(rows),
+        "n_clusters": len(rows),
+        "shared": f"{sum(bool(row['training'] and row['test']) for row in rows):,}",
+        "mixed": f"{sum(row['classes'] > 1 for row in rows):,}",
+    }
+    return whole_page(f"{title} · seqkern audit", render("audit", "page", content))
 
 
 def findings_table(caption: str, findings: Sequence[Finding], n_test: int) -> Markup:
@@ -76,48 +90,6 @@ def _overlap_names(kind: str, limit: float | None) -> tuple[str, str]:
     return name.format(k=stretch), meaning.format(k=stretch)
 
 
-def _overlap(found: Audit) -> Markup:
-    """Return the section with the counts of each kind of overlap."""
-    parts = found.parts
-    text = (
-        f"{plural(parts.n_test, 'test sequence')} {'were' if parts.n_test > 1 else 'was'} compared with "
-        f"{plural(parts.n_train, 'training sequence')}"
-        f"{', on both strands' if found.relations.both_strands else ''}."
-    )
-    if not found.relations.aligned:
-        text += " The parts are too large for alignments, so similar sequences were not searched for."
-    caption = "Test sequences that overlap with training"
-    return tag(
-        "section",
-        tag("h2", "Overlap of test and training"),
-        tag("p", text),
-        findings_table(caption, found.findings, parts.n_test),
-    )
-
-
-def _scores(found: Audit) -> Markup:
-    """Return the section with the scores with and without the overlap."""
-    remarks = [tag("li", f"{remark[0].upper()}{remark[1:]}.") for remark in found.scores.remarks]
-    listed = tag("ul", remarks) if remarks else None
-    if not found.scores.rows:
-        return tag("section", tag("h2", "What the overlap does to scores"), listed or tag("p", "Not computed."))
-    intro = (
-        "A C-SVM with C = 1 on each kernel of a fixed portfolio was trained on the training part; nothing was chosen "
-        "by its scores. Its rivals: the first classifier trained on permuted labels, which has nothing to learn "
-        f"(mean of {PERMUTATIONS} permutations, with the lowest and the highest in place of an interval); the nearest "
-        "neighbour, which only memorises; composition or length alone. Intervals are 95 %."
-    )
-    return tag(
-        "section",
-        tag("h2", "What the overlap does to scores"),
-        tag("p", intro),
-        tag("figure", _picture(found), tag("figcaption", CAPTION), class_="dots"),
-        _scores_table(found, "auc", "AUC"),
-        _scores_table(found, "mcc", "Matthews’ correlation (MCC)"),
-        listed,
-    )
-
-
 def _scores_table(found: Audit, score: str, name: str) -> Markup:
     """Return the table of one score: a row for each classifier, a column for each subset of the test sequences."""
     sizes = {row.subset: row.n for row in found.scores.rows}
@@ -143,7 +115,7 @@ def _picture(found: Audit) -> Markup:
 
 
 def _nearest(found: Audit) -> Markup | None:
-    """Return the section on overlapping test sequences with their nearest relatives; None if there are none."""
+    """Return the table of overlapping test sequences with their nearest relatives; None if there are none."""
     count = int(found.relations.overlaps.sum())
     if not count:
         return None
@@ -157,24 +129,11 @@ def _nearest(found: Audit) -> Markup | None:
         kind = _overlap_names(row["kind"], found.relations.k)[0]
         rows.append([row["test_id"], row["train_id"], *pair, kind, number(row["identity"]), row["stretch"] or "–"])
     more = f" (the first {MOST_ROWS} of {count:,}; the rest is in overlap.tsv)" if count > MOST_ROWS else ""
-    listed = table(f"Test sequences and their nearest training relatives{more}", columns, rows, class_="ids")
-    return tag("section", tag("h2", "Nearest relatives"), listed)
+    return table(f"Test sequences and their nearest training relatives{more}", columns, rows, class_="ids")
 
 
-def _clusters(found: Audit) -> Markup:
-    """Return the section on the largest clusters of near-duplicates."""
-    rows = cluster_rows(found.parts, found.within)
-    heading = tag("h2", "Clusters of near-duplicates")
-    if not rows:
-        return tag("section", heading, tag("p", "No two sequences are near-duplicates."))
-    both = [row for row in rows if row["training"] and row["test"]]
-    mixed = sum(row["classes"] > 1 for row in rows)
-    text = (
-        f"Sequences that are identical, contained in one another or similar form {plural(len(rows), 'cluster')}; "
-        f"{len(both):,} of them {'have' if len(both) != 1 else 'has'} members in both parts"
-    )
-    if found.parts.names:
-        text += f", {mixed:,} {'have' if mixed != 1 else 'has'} members with different labels"
+def _cluster_table(rows: Sequence[FindingRow]) -> Markup | None:
+    """Return the table of the largest clusters of near-duplicates; None if there are none."""
     columns: list[Column | str] = [Column("First member", False), "Training", "Test", Column("Labels", False)]
     shown = [
         [row["first"], number(row["training"], 0), number(row["test"], 0), row["labels"]]
@@ -182,34 +141,7 @@ def _clusters(found: Audit) -> Markup:
     ]
     rest = len(rows) > len(shown)
     more = f" (the largest {len(shown)} of {len(rows):,}; the rest is in clusters.tsv)" if rest else ""
-    return tag("section", heading, tag("p", text, "."), table(f"Clusters{more}", columns, shown))
-
-
-def _limits(found: Audit) -> Markup:
-    """Return the section on the overlaps that the search finds, and those that it can miss."""
-    texts = list(_limit_texts(found))
-    return tag("section", tag("h2", "What is found, and what can be missed"), tag("ul", [tag("li", t) for t in texts]))
-
-
-def _limit_texts(found: Audit) -> Iterator[str]:
-    """Yield a sentence on the limits of each kind of search."""
-    yield "Identical sequences, reverse complements and shared stretches are found exactly."
-    yield (
-        "Contained sequences are found from the length at which fewer than one is expected by chance; shorter ones are "
-        "ignored."
-    )
-    yield (
-        "Similar sequences are found by a shared short stretch, then aligned: pairs near the limit can be missed. "
-        "Distant relatives below the limit (such as proteins of one superfamily) are not counted as overlap."
-    )
-
-
-def _files(found: Audit) -> Markup:
-    """Return the section that lists the files beside the page."""
-    listed = {name: text for name, text in FILES.items() if name != "scores.tsv" or found.scores.rows}
-    items = [tag("li", tag("a", name, href=name), f": {text}") for name, text in listed.items()]
-    made = f"Created by seqkern {__version__}."
-    return tag("section", tag("h2", "Files"), tag("ul", items), tag("p", made, class_="note"))
+    return table(f"Clusters{more}", columns, shown) if rows else None
 
 
 # The tables of an audit, as TSV.

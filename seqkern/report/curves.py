@@ -6,13 +6,32 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.figure import Figure
 
 from seqkern.evaluation.fold_tables import FoldResult
 from seqkern.evaluation.ranking import mean_roc_curve, precision_recall_curve, roc_curve
-from seqkern.report.figure_files import collected_figures, collecting, render, unit_axes
-from seqkern.report.markup import COLOURS, INK, MARKERS, Markup, tag
+from seqkern.report.drawing import (
+    COLOURS,
+    DASHES,
+    GUIDE,
+    INK,
+    LIGHT,
+    MARKERS,
+    Axis,
+    Panel,
+    Style,
+    as_file,
+    outline,
+    panels,
+    picture,
+    stepped,
+    stroke,
+    text,
+    unit,
+)
+from seqkern.report.figure_files import chart, collecting
+from seqkern.report.markup import Markup, tag
 from seqkern.report.page_frame import short
+from seqkern.report.plots import SMALL, unit_panel, with_legend
 from seqkern.sequences.labels import Labels
 
 # The numbers behind the curves: ROC corners and their mean, precision-recall points, counts of families.
@@ -68,21 +87,6 @@ def area(x: FloatArray, y: FloatArray) -> float:
     0.75
     """
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
-
-
-def simplified(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return a curve snapped to a fine grid, without the points on a line through their neighbours.
-
-    >>> x, y = simplified([0, 0.25, 0.5, 1], [0, 0.5, 1, 1])
-    >>> x.tolist(), y.tolist()
-    ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
-    """
-    points = np.column_stack([np.round(np.asarray(v) * SNAP).astype(int) for v in (x, y)])
-    points = points[np.append(True, np.any(np.diff(points, axis=0), axis=1))]
-    steps = np.diff(points, axis=0)
-    turns = steps[:-1, 0] * steps[1:, 1] != steps[:-1, 1] * steps[1:, 0]
-    points = points[np.concatenate(([True], turns, [True]))] if len(points) > 2 else points
-    return points[:, 0] / SNAP, points[:, 1] / SNAP
 
 
 def mean_curve(curves: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
@@ -161,6 +165,17 @@ def seen_corners(x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return np.append(kept[:-1], len(pixels) - 1) if len(kept) > 1 else kept
 
 
+def simplified(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the visible corners of a curve.
+
+    >>> x, y = simplified([0, 0.25, 0.5, 1], [0, 0.5, 1, 1])
+    >>> x.tolist(), y.tolist()
+    ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
+    """
+    kept = seen_corners(x, y)
+    return np.asarray(x, dtype=float)[kept], np.asarray(y, dtype=float)[kept]
+
+
 def mean_steps(curves: "Iterable[tuple[FloatArray, FloatArray]]", grid: int = 101) -> "tuple[FloatArray, FloatArray]":
     """Return the mean precision on a recall grid, for precision-recall curves that are step functions.
 
@@ -177,26 +192,20 @@ def mean_steps(curves: "Iterable[tuple[FloatArray, FloatArray]]", grid: int = 10
 
 def plot(methods: "Sequence[MethodLines]", kind: "Kind", label: str) -> Markup:
     """Return the mean curves of all methods as SVG; the first method lies on top."""
+    panel = Panel((0, 0, SIDE, SIDE), Axis(0, 1), Axis(0, 1))
     paths = []
     for i, method in enumerate(methods):
-        colour, _, dashes = style_of(i)
-        line = method.lines[0]
-        if line is not None:
-            path = _path(getattr(line, kind), kind)
+        if line := method.lines[0]:
+            points = panel.points(*simplified(*getattr(line, kind)))
+            path, (colour, _, dashes) = outline((stepped(points) if kind == "pr" else points).tolist()), style_of(i)
             paths.append(
                 tag("path", d=path, stroke=colour, stroke_dasharray=dashes or None, data_method=i, class_="mean")
             )
-    area = tag("g", paths[::-1], class_="area", transform=f"translate({LEFT} {TOP})", fill="none")
-    dot = tag("circle", class_="dot", r=5, transform=f"translate({LEFT} {TOP})", style="display:none")
-    return tag(
-        "svg",
-        _frame(kind),
-        area,
-        dot,
-        viewBox=f"0 0 {LEFT + SIDE + RIGHT} {TOP + SIDE + BOTTOM}",
-        role="img",
-        aria_label=label,
-    )
+    moved = {"transform": f"translate({LEFT} {TOP})"}
+    area = tag("g", paths[::-1], class_="area", fill="none", **moved)
+    dot = tag("circle", class_="dot", r=5, style="display:none", **moved)
+    size = LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM
+    return picture([tag("g", _frame(panel, kind), class_="frame", **moved), area, dot], size, label, font_size=15)
 
 
 def script_data(methods: "Sequence[MethodLines]", names: Sequence[str]) -> dict[str, Any]:
@@ -210,43 +219,25 @@ def script_data(methods: "Sequence[MethodLines]", names: Sequence[str]) -> dict[
 
 def _flat(curve: "tuple[FloatArray, FloatArray]") -> list[int]:
     """Return the visible corners as [x, y, x, y, …]."""
-    kept = seen_corners(*curve)
-    points = np.column_stack([np.round(np.asarray(v)[kept] * 1e4).astype(int) for v in curve])
+    points = np.round(1e4 * np.column_stack(simplified(*curve))).astype(int)
     return [int(value) for value in points.ravel()]
 
 
-def _path(curve: "tuple[FloatArray, FloatArray]", kind: "Kind") -> str:
-    """Return a curve as SVG path commands; precision-recall curves become steps."""
-    flat = _flat(curve)
-    points = [(SIDE * x / 1e4, SIDE * (1 - y / 1e4)) for x, y in zip(flat[::2], flat[1::2], strict=True)]
-    (x, y), *rest = points
-    if kind == "roc":
-        return f"M{x:g} {y:g}" + "".join(f"L{x:g} {y:g}" for x, y in rest)
-    return f"M{x:g} {y:g}" + "".join(f"V{y:g}H{x:g}" for x, y in rest)
-
-
-def _frame(kind: "Kind") -> Markup:
+def _frame(panel: Panel, kind: "Kind") -> list[Markup]:
     """Return axes, grid and titles of a plot."""
     parts = []
     for share in (0, 0.25, 0.5, 0.75, 1):
-        x, y = LEFT + SIDE * share, TOP + SIDE * (1 - share)
+        ((x, y),) = panel.points(share, share).tolist()
         parts += [
-            tag("path", d=f"M{x:g} {TOP}V{TOP + SIDE}M{LEFT} {y:g}H{LEFT + SIDE}", stroke="#e4e1da"),
-            tag("text", f"{share:g}", x=f"{x:g}", y=TOP + SIDE + 18, text_anchor="middle"),
-            tag("text", f"{share:g}", x=LEFT - 8, y=f"{y + 5:g}", text_anchor="end"),
+            stroke("#e4e1da", [(x, 0), (x, SIDE)], [(0, y), (SIDE, y)], width=1),
+            text(f"{share:g}", (x, SIDE + 18)),
+            text(f"{share:g}", (-8, y + 5), "end"),
         ]
     if kind == "roc":
-        parts.append(
-            tag("path", d=f"M{LEFT} {TOP + SIDE}L{LEFT + SIDE} {TOP}", stroke="#8a8a8a", stroke_dasharray="3 4")
-        )
+        parts.append(stroke(GUIDE, [(0, SIDE), (SIDE, 0)], width=1, dashes="3 4"))
     across, up = AXES[kind]
-    middle = TOP + SIDE / 2
-    parts += [
-        tag("path", d=f"M{LEFT} {TOP}V{TOP + SIDE}H{LEFT + SIDE}", stroke=INK),
-        tag("text", across, x=LEFT + SIDE / 2, y=TOP + SIDE + 42, text_anchor="middle"),
-        tag("text", up, transform=f"translate(16 {middle:g}) rotate(-90)", text_anchor="middle"),
-    ]
-    return tag("g", parts, font_size=15, fill=INK, class_="frame")
+    parts.append(stroke(INK, [(0, 0), (0, SIDE), (SIDE, SIDE)], width=1))
+    return [*parts, text(across, (SIDE / 2, SIDE + 42)), text(up, (16 - LEFT, SIDE / 2), turn=-90)]
 
 
 # ROC curves, and precision-recall curves beside them.
@@ -259,91 +250,57 @@ def roc_panel(
     curves: Sequence[tuple[FloatArray, FloatArray]], mean: tuple[FloatArray, FloatArray], label: str
 ) -> Markup:
     """Return a small ROC plot: thin lines are folds (or families), the thick line is their mean."""
-
-    def draw(figure: Figure) -> None:
-        axes = unit_axes(figure)
-        width = 0.7 if len(curves) <= 12 else 0.35
-        for curve in curves:
-            axes.plot(*simplified(*curve), color="#7fa7c9", linewidth=width)
-        axes.plot(*simplified(*mean), color="#0b3d66", linewidth=1.8)
-        axes.set(xlabel="false positive rate", ylabel="true positive rate")
-
-    return render(draw, (2.0, 2.0), label)
+    panel, thin = unit_panel(*AXES["roc"]), Style(LIGHT, 0.7 if len(curves) <= 12 else 0.35)
+    for curve in curves:
+        panel.line(*simplified(*curve), thin)
+    panel.line(*simplified(*mean), Style(width=1.8))
+    return chart(panel.drawn(), SMALL, label)
 
 
 def class_roc_panel(curves: Sequence[tuple[str, tuple[FloatArray, FloatArray]]], label: str) -> Markup:
     """Return a small ROC plot with one line for each class against the rest."""
-
-    def draw(figure: Figure) -> None:
-        axes = unit_axes(figure)
-        for i, (name, curve) in enumerate(curves):
-            if len(curves) > MOST_NAMED:
-                axes.plot(*simplified(*curve), color="#7fa7c9", linewidth=0.5)
-                continue
-            style: dict[str, Any] = {
-                "color": COLOURS[i],
-                "marker": MARKERS[i],
-                "markersize": 3,
-                "markevery": (5 + 3 * i, 25),
-            }
-            axes.plot(*np.round(curve, 4), linewidth=1.2, label=short(name, 14), **style)
-        axes.set(xlabel="false positive rate", ylabel="true positive rate")
-        if len(curves) <= MOST_NAMED:
-            axes.legend(loc="lower right", fontsize=6.5, handlelength=1.8, borderpad=0.1, labelspacing=0.25)
-
-    return render(draw, (2.0, 2.0), label)
+    panel, few = unit_panel(*AXES["roc"]), len(curves) <= MOST_NAMED
+    entries = []
+    for i, (name, curve) in enumerate(curves):
+        style = Style(COLOURS[i], 1.2, "", MARKERS[i], 3) if few else Style(LIGHT, 0.5)
+        panel.line(*(curve if few else simplified(*curve)), style, (5 + 3 * i, 25))
+        entries.append((short(name, 14), style))
+    if few:
+        panel.legend(entries, "lower right")
+    return chart(panel.drawn(), SMALL, label)
 
 
 def overlay_links(methods: Sequence[MethodLines], label: str) -> Markup | None:
     """Return links to figure files with the mean curves of all methods, or None if no figures are being collected."""
     if not collecting():
         return None
-
-    def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, 2)
-        for axes, (kind, titles) in zip(panels, AXES.items(), strict=True):
-            for i, method in reversed(list(enumerate(methods))):
-                colour, style, _ = style_of(i)
-                line = method.lines[0]
-                if line is not None:
-                    steps = "steps-pre" if kind == "pr" else "default"
-                    named = {"label": short(method.name, 40), "drawstyle": steps}
-                    axes.plot(*getattr(line, kind), color=colour, linestyle=style, linewidth=1.2, **named)
-            axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), xlabel=titles[0], ylabel=titles[1], aspect="equal")
-        panels[0].plot([0, 1], [0, 1], color="#999999", linewidth=0.6, dashes=(2, 2))
-        handles, names = panels[1].get_legend_handles_labels()
-        figure.legend(handles[::-1], names[::-1], loc="outside lower center", ncols=2, fontsize=7)
-
-    drawn = render(draw, (7.0, 3.6 + 0.085 * len(methods)), label)
-    return Markup(drawn[drawn.index("</svg>") + len("</svg>") :])
+    size = 504.0, 250.0
+    drawn = panels(size, [(unit(x), unit(y)) for x, y in AXES.values()], square=True)
+    drawn[0].guide([0, 1], [0, 1])
+    styles = [Style(colour, 1.2, dashes) for colour, _, dashes in map(style_of, range(len(methods)))]
+    shown = [(method, style) for method, style in zip(methods, styles, strict=True) if method.lines[0]]
+    for panel, kind in zip(drawn, AXES, strict=True):
+        for method, style in reversed(shown):
+            panel.line(*simplified(*getattr(method.lines[0], kind)), style, steps=kind == "pr")
+    figure = with_legend(drawn, [(short(method.name, 40), style) for method, style in shown], 2, size, label)
+    return Markup(figure.partition("</svg>")[2])
 
 
 # Precision-recall curves of a few rankings in one plot, with the precision of a random ranking.
 
-STYLES = ("solid", "dashed", "dashdot", "dotted")
-CHANCE = "#999999"
-
 
 def precision_figure(curves: Sequence[tuple[str, tuple[FloatArray, FloatArray]]], chance: float, label: str) -> Markup:
     """Return a plot of precision against recall."""
-
-    def draw(figure: Figure) -> None:
-        axes = figure.add_subplot()
-        for i, (name, (recall, precision)) in enumerate(curves):
-            axes.plot(
-                np.round(recall, 4),
-                np.round(precision, 4),
-                color=COLOURS[i % len(COLOURS)],
-                linestyle=STYLES[i % len(STYLES)],
-                linewidth=1.8 if i == 0 else 1.1,
-                drawstyle="steps-pre",
-                label=name,
-            )
-        axes.axhline(chance, color=CHANCE, linewidth=0.8, dashes=(2, 2), label="chance")
-        axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.03), xlabel="recall", ylabel="precision")
-        figure.legend(loc="outside lower center", ncols=2, fontsize=7)
-
-    return render(draw, (4.4, 3.4), label)
+    size = 316.8, 215.0
+    (panel,) = panels(size, [(unit("recall"), unit("precision"))])
+    entries = []
+    for i, (name, curve) in enumerate(curves):
+        style = Style(COLOURS[i % len(COLOURS)], 1.1 if i else 1.8, DASHES[i % len(DASHES)])
+        panel.line(*curve, style, steps=True)
+        entries.append((name, style))
+    guide = Style(GUIDE, 0.8, "1.6 1.6")
+    panel.across(chance, *guide[:3])
+    return with_legend([panel], [*entries, ("chance", guide)], 2, size, label)
 
 
 # A file with the ROC curves of one cross-validated method.
@@ -364,13 +321,13 @@ def roc_picture(results: Sequence[FoldResult], labels: Labels) -> bytes | None:
     curves = [(name, found) for name, found in curves if found]
     if not curves:
         return None
-    with collected_figures() as files:
-        if binary:
-            (_, found), *_ = curves
-            roc_panel(found, mean_curve(found), f"ROC curves of {len(found)} folds and their mean")
-        else:
-            class_roc_panel([(name, mean_curve(found)) for name, found in curves], "mean ROC curve of each class")
-    return next(content for name, content in files.items() if name.endswith(".svg"))
+    if binary:
+        (_, found), *_ = curves
+        figure = roc_panel(found, mean_curve(found), f"ROC curves of {len(found)} folds and their mean")
+    else:
+        means = [(name, mean_curve(found)) for name, found in curves]
+        figure = class_roc_panel(means, "mean ROC curve of each class")
+    return as_file(figure).encode()
 
 
 def _curves(results: Sequence[FoldResult], name: str, column: str) -> list[Curve]:

@@ -1,23 +1,25 @@
-"""Figures of matplotlib: as SVG for a page, and as files beside it."""
+"""Files of a page's figures: each as SVG and as PDF beside the page, with links at the figure."""
+
+from __future__ import annotations
 
 import hashlib
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from base64 import b64decode
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+from xml.etree import ElementTree
 
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
+from seqkern.report.drawing import Point, as_file, picture
+from seqkern.report.markup import Markup, join, tag
 
-from seqkern.report.markup import DIVERGING, Markup, as_file, escape, join, tag
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
-# Files of a page's figures: each as SVG and as PDF beside the page, with links at the figure.
+    from matplotlib.artist import Artist
 
 FOLDER = "figures"
 """Name of the folder beside the page."""
@@ -28,7 +30,7 @@ _FILES: ContextVar[dict[str, bytes] | None] = ContextVar("figure files", default
 
 @contextmanager
 def collected_figures() -> Iterator[dict[str, bytes]]:
-    """Collect every figure drawn in the context, and give each links to its files."""
+    """Collect every chart drawn in the context, and give each links to its files."""
     files: dict[str, bytes] = {}
     token = _FILES.set(files)
     try:
@@ -42,17 +44,23 @@ def collecting() -> bool:
     return _FILES.get() is not None
 
 
-def file_links(figure: Figure, layout: Any, svg: Markup, label: str) -> Markup:
-    """Store a drawn figure as files, and return links to them; empty if no figures are collected."""
+def chart(parts: object, size: Point, label: str) -> Markup:
+    """Return a chart as SVG, with links to its files if figures are collected.
+
+    >>> chart([], (144, 72), "no lines").startswith("<svg xmlns=")
+    True
+    """
+    svg = picture(parts, size, label, unit="pt")
+    return Markup(svg + file_links(svg, label))
+
+
+def file_links(svg: Markup, label: str) -> Markup:
+    """Store a chart as files, and return links to them; empty if no figures are collected."""
     if (files := _FILES.get()) is None:
         return Markup("")
-    from matplotlib.backends.backend_pdf import FigureCanvasPdf  # only where a figure is stored: 0.1 s
-
     name = file_name(label)
-    width, height = 72 * figure.get_size_inches()
-    opening = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}pt" height="{height:g}pt" '
-    files[f"{name}.svg"] = as_file(Markup(svg.replace("<svg ", opening, 1))).encode()
-    files[f"{name}.pdf"] = saved(figure, layout, FigureCanvasPdf, ("CreationDate", "Creator", "Producer"))
+    files[f"{name}.svg"] = as_file(svg).encode()
+    files[f"{name}.pdf"] = pdf(svg)
     links = [tag("a", one, href=f"{FOLDER}/{name}.{one.lower()}", aria_label=f"{one} file: {label}") for one in FORMS]
     return tag("span", join(" ", links), class_="files")
 
@@ -67,84 +75,86 @@ def file_name(label: str) -> str:
     return f"{plain}-{hashlib.blake2b(label.encode(), digest_size=3).hexdigest()}".lstrip("-")
 
 
-# Conversion of matplotlib figures to SVG for a page: equal numbers give equal bytes.
+# Conversion of charts to PDF: equal charts give equal bytes.
 
-STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "seqkern",
-    "svg.fonttype": "none",
-    "text.parse_math": False,
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8,
-    "axes.linewidth": 0.6,
-    "axes.edgecolor": "#555555",
-    "axes.labelcolor": "#222222",
-    "xtick.color": "#333333",
-    "ytick.color": "#333333",
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.unicode_minus": True,
-    "legend.frameon": False,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-}
-DIVERGING_MAP = LinearSegmentedColormap.from_list("diverging", DIVERGING)
+PDF_STYLE: dict[Any, Any] = {"text.parse_math": False, "figure.facecolor": "none"}
+ANCHORS: dict[str, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
 
 
-def render(draw: Callable[[Figure], object], size: tuple[float, float], label: str) -> Markup:
-    """Return a figure as inline SVG, with links to its files if figures are collected; `size` is in inches.
+def pdf(svg: Markup) -> bytes:
+    """Return a chart as PDF: its outlines, its texts with their font, and its images."""
+    import matplotlib  # the writer of PDF is imported only where one is written: 0.4 s
+    from matplotlib.figure import Figure
 
-    >>> svg = render(lambda figure: figure.add_subplot().plot([0, 1], [1, 0]), (2.0, 2.0), "a falling line")
-    >>> svg.startswith("<svg viewBox="), 'aria-label="a falling line"' in svg
-    (True, True)
-    """
-    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
-        # Text stays text in the SVG: a glyph that the font for measuring lacks is the browser's business.
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure)
-        layout = figure.get_layout_engine()
-        figure.set_layout_engine(None)
-        svg = inline(saved(figure, layout, FigureCanvasSVG, ("Date", "Creator", "Format", "Type")).decode(), label)
-        return Markup(svg + file_links(figure, layout, svg, label))
-
-
-def saved(figure: Figure, layout: Any, canvas: Any, dated: Sequence[str]) -> bytes:
-    """Return a figure's file without metadata that differ in equal figures; savefig alone would draw it twice."""
-    layout.execute(canvas(figure).figure)  # which measures texts as the figure's canvas does
-    file = io.BytesIO()
-    figure.savefig(file, format=figure.canvas.get_default_filetype(), metadata=dict.fromkeys(dated))
+    root = ElementTree.fromstring(svg)
+    width, height = map(float, root.attrib["viewBox"].split()[2:])
+    with matplotlib.rc_context(PDF_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # such as Chinese ones
+        figure = Figure(figsize=(width / 72, height / 72), dpi=72)  # a dot is a point
+        for order, element in enumerate(root.iter()):
+            if make := WRITERS.get(element.tag.rpartition("}")[2]):
+                artist = make(element, height, float(root.attrib["font-size"]))
+                artist.set_zorder(order)
+                figure.add_artist(artist)
+        file = io.BytesIO()
+        figure.savefig(file, format="pdf", metadata=dict.fromkeys(("CreationDate", "Creator", "Producer")))
     return file.getvalue()
 
 
-def inline(svg: str, label: str) -> Markup:
-    """Return matplotlib's SVG file as an element of a page: no header, no style, unique ids."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
-    prefix = "f" + hashlib.blake2b(label.encode(), digest_size=5).hexdigest()
-    # matplotlib's names of clip paths depend on when memory is freed: they are numbered as they come
-    used = dict.fromkeys(re.findall(r"(?:#)([\w.-]+)", svg))
-    names = {name: f"{prefix}-{number}" for number, name in enumerate(used)}
-    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", svg)
-    svg = re.sub(r'(url\(#|href="#)([\w.-]+)', lambda found: found[1] + names[found[2]], svg)
-    view, *_ = re.findall(r'viewBox="[^"]*"', svg)
-    opening = f'<svg {view} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{escape(label)}">'
-    svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
-    svg = re.sub(r"<g>\s*</g>", "", svg)
-    return Markup(re.sub(r">\s+<", "><", svg).strip())
+def _outline(element: Element, height: float, _: float) -> Artist:
+    """Return an outline of a figure, whose y coordinates go upwards."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+    from matplotlib.transforms import Affine2D
+
+    points, codes = [(0.0, 0.0)], []
+    for kind, numbers in re.findall("([MLHV])([^MLHV]*)", element.attrib["d"]):
+        x, y = points[-1]
+        first, *second = map(float, numbers.split())
+        points.append((x if kind == "V" else first, y if kind == "H" else [first, *second][-1]))
+        codes.append(Path.MOVETO if kind == "M" else Path.LINETO)
+    dashes = [float(length) for length in element.get("stroke-dasharray", "").split()]
+    width = float(element.get("stroke-width", 1))
+    return PathPatch(
+        Path(points[1:], codes),
+        facecolor=element.get("fill", "#000"),
+        edgecolor=element.get("stroke", "none"),
+        linewidth=width,
+        linestyle=(0, [length / width for length in dashes]) if dashes else "-",
+        transform=Affine2D().scale(1, -1).translate(0, height),
+    )
 
 
-# Square axes from 0 to 1, for ROC curves and reliability diagrams.
+def _text(element: Element, height: float, size: float) -> Artist:
+    """Return a text of a figure."""
+    from matplotlib.text import Text
+    from matplotlib.transforms import IdentityTransform
+
+    turn = re.findall(r"rotate\((\S+)", element.get("transform", "rotate(0 "))
+    return Text(
+        float(element.attrib["x"]),
+        height - float(element.attrib["y"]),
+        element.text or "",
+        color=element.get("fill", "#000"),
+        fontsize=float(element.get("font-size", size)),
+        family="DejaVu Sans Mono" if element.get("font-family") else "DejaVu Sans",
+        horizontalalignment=ANCHORS[element.get("text-anchor", "start")],
+        rotation=-float(*turn),
+        rotation_mode="anchor",
+        transform=IdentityTransform(),
+    )
 
 
-def unit_axes(figure: Figure) -> Axes:
-    """Return square axes from 0 to 1 with the diagonal."""
-    axes = figure.add_subplot()
-    axes.set(xlim=(-0.01, 1), ylim=(0, 1.01), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], aspect="equal")
-    axes.set(xticklabels=["0", "0.5", "1"], yticklabels=["0", "0.5", "1"])
-    axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.6, dashes=(2, 2))
-    return axes
+def _image(element: Element, height: float, _: float) -> Artist:
+    """Return an image of a figure."""
+    from matplotlib.image import BboxImage, imread
+    from matplotlib.transforms import Bbox
+
+    x, y, wide, high = (float(element.attrib[name]) for name in ("x", "y", "width", "height"))
+    image = BboxImage(Bbox.from_bounds(x, height - y - high, wide, high), interpolation="none")
+    image.set_data(imread(io.BytesIO(b64decode(element.attrib["href"].partition(",")[2]))))
+    return image
+
+
+WRITERS = {"path": _outline, "text": _text, "image": _image}
+"""What makes an artist of each kind of element."""

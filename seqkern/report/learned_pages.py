@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from seqkern.core.tsv import write_tsv
 from seqkern.genomics.motif_tables import Match
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.methods.poim import Positions
+from seqkern.report.drawing import as_file, picture
 from seqkern.report.logo import heat_map, information, logo_figure
-from seqkern.report.markup import Markup, as_file, details, picture, tag
-from seqkern.report.page_frame import Column, number, plural, table, whole_page
+from seqkern.report.markup import Markup, tag
+from seqkern.report.page_frame import Column, macro, number, plural, render, table, whole_page
 from seqkern.sequences.alphabets import Alphabet
 
 # Logos of motifs: one picture of all motifs, and a page.
@@ -28,12 +29,6 @@ def logo(name: str, counts: npt.NDArray[Any], alphabet: Alphabet) -> Markup:
     """Return the sequence logo of a motif's counts as SVG."""
     svg = logo_figure(information(counts), None, (f"sequence logo of {name}", alphabet), names=("bits", ""))
     return Markup(svg.replace('style="', 'style="width: auto; ', 1))  # all logos of a page in one scale
-
-
-def scrolling(text: str, svg: Markup) -> Markup:
-    """Return a logo with its caption, in a box that scrolls sideways."""
-    box = tag("div", svg, class_="scroll", tabindex="0", role="region", aria_label=text)
-    return tag("figure", tag("figcaption", text), box)
 
 
 def caption(motif: FoundMotif, classes: Sequence[str], match: Match | None) -> str:
@@ -90,11 +85,9 @@ def logo_figures(
     motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None = None
 ) -> list[Markup]:
     """Return each logo with its caption as HTML."""
-    figures = []
-    for i, motif in enumerate(motifs):
-        text = caption(motif, classes, None if matches is None else matches[i])
-        figures.append(scrolling(text, _logo(motif)))
-    return figures
+    found = [None] * len(motifs) if matches is None else matches
+    texts = [caption(motif, classes, match) for motif, match in zip(motifs, found, strict=True)]
+    return [macro("wide_figure", _logo(motif), text, text) for motif, text in zip(motifs, texts, strict=True)]
 
 
 def _logo(motif: FoundMotif) -> Markup:
@@ -106,15 +99,9 @@ def motifs_page(
     title: str, motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None, source: str
 ) -> Markup:
     """Return the page of a model's motifs."""
-    head = tag(
-        "header",
-        tag("p", "seqkern motifs", class_="kicker"),
-        tag("h1", "What the model has learned"),
-        tag("p", f"{title}, {source}", class_="lead"),
-    )
-    found = tag("section", tag("h2", "Motifs"), motif_table(motifs, classes, matches))
-    drawn = tag("section", tag("h2", "Logos"), logo_figures(motifs, classes, matches))
-    return whole_page(f"{title} · seqkern motifs", head, tag("main", found, drawn))
+    drawn = {"table": motif_table(motifs, classes, matches), "logos": logo_figures(motifs, classes, matches)}
+    content = {"title": title, "source": source, **drawn}
+    return whole_page(f"{title} · seqkern motifs", render("learned", "motifs", content))
 
 
 # The importance of positions on a page and as files.
@@ -146,59 +133,15 @@ def _span(section: tuple[int, int] | None = None) -> str:
     return "" if section is None else f", positions {section[0]} to {section[1]}"
 
 
-def positions_content(positions: Positions, label: str) -> list[Markup]:
+def positions_content(positions: Positions, label: str) -> Markup:
     """Return paragraphs and figures for a page: logos, heat map, and the whole window in a collapsed block."""
-    drawn = pictures(positions, label)
-    part = "-section" if positions.section else ""
-    shown = [
-        *_reading(positions),
-        _figure(drawn[f"logo{part}.svg"], _logo_caption(positions)),
-        _figure(drawn[f"importance{part}.svg"], _map_caption(positions)),
-    ]
-    if part:
-        whole = [_figure(drawn["logo.svg"], "Logos."), _figure(drawn["importance.svg"], "Heat map.")]
-        shown.append(details(f"The whole window, {positions.importance.length} positions", whole))
-    return shown
-
-
-def _figure(svg: Markup, caption: str) -> Markup:
-    """Return a figure in a box that scrolls sideways."""
-    box = tag("div", svg, class_="scroll", tabindex="0", role="region", aria_label="figure; scrolls sideways")
-    return tag("figure", tag("figcaption", caption), box, class_="positions")
-
-
-def _reading(positions: Positions) -> Iterator[Markup]:
-    """Yield instructions for reading the figures."""
-    if positions.classes:
-        negative, positive = positions.classes
-        sides = ["upward supports ", tag("b", positive), ", downward ", tag("b", negative)]
-    else:
-        sides = ["upward increases the predicted number, downward decreases it"]
-    if positions.importance.background is not None:
-        what = (
-            "the mean change of the decision value if the window has this letter at this position and all its "
-            "other letters are random (a positional oligomer importance matrix of order 1; Sonnenburg and others, 2008)"
-        )
-    else:
-        what = (
-            "the mean contribution of this letter at this position to the decision value, over the windows that "
-            "have it there, minus the contribution of an average letter at this position"
-        )
-    site = " Positions are offsets from the site, at 0." if positions.has_site else ""
-    yield tag("p", "The height of a letter is ", what, ": ", sides, ".", site)
-    if positions.counts is not None:
-        yield tag(
-            "p",
-            f"The second logo shows the information content, in bits, of each position of the {positions.windows}. "
-            "It is not a comparison of classes: a letter that both classes have at a position is tall in the "
-            "second logo and flat in the first, because it does not distinguish them.",
-        )
-
-
-def _logo_caption(positions: Positions) -> str:
-    """Return the caption of the logos."""
-    below = f"; below, the information content of the {positions.windows}" if positions.counts is not None else ""
-    return f"Importance of the letters at each position{below}."
+    content = {
+        "positions": positions,
+        "drawn": pictures(positions, label),
+        "part": "-section" if positions.section else "",
+        "map_caption": _map_caption(positions),
+    }
+    return render("learned", "positions", content)
 
 
 def _map_caption(positions: Positions) -> str:

@@ -13,11 +13,23 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.colors import to_hex
 
 from seqkern.core.package_files import open_resource
-from seqkern.report.figure_files import DIVERGING_MAP
-from seqkern.report.markup import DIVERGING, INK, SOFT, Markup, axis_scale, picture, pixels, tag
+from seqkern.report.drawing import (
+    INK,
+    SOFT,
+    axis_scale,
+    colour_bar,
+    coordinate,
+    fill,
+    picture,
+    pixels,
+    rectangle,
+    shades,
+    stroke,
+    text,
+)
+from seqkern.report.markup import Markup, tag
 from seqkern.sequences.alphabets import Alphabet
 
 # Letter outlines for logos: capitals from a table, other characters from matplotlib.
@@ -26,10 +38,10 @@ from seqkern.sequences.alphabets import Alphabet
 # sequences.
 
 
-def outline(letter: str) -> str:
+def letter_outline(letter: str) -> str:
     """Return a letter as an SVG path that fills the square from (0, 0) to (1, 1); narrow letters stay narrow.
 
-    >>> outline("I")
+    >>> letter_outline("I")
     'M0.266 0.000L0.734 0.000L0.734 1.000L0.266 1.000L0.266 0.000Z'
     """
     return _capitals().get(letter) or drawn_outline(letter)
@@ -106,41 +118,28 @@ def logo_figure(
     names: tuple[str, str] = ("importance", "bits"),
 ) -> Markup:
     """Return the logos of importance and of letter counts, if given, as SVG that can also be a file of its own."""
-    text, alphabet = label
+    name, alphabet = label
     length = len(importance)
     start, stop = (0, length) if section is None else (max(0, section[0] - first), min(length, section[1] - first + 1))
     step = step_of(stop - start)
-    prefix = "g" + hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
-    panels = [(importance[start:stop], HEIGHTS["importance"], names[0], 0.0)]
+    prefix = "g" + hashlib.blake2b(name.encode(), digest_size=5).hexdigest()
+    logos = [(importance[start:stop], HEIGHTS["importance"], names[0], 0.0)]
     if counts is not None:
         bits, most = information(counts)[start:stop], float(np.log2(alphabet.size))
         tall = bits.sum(axis=1).max(initial=0.0) >= FLAT * most
-        panels.append((bits, HEIGHTS["information"], names[1], most if tall else 0.0))
+        logos.append((bits, HEIGHTS["information"], names[1], most if tall else 0.0))
     parts, y = [glyphs(alphabet, prefix)], TOP
     positions = range(first + start, first + stop)
-    total = TOP + sum(height for _, height, *_ in panels) + GAP * (len(panels) - 1) + AXIS
-    if first <= 0 <= first + length - 1 and 0 in positions:
-        x = LEFT + step * (0 - positions[0])
-        band = {"x": short(x), "y": short(TOP - 6), "width": short(step), "height": short(total - TOP - AXIS + 10)}
-        parts.append(tag("rect", fill="#efece4", **band))
-    for values, height, name, top in panels:
-        parts.append(panel(values, height, name, top, step, alphabet, prefix, y))
+    total = TOP + sum(height for _, height, *_ in logos) + GAP * (len(logos) - 1) + AXIS
+    if 0 in positions and first <= 0:
+        left = LEFT + step * positions.index(0)
+        parts.append(fill("#efece4", rectangle(left, TOP - 6, left + step, total - AXIS + 4)))
+    for values, height, title, top in logos:
+        parts.append(panel(values, height, title, top, step, alphabet, prefix, y))
         parts.append(axis(positions, step, y + height))
         y += height + GAP
-    where = "offset from the site" if first <= 0 else "position"
-    middle = LEFT + step * len(positions) / 2
-    parts.append(tag("text", where, x=short(middle), y=short(total - 6), text_anchor="middle", fill=SOFT))
-    width = LEFT + step * len(positions) + RIGHT
-    return picture(parts, (width, total), text, font_size=11, style=f"; min-width: {0.75 * width:.0f}px")
-
-
-def short(value: float) -> str:
-    """Return a coordinate as short text.
-
-    >>> short(12.5), short(3.0)
-    ('12.5', '3')
-    """
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    parts.append(axis_title(positions, first, step, total))
+    return wide_picture(parts, (LEFT + step * len(positions) + RIGHT, total), name)
 
 
 def step_of(positions: int) -> float:
@@ -151,25 +150,35 @@ def step_of(positions: int) -> float:
 def glyphs(alphabet: Alphabet, prefix: str) -> Markup:
     """Return SVG definitions of the letters: paths in a unit square, y downwards."""
     paths = [
-        tag("path", id=f"{prefix}{code}", d=outline(letter), fill=letter_colour(letter, alphabet))
+        tag("path", id=f"{prefix}{code}", d=letter_outline(letter), fill=letter_colour(letter, alphabet))
         for code, letter in enumerate(alphabet.letters)
     ]
     return tag("defs", paths)
 
 
+def wide_picture(parts: list[Markup], size: tuple[float, float], label: str) -> Markup:
+    """Return a picture that a narrow page scrolls, not shrinks."""
+    return picture(parts, size, label, font_size=11, style=f"; min-width: {0.75 * size[0]:.0f}px")
+
+
+def axis_title(positions: range, first: int, step: float, y: float) -> Markup:
+    """Return the title of the axis of positions, whose bottom is at y."""
+    where = "offset from the site" if first <= 0 else "position"
+    return text(where, (LEFT + step * len(positions) / 2, y - 6), fill=SOFT)
+
+
 def tick_marks(marks: Iterable[tuple[float, str]]) -> list[Markup]:
     """Return the tick marks of a vertical axis, with their numbers."""
     parts = []
-    for y, text in marks:
-        parts.append(tag("path", d=f"M{LEFT - 3:g} {short(y)}h3", stroke=SOFT, stroke_width="0.7"))
-        parts.append(tag("text", text, x=f"{LEFT - 6:g}", y=short(y + 3.8), text_anchor="end", fill=SOFT))
+    for y, name in marks:
+        parts.append(stroke(SOFT, [(LEFT - 3, y), (LEFT, y)], width=0.7))
+        parts.append(text(name, (LEFT - 6, y + 3.8), "end", fill=SOFT))
     return parts
 
 
 def axis_name(name: str, y: float) -> Markup:
     """Return the name of a vertical axis, or of a block of rows, placed beside it."""
-    turned = {"x": "16", "y": short(y), "text_anchor": "middle", "transform": f"rotate(-90 16 {short(y)})"}
-    return tag("text", name, fill=INK, **turned)
+    return text(name, (16, y), turn=-90)
 
 
 def panel(
@@ -191,9 +200,8 @@ def panel(
     def y(value: float) -> float:
         return top + scale * (high - value)
 
-    end = LEFT + step * len(values)
-    parts = [tag("path", d=f"M{LEFT:g} {short(top)}V{short(top + height)}", stroke=SOFT, stroke_width="0.7")]
-    parts += [*tick_marks([(y(tick), text) for tick, text in ticks]), axis_name(name, top + height / 2)]
+    parts = [stroke(SOFT, [(LEFT, top), (LEFT, top + height)], width=0.7)]
+    parts += [*tick_marks([(y(tick), mark) for tick, mark in ticks]), axis_name(name, top + height / 2)]
     for place, row in enumerate(values):
         x = LEFT + step * place
         for side in (1, -1):  # the strongest letter lies farthest from zero
@@ -204,10 +212,10 @@ def panel(
                 base += size
                 if scale * size >= LEAST:
                     upper = y(base) if side > 0 else y(size - base)
-                    width, left = short(0.94 * step), short(x + 0.03 * step)
-                    shape = f"matrix({width} 0 0 {short(scale * size)} {left} {short(upper)})"
+                    width, left, tall, above = map(coordinate, (0.94 * step, x + 0.03 * step, scale * size, upper))
+                    shape = f"matrix({width} 0 0 {tall} {left} {above})"
                     parts.append(tag("use", href=f"#{prefix}{code}", transform=shape))
-    parts.append(tag("path", d=f"M{LEFT:g} {short(y(0))}H{short(end)}", stroke=INK, stroke_width="0.8"))
+    parts.append(stroke(INK, [(LEFT, y(0)), (LEFT + step * len(values), y(0))], width=0.8))
     return tag("g", parts)
 
 
@@ -219,9 +227,8 @@ def axis(positions: Sequence[int], step: float, y: float) -> Markup:
             continue
         x = LEFT + step * (place + 0.5)
         name = f"{position:+d}" if offsets and position else str(position)
-        parts.append(tag("path", d=f"M{short(x)} {short(y + 2)}v3", stroke=SOFT, stroke_width="0.7"))
-        text = name.replace("-", "\N{MINUS SIGN}")
-        parts.append(tag("text", text, x=short(x), y=short(y + 16), text_anchor="middle", fill=SOFT, font_size="10"))
+        parts.append(stroke(SOFT, [(x, y + 2), (x, y + 5)], width=0.7))
+        parts.append(text(name.replace("-", "\N{MINUS SIGN}"), (x, y + 16), size=10, fill=SOFT))
     return tag("g", parts)
 
 
@@ -283,27 +290,24 @@ def heat_map(importance: "Importance", label: str, *, first: int = 1, section: t
         y += ROW * len(columns) + BARS_GAP
     bottom, end = y - BARS_GAP, LEFT + step * len(positions)
     if first <= 0 and low <= 0 <= high:
-        x = short(LEFT - step * low)
-        parts.append(tag("path", d=f"M{x} {TOP:g}V{short(bottom)}", stroke=INK, stroke_dasharray="3 2"))
-    parts.append(axis(positions, step, bottom))
-    where = "offset from the site" if first <= 0 else "position"
-    middle = {"x": short((LEFT + end) / 2), "y": short(bottom + HEATMAP_AXIS - 6), "text_anchor": "middle"}
-    parts.append(tag("text", where, fill=SOFT, **middle))
-    size = end + HEATMAP_RIGHT, bottom + HEATMAP_AXIS
-    return picture(parts, size, label, font_size=11, style=f"; min-width: {0.75 * size[0]:.0f}px")
+        x = LEFT - step * low
+        parts.append(stroke(INK, [(x, TOP), (x, bottom)], width=1, dashes="3 2"))
+    total = bottom + HEATMAP_AXIS
+    parts += [axis(positions, step, bottom), axis_title(positions, first, step, total)]
+    return wide_picture(parts, (end + HEATMAP_RIGHT, total), label)
 
 
 def _bars(weights: npt.NDArray[np.float64], step: float) -> Markup:
     """Return a bar for each position, with their axis."""
     most, ticks = axis_scale(0.0, float(weights.max(initial=0.0)))[1:]
     scale, base = BARS / most, TOP + BARS
-    width = short(0.84 * step)
-    bars = "".join(
-        f"M{short(LEFT + step * (place + 0.08))} {base:g}v{short(-scale * max(0.0, weight))}h{width}V{base:g}Z"
-        for place, weight in enumerate(weights.tolist())
-    )
-    marks = tick_marks([(base - scale * tick, text) for tick, text in ticks if tick >= 0])
-    return tag("g", [tag("path", d=bars, fill="#777777"), axis_name("sum", TOP + BARS / 2), *marks])
+    heights = (scale * np.maximum(0.0, weights)).tolist()
+    bars = [
+        rectangle(LEFT + step * (place + 0.08), base - height, LEFT + step * (place + 0.92), base)
+        for place, height in enumerate(heights)
+    ]
+    marks = tick_marks([(base - scale * tick, name) for tick, name in ticks if tick >= 0])
+    return tag("g", [fill("#777777", *bars), axis_name("sum", TOP + BARS / 2), *marks])
 
 
 def _block(
@@ -313,35 +317,19 @@ def _block(
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     height = ROW * len(words)
     parts = [
-        pixels(colours(values / most), (LEFT, top), (step * values.shape[1], height)),
+        pixels(shades(values / most), (LEFT, top), (step * values.shape[1], height)),
         axis_name(name, top + height / 2),
     ]
     for row, word in enumerate(words):
-        place = {"x": f"{LEFT - 4:g}", "y": short(top + ROW * (row + 0.75)), "text_anchor": "end"}
-        parts.append(tag("text", word, font_size="9", font_family="monospace", fill=INK, **place))
-    left = LEFT + step * length + 8
-    parts.append(pixels(colours(np.linspace(1, -1, 64)[:, None]), (left, top), (SCALE, height)))
-    for share, y in ((1, top + 7), (0, top + height / 2 + 3), (-1, top + height - 1)):
-        text = f"{share * most:.2g}".replace("-", "\N{MINUS SIGN}")
-        parts.append(tag("text", text, x=short(left + SCALE + 3), y=short(y), font_size="9", fill=SOFT))
-    return tag("g", parts)
-
-
-def colours(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-    """Return RGB colours, uint8 (n, m, 3), for numbers from −1 to 1.
-
-    >>> colours(np.array([[0.0, 1.0]])).tolist()
-    [[[255, 255, 255], [0, 48, 77]]]
-    """
-    anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in DIVERGING])
-    places = np.linspace(-1, 1, len(anchors))
-    return np.stack([np.interp(shares, places, anchor) for anchor in anchors.T], axis=-1).round().astype(np.uint8)
+        parts.append(text(word, (LEFT - 4, top + ROW * (row + 0.75)), "end", size=9, mono=True))
+    ends = [f"{share * most:.2g}".replace("-", "\N{MINUS SIGN}") for share in (-1, 0, 1)]
+    return tag("g", parts, colour_bar((LEFT + step * length + 8, top), (SCALE, height), ends, 9))
 
 
 # Heat map of all single-residue variants of a sequence, below a logo of the worth of each residue.
 
 LOGO, MUTATIONS_ROW, MUTATIONS_GAP, BELOW = 130.0, 16.0, 14.0, 62.0
-KEY_WIDTH, KEY_STEPS = 120.0, 24
+KEY_WIDTH, KEY_HEIGHT = 120.0, 8.0
 
 
 def worth(delta: npt.NDArray[np.float64], codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
@@ -361,53 +349,25 @@ def worth(delta: npt.NDArray[np.float64], codes: npt.NDArray[np.uint8]) -> npt.N
 def mutation_figure(
     delta: npt.NDArray[np.float64], codes: npt.NDArray[np.uint8], label: tuple[str, Alphabet], *, first: int = 1
 ) -> Markup:
-    """Return the logo and the heat map of variant effects as an SVG element."""
-    text, alphabet = label
-    step = float(np.clip(WIDTH / max(1, len(delta)), *STEPS))
+    """Return the logo and the heat map of variant effects as an SVG element; dots are the residues as they are."""
+    name, alphabet = label
+    step, prefix = step_of(len(delta)), "mutations"
+    dot = min(1.6, step / 4)
     top, height = TOP + LOGO + MUTATIONS_GAP, MUTATIONS_ROW * alphabet.size
     most = float(np.nanmax(np.abs(delta), initial=0.0)) or 1.0
-    prefix = "mutations"
     parts: list[Markup] = [glyphs(alphabet, prefix)]
     parts.append(panel(worth(delta, codes), LOGO, "mean loss", 0.0, step, alphabet, prefix, TOP))
+    parts.append(pixels(shades(np.nan_to_num(delta.T) / most), (LEFT, top), (step * len(delta), height)))
     for code, letter in enumerate(alphabet.letters):
-        y = top + MUTATIONS_ROW * (code + 0.72)
-        parts.append(tag("text", letter, x=f"{LEFT - 8:g}", y=f"{y:.4g}", text_anchor="end", fill=INK))
-    for place, row in enumerate(delta):
-        for code, value in enumerate(row.tolist()):
-            x, y = LEFT + step * place, top + MUTATIONS_ROW * code
-            if code == codes[place]:
-                middle = {"cx": f"{x + step / 2:.6g}", "cy": f"{y + ROW / 2:.6g}"}
-                parts.append(tag("circle", r=f"{min(1.6, step / 4):.3g}", fill=SOFT, **middle))
-            elif value == value:
-                box = {"x": f"{x:.6g}", "y": f"{y:.6g}", "width": f"{step:.5g}", "height": f"{ROW:g}"}
-                parts.append(tag("rect", fill=_colour(value / most), **box))
+        y = top + MUTATIONS_ROW * (code + 0.5)
+        parts.append(text(letter, (LEFT - 8, y + 3.5), "end"))
+        parts += [
+            tag("circle", cx=coordinate(LEFT + step * (place + 0.5)), cy=coordinate(y), r=coordinate(dot), fill=SOFT)
+            for place in np.flatnonzero(codes == code).tolist()
+        ]
     parts.append(axis(range(first, first + len(delta)), step, top + height))
-    width = LEFT + max(step * len(delta), KEY_WIDTH) + RIGHT
-    parts += _key(top + height + 38, most)
-    size = (width, top + height + BELOW)
-    return picture(parts, size, text, font_size=11, style=f"; min-width: {0.75 * width:.0f}px")
-
-
-def _colour(share: float) -> str:
-    """Return the colour of a value between −1 and 1."""
-    return to_hex(DIVERGING_MAP((share + 1) / 2))
-
-
-def _key(y: float, most: float) -> list[Markup]:
-    """Return the colour scale."""
-    width = KEY_WIDTH / KEY_STEPS
-    parts = [
-        tag(
-            "rect",
-            x=f"{LEFT + width * i:g}",
-            y=f"{y:g}",
-            width=f"{width:g}",
-            height="8",
-            fill=_colour(2 * i / (KEY_STEPS - 1) - 1),
-        )
-        for i in range(KEY_STEPS)
-    ]
-    for at, text, anchor in ((0, f"{-most:.3g}", "start"), (1, f"{most:.3g}", "end"), (0.5, "delta", "middle")):
-        place = {"x": f"{LEFT + KEY_WIDTH * at:g}", "y": f"{y + 19:g}", "text_anchor": anchor}
-        parts.append(tag("text", text, fill=SOFT, **place))
-    return parts
+    y = top + height + 38
+    parts.append(pixels(shades(np.linspace(-1, 1, 64)[None]), (LEFT, y), (KEY_WIDTH, KEY_HEIGHT)))
+    for share, mark, anchor in ((0, f"{-most:.3g}", "start"), (1, f"{most:.3g}", "end"), (0.5, "delta", "middle")):
+        parts.append(text(mark, (LEFT + KEY_WIDTH * share, y + 19), anchor, fill=SOFT))
+    return wide_picture(parts, (LEFT + max(step * len(delta), KEY_WIDTH) + RIGHT, top + height + BELOW), name)

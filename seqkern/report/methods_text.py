@@ -172,7 +172,7 @@ def unlabelled_use(dataset: DatasetResults) -> str:
 def _learns(dataset: DatasetResults, kernel: str, solver: str) -> bool:
     """Return whether a method learns from unlabelled samples, according to `Method.accepts_unlabelled`."""
     entry = dataset.solver(solver)
-    if entry.layer_specs or not entry.grid or not all(one.accepts_unlabelled for one in entry.grid):
+    if entry.layer_specs or not entry.grid or not all(one.traits.unlabelled for one in entry.grid):
         return False
     built = [one.built for one in dataset.kernel(kernel).candidates]
     return not any(one is None or one.data_dependent for one in built)

@@ -1,35 +1,76 @@
-"""Plots of scores, calibration, weights and families."""
+"""Charts of scores, ranks, calibration, coefficients, residues, families and Gram matrices."""
+
+from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-import matplotlib
 import numpy as np
 import numpy.typing as npt
-from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
 
 from seqkern.evaluation.calibration import Bin
 from seqkern.formats.background import PROPERTIES, Composition, ks_distance
-from seqkern.report.figure_files import render, unit_axes
-from seqkern.report.markup import (
+from seqkern.report.drawing import (
     COLOURS,
+    DARK,
     DASHES,
     INK,
+    LIGHT,
     MARKERS,
     NEGATIVE,
     PALE,
     POSITIVE,
     SOFT,
-    Markup,
+    VIRIDIS,
+    Axis,
+    Panel,
+    Style,
     as_file,
     axis_scale,
+    colour_bar,
+    drawn_line,
+    legend,
+    legend_size,
+    listed,
+    panels,
     picture,
-    tag,
+    scaled,
+    shades,
+    stroke,
+    text,
+    unit,
 )
+from seqkern.report.figure_files import chart
+from seqkern.report.markup import Markup
 from seqkern.report.page_frame import fixed, mark, number, short
-from seqkern.report.residue_figures import state_title
+from seqkern.report.profile_pictures import NAMES, shape_of
+
+FloatArray = npt.NDArray[np.float64]
+SMALL = (144.0, 144.0)
+"""Width and height of a small panel."""
+BAND = "#c9c5bb"
+"""Colour of wide bars behind lines."""
+
+
+def state_title(state: str) -> str:
+    """Return the name of a state with its letter, or the name that the data give it.
+
+    >>> state_title("H"), state_title("membrane")
+    ('helix (H)', 'membrane')
+    """
+    known = NAMES.get(state.upper(), shape_of(state)) if len(state) == 1 else None
+    return f"{known} ({state})" if known else short(state, 18)
+
+
+def with_legend(
+    drawn: Sequence[Panel], entries: Sequence[tuple[str, Style]], columns: int, size: tuple[float, float], label: str
+) -> Markup:
+    """Return panels with a legend below them as a chart; `size` is without the legend."""
+    width, height = legend_size(entries, columns)
+    parts = legend(entries, (max(4.0, (size[0] - width) / 2), size[1] + 4), columns)
+    return chart([*(panel.drawn() for panel in drawn), *parts], (size[0], size[1] + height + 8), label)
+
 
 # Figure of scores with their intervals: one row for each method, reference lines, and trivial baselines.
 
@@ -38,6 +79,13 @@ VALUE = 48
 """Width of the column of values, at the right."""
 LETTER, BOLD = 6.6, 7.5
 """Mean width of a letter, regular and bold."""
+MARKS = {
+    "better": Style(POSITIVE, 0, "", "o", 9),
+    "not better": Style(POSITIVE, 0, "", "o", 9, "#fff"),
+    "baseline": Style(SOFT, 0, "", "D", 8.4, "#fff"),
+}
+UNCLEAR = Style(POSITIVE, 0, "", "o", 9, PALE)
+"""Marks of rows; any other is `UNCLEAR`."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +93,8 @@ class Row:
     """A method or baseline in the figure: its name, score, interval, and mark.
 
     >>> picture = dot_intervals([Row("spectrum with csvc", 0.91, 0.88, 0.93, "better")], "AUC", {0.5: "chance"}, "AUCs")
-    >>> picture.count("<circle"), ">chance<" in picture, ">0.910<" in picture
-    (1, True, True)
+    >>> ">chance<" in picture, ">0.910<" in picture
+    (True, True)
     """
 
     name: str  # What stands beside it
@@ -76,78 +124,39 @@ def dot_intervals(
     if ends is not None:
         room = 0.02 * (high - low)
         low, high = max(low, ends[0] - room), min(high, ends[1] + room)
-
-    def x(value: float) -> float:
-        return round(left + 8 + (value - low) / (high - low) * (width - VALUE - left - 16), 1)
-
-    bottom = TOP + ROW * len(rows)
-    middle = (left + width - VALUE) / 2
-    parts: list[Markup] = [_axis(x, [tick for tick in ticks if low <= tick[0] <= high], bottom, title, middle)]
+    box = left + 8, TOP, width - VALUE - left - 16, ROW * len(rows)
+    panel = Panel(box, Axis(low, high), listed(names, edge=0.5))
+    parts = panel.inside
+    for value, name in ticks:
+        if low <= value <= high:
+            panel.upright(value, PALE, 0.5)
+            parts.append(text(name, (panel.points(value, 0)[0, 0], panel.bottom + 15), fill=SOFT))
+    parts.append(text(title, ((left + width - VALUE) / 2, panel.bottom + 33)))
     for value, name in lines.items():
-        parts.append(_line(x(value), name, bottom, (left, width)))
-    for i, (row, name) in enumerate(zip(rows, names, strict=True)):
-        parts.append(_row(row, name, x, TOP + ROW * (i + 0.5), left, width))
-    return picture(parts, (width, bottom + FOOT), label, font_size=FONT_SIZE)
-
-
-def _axis(x: Any, ticks: list[tuple[float, str]], bottom: float, title: str, middle: float) -> Markup:
-    """Return grid lines with their values, and the title below."""
-    parts = [
-        [
-            tag("line", x1=x(v), x2=x(v), y1=TOP, y2=bottom, stroke=PALE, stroke_width="0.5"),
-            tag("text", text, x=x(v), y=bottom + 15, text_anchor="middle", fill=SOFT),
-        ]
-        for v, text in ticks
-    ]
-    return tag("g", parts, tag("text", title, x=middle, y=bottom + 33, text_anchor="middle", fill=INK))
-
-
-def _line(place: float, name: str, bottom: float, room: tuple[float, float]) -> Markup:
-    """Return a dashed line with its name above, shifted if it would leave the figure."""
-    half = LETTER * len(name) / 2
-    centre = min(max(place, room[0] + half), room[1] - half)
-    style = {"stroke": NEGATIVE, "stroke_width": "1.2", "stroke_dasharray": "4 3"}
-    return tag(
-        "g",
-        tag("line", x1=place, x2=place, y1=TOP - 5, y2=bottom, **style),
-        tag("text", name, x=round(centre, 1), y=TOP - 9, text_anchor="middle", fill=NEGATIVE),
-    )
-
-
-def _row(row: Row, name: str, x: Any, y: float, left: float, width: int) -> Markup:
-    """Return the name of a row, its interval, its mark and its value."""
-    trivial = row.mark == "baseline"
-    colour = SOFT if trivial else POSITIVE
-    text = y + FONT_SIZE * 0.35
-    weight = {"font_weight": "700"} if row.strong else {}
-    style = {"font_style": "italic"} if trivial else {}
-    parts = [tag("text", name, x=left, y=text, text_anchor="end", fill=SOFT if trivial else INK, **weight, **style)]
-    if row.low == row.low:
-        ends = {"x1": x(row.low), "x2": x(row.high), "y1": y, "y2": y}
-        parts.append(tag("line", **ends, stroke=colour, stroke_width="1.6"))
-        parts += [
-            tag("line", x1=x(end), x2=x(end), y1=y - 3, y2=y + 3, stroke=colour, stroke_width="1.2")
-            for end in (row.low, row.high)
-        ]
-    parts.append(_mark(row.mark, x(row.score), y, colour))
-    parts.append(tag("text", number(row.score), x=width - 2, y=text, text_anchor="end", fill=INK, **weight))
-    return tag("g", parts)
-
-
-def _mark(mark: str, x: float, y: float, colour: str) -> Markup:
-    """Return the dot of a method, or the diamond of a baseline."""
-    if mark == "baseline":
-        points = f"{x},{y - 5} {x + 5},{y} {x},{y + 5} {x - 5},{y}"
-        return tag("polygon", points=points, fill="#fff", stroke=colour, stroke_width="1.5")
-    fill = {"better": colour, "not better": "#fff"}.get(mark, PALE)
-    return tag("circle", cx=x, cy=y, r="4.5", fill=fill, stroke=colour, stroke_width="1.5")
+        place, half = panel.points(value, 0)[0, 0], LETTER * len(name) / 2
+        parts.append(stroke(NEGATIVE, [(place, TOP - 5), (place, panel.bottom)], width=1.2, dashes="4 3"))
+        parts.append(text(name, (min(max(place, left + half), width - half), TOP - 9), fill=NEGATIVE))
+    for i, row in enumerate(rows):
+        trivial = row.mark == "baseline"
+        colour, base = SOFT if trivial else POSITIVE, TOP + ROW * (i + 0.5) + 0.35 * FONT_SIZE
+        parts.append(
+            text(names[i], (left, base), "end", fill=SOFT if trivial else INK, bold=row.strong, italic=trivial)
+        )
+        panel.line([row.low, row.high], [i, i], Style(colour, 1.6))
+        for end in (row.low, row.high):
+            panel.line([end, end], [i - 0.16, i + 0.16], Style(colour, 1.2))
+        panel.line([row.score], [i], MARKS.get(row.mark, UNCLEAR))
+        parts.append(text(number(row.score), (width - 2, base), "end", bold=row.strong))
+    return picture(parts, (width, panel.bottom + FOOT), label, font_size=FONT_SIZE)
 
 
 # The critical-difference diagram: mean ranks of methods, and which methods show no significant difference.
 #
 # Demšar 2006, J. Mach. Learn. Res. 7:1-30, figure 1.
 
-RANK_ROW, BAR = 0.19, 0.11  # inches
+RANK_ROW, BAR = 13.7, 8.0
+SCALE_TOP, SCALE = 40.0, (158.4, 316.8)
+"""Height of the scale of ranks, and its ends."""
 
 
 def rank_figure(
@@ -155,100 +164,75 @@ def rank_figure(
 ) -> Markup:
     """Return the critical-difference diagram, whose bars join methods without a significant difference."""
     order = sorted(range(len(names)), key=lambda i: ranks[i])
-    half = (len(order) + 1) // 2
-    k, top = len(names), 0.55
-    below = 0.12 + BAR * len(sets)
-    height = top + below + RANK_ROW * half + 0.1
+    half, k, (left, right) = (len(order) + 1) // 2, len(names), SCALE
+    first_row = SCALE_TOP + 9 + BAR * len(sets)
 
-    def draw(figure: Figure) -> None:
-        figure.set_layout_engine("none")
-        axes = figure.add_axes((0, 0, 1, 1))
-        left, right = 2.2, 4.4  # of the scale, in inches
+    def place(rank: float) -> float:
+        return left + (rank - 1) * (right - left) / (k - 1)
 
-        def place(rank: float) -> float:
-            return left + (rank - 1) * (right - left) / (k - 1)
-
-        axes.set(xlim=(0, 6.6), ylim=(height, 0))
-        axes.axis("off")
-        style: dict[str, Any] = {"color": "#333333", "linewidth": 0.8}
-        axes.plot([left, right], [top, top], **style)
-        step = 1 if k <= 12 else 5
-        for rank in sorted({1, k, *range(step, k, step)} if step > 1 else range(1, k + 1)):
-            axes.plot([place(rank)] * 2, [top - 0.07, top], **style)
-            axes.text(place(rank), top - 0.1, str(rank), ha="center", va="bottom", fontsize=7.5)
-        width = min(difference, k - 1)
-        axes.plot([left, place(1 + width)], [0.22, 0.22], color="#0b3d66", linewidth=1.2, marker="|", markersize=6)
-        more = "" if width == difference else " (wider than the scale)"
-        text = f"critical difference {fixed(difference, 2)}{more}"
-        axes.text(place(1 + width) + 0.08, 0.22, text, ha="left", va="center", fontsize=7.5)
-        for bar, members in enumerate(sets):
-            ends = [place(min(ranks[i] for i in members)) - 0.03, place(max(ranks[i] for i in members)) + 0.03]
-            y = top + 0.1 + BAR * bar
-            axes.plot(ends, [y, y], color="#d55e00", linewidth=2.6, solid_capstyle="butt")
-        for place_in_order, i in enumerate(order):
-            first = place_in_order < half
-            row = place_in_order if first else len(order) - 1 - place_in_order
-            y, x = top + below + RANK_ROW * (row + 0.6), place(ranks[i])
-            edge = left - 0.08 if first else right + 0.08
-            axes.plot([x, x, edge], [top, y, y], color="#888888", linewidth=0.6)
-            axes.plot([x], [top], ".", color="#333333", markersize=4)
-            text = f"{names[i]}  {fixed(ranks[i], 2)}" if first else f"{fixed(ranks[i], 2)}  {names[i]}"
-            axes.text(
-                edge + (-0.05 if first else 0.05), y, text, ha="right" if first else "left", va="center", fontsize=8
-            )
-
-    return render(draw, (6.6, height), label)
+    step = 1 if k <= 12 else 5
+    ticks = sorted({1, k, *range(step, k, step)} if step > 1 else range(1, k + 1))
+    scale = [(left, SCALE_TOP), (right, SCALE_TOP)]
+    parts = [stroke(INK, scale, *([(place(at), SCALE_TOP - 5), (place(at), SCALE_TOP)] for at in ticks), width=0.8)]
+    parts += [text(str(rank), (place(rank), SCALE_TOP - 8), size=7.5) for rank in ticks]
+    end = place(1 + min(difference, k - 1))
+    parts.append(stroke(DARK, [(left, 16), (end, 16)], *([(at, 13), (at, 19)] for at in (left, end)), width=1.2))
+    told = f"critical difference {fixed(difference, 2)}"
+    if difference > k - 1:
+        parts.append(text(f"{told} (wider than the scale)", ((left + right) / 2, 10), size=7.5))
+    else:
+        parts.append(text(told, (end + 6, 18.6), "start", size=7.5))
+    for bar, members in enumerate(sets):
+        y, own = SCALE_TOP + 7 + BAR * bar, [ranks[i] for i in members]
+        parts.append(stroke(NEGATIVE, [(place(min(own)) - 2, y), (place(max(own)) + 2, y)], width=2.6))
+    for place_in_order, i in enumerate(order):
+        first = place_in_order < half
+        y = first_row + RANK_ROW * ((place_in_order if first else len(order) - 1 - place_in_order) + 0.6)
+        x, edge, away = place(ranks[i]), *((left - 6, -4) if first else (right + 6, 4))
+        parts.append(stroke("#888888", [(x, SCALE_TOP), (x, y), (edge, y)]))
+        parts += drawn_line(np.array([(x, SCALE_TOP)]), Style(INK, 0, "", "o", 2))
+        pair = (names[i], fixed(ranks[i], 2)) if first else (fixed(ranks[i], 2), names[i])
+        parts.append(text("\u2002".join(pair), (edge + away, y + 2.8), "end" if first else "start"))
+    return chart(parts, (475.2, first_row + RANK_ROW * half + 7), label)
 
 
-# Reliability diagrams: observed frequencies against predicted probabilities.
+# Square panels from 0 to 1: reliability diagrams, and the coverage of prediction intervals.
+
+
+def unit_panel(x: str, y: str) -> Panel:
+    """Return a small panel whose axes go from 0 to 1, with the diagonal."""
+    (panel,) = panels(SMALL, [(unit(x), unit(y))], square=True)
+    panel.guide([0, 1], [0, 1])
+    return panel
 
 
 def reliability_panel(bins: Sequence[Bin], label: str) -> Markup:
     """Return a small plot of observed frequencies against predicted probabilities."""
-
-    def draw(figure: Figure) -> None:
-        axes = unit_axes(figure)
-        x, y = [one.predicted for one in bins], [one.observed for one in bins]
-        axes.vlines(x, [one.low for one in bins], [one.high for one in bins], color="#7fa7c9", linewidth=0.9)
-        axes.plot(x, y, color="#0b3d66", linewidth=1.2, marker="o", markersize=2.5)
-        axes.set(xlabel="probability", ylabel="share of positives")
-
-    return render(draw, (2.0, 2.0), label)
+    panel = unit_panel("probability", "share of positives")
+    x, y = [one.predicted for one in bins], [one.observed for one in bins]
+    panel.segments(x, [one.low for one in bins], [one.high for one in bins], LIGHT, 0.9)
+    panel.line(x, y, Style(marker="o", size=2.5))
+    return chart(panel.drawn(), SMALL, label)
 
 
 def class_reliability_panel(lines: Sequence[tuple[str, Sequence[Bin]]], label: str) -> Markup:
     """Return a small plot of observed frequencies against predicted probabilities, with one line for each class."""
-
-    def draw(figure: Figure) -> None:
-        axes = unit_axes(figure)
-        for i, (name, bins) in enumerate(lines):
-            x, y = [one.predicted for one in bins], [one.observed for one in bins]
-            style: dict[str, Any] = {
-                "color": COLOURS[i % 8],
-                "marker": MARKERS[i % 8],
-                "markersize": 2.5,
-                "linewidth": 1.0,
-            }
-            axes.plot(x, y, label=short(name, 14), **style)
-        axes.set(xlabel="probability", ylabel="share of the class")
-        if len(lines) <= len(COLOURS):
-            axes.legend(loc="upper left", fontsize=6.5, handlelength=1.8, borderpad=0.1, labelspacing=0.2)
-
-    return render(draw, (2.0, 2.0), label)
-
-
-# Calibration of prediction intervals: observed against nominal coverage.
+    panel = unit_panel("probability", "share of the class")
+    entries = [
+        (short(name, 14), Style(COLOURS[i % 8], 1, "", MARKERS[i % 8], 2.5)) for i, (name, _) in enumerate(lines)
+    ]
+    for (_, style), (_, bins) in zip(entries, lines, strict=True):
+        panel.line([one.predicted for one in bins], [one.observed for one in bins], style)
+    if len(lines) <= len(COLOURS):
+        panel.legend(entries, "upper left")
+    return chart(panel.drawn(), SMALL, label)
 
 
 def coverage_panel(levels: Sequence[float], observed: Sequence[float], label: str) -> Markup:
     """Return a small plot of the share of true values within prediction intervals against their level."""
-
-    def draw(figure: Figure) -> None:
-        axes = unit_axes(figure)
-        axes.plot([0, *levels, 1], [0, *observed, 1], color="#0b3d66", linewidth=1.2, marker="o", markersize=2.0)
-        axes.set(xlabel="level of the interval", ylabel="share within")
-
-    return render(draw, (2.0, 2.0), label)
+    panel = unit_panel("level of the interval", "share within")
+    panel.line([0, *levels, 1], [0, *observed, 1], Style(marker="o", size=2))
+    return chart(panel.drawn(), SMALL, label)
 
 
 # Scatter plots of predicted against true values.
@@ -256,31 +240,25 @@ def coverage_panel(levels: Sequence[float], observed: Sequence[float], label: st
 MOST_POINTS = 400
 
 
-def scatter_panel(true: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64], label: str) -> Markup:
+def scatter_panel(true: FloatArray, predicted: FloatArray, label: str) -> Markup:
     """Return a plot of predicted against true values.
 
     Of many samples, only evenly spaced ones in the order of the true value are drawn.
     """
     order = np.argsort(true, kind="stable")
     chosen = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_POINTS)).astype(int))]
-
-    def draw(figure: Figure) -> None:
-        axes = figure.add_subplot()
-        ends = [float(np.nanmin([true, predicted])), float(np.nanmax([true, predicted]))]
-        axes.plot(ends, ends, color="#999999", linewidth=0.6, dashes=(2, 2))
-        x, y = np.round(true[chosen], 6), np.round(predicted[chosen], 6)
-        axes.plot(x, y, ".", color="#0b3d66", markersize=2, alpha=0.6)
-        axes.locator_params(nbins=4)
-        axes.set(xlabel="true value", ylabel="predicted value")
-
-    return render(draw, (2.0, 2.0), label)
+    ends = float(np.nanmin([true, predicted])), float(np.nanmax([true, predicted]))
+    (panel,) = panels(SMALL, [(scaled(*ends, "true value", most=4), scaled(*ends, "predicted value", most=4))])
+    panel.guide(ends, ends)
+    panel.line(true[chosen], predicted[chosen], Style(DARK, 0, "", ".", 2))
+    return chart(panel.drawn(), SMALL, label)
 
 
 # Figure of how many families (tasks, data sets) reach each score, one curve for each method.
 
 
 def families_figure(
-    series: Sequence[tuple[str, str, npt.NDArray[np.float64], npt.NDArray[np.int64]]],
+    series: Sequence[tuple[str, str, FloatArray, npt.NDArray[np.int64]]],
     metric_name: str,
     many: str,
     label: str,
@@ -298,34 +276,32 @@ def families_figure(
     if len(solvers) > 1:
         names = [f"{name}, {short(item[1], 10)}" for name, item in zip(names, series, strict=True)]
     columns = 2 if max(map(len, names)) <= 28 else 1  # as wide as the figure
-
-    def draw(figure: Figure) -> None:
-        axes = figure.add_subplot()
-        for line, (kernel, solver, x, count) in enumerate(series):
-            rank = kernels.index(kernel)
-            # markers at heights of their own, so that they do not hide one another where lines run together
-            gap = max(len(x) // 6, 1)
-            first = (2 * line * gap) // len(series) % gap
-            style = _line_style(rank, solvers.index(solver)) | {"markevery": (first, gap)}
-            axes.plot(np.round(x, 4), count, label=names[line], **style)
-        low = min(float(np.min(x[1:-1], initial=1)) for _, _, x, _ in series)
-        low = min(np.floor(10 * low) / 10, 0.9)
-        axes.set(xlim=(low, 1), xlabel=f"{metric_name} of at least", ylabel=f"number of {many}")
-        axes.set_ylim(bottom=0)
-        locator: Any = axes.yaxis.get_major_locator()
-        locator.set_params(integer=True)
-        figure.legend(loc="outside lower center", ncols=columns, fontsize=7.5, handlelength=3, columnspacing=1.2)
-
-    rows = -(-len(series) // columns)
-    return render(draw, (4.2, 3.1 + 0.17 * rows), label)
+    low = min(float(np.min(x[1:-1], initial=1)) for _, _, x, _ in series)
+    low = min(float(np.floor(10 * low)) / 10, 0.9)
+    most = float(max(np.max(count) for *_, count in series))
+    size = 302.4, 223.0
+    x_axis = scaled(low, 1, f"{metric_name} of at least", exact=True)
+    y_axis = scaled(0, 1.04 * most or 1, f"number of {many}", exact=True, whole=True)
+    (panel,) = panels(size, [(x_axis, y_axis)])
+    entries = [
+        (name, line_style(kernels.index(kernel), solvers.index(solver)))
+        for name, (kernel, solver, *_) in zip(names, series, strict=True)
+    ]
+    for line, (_, _, x, count) in reversed(list(enumerate(series))):  # the first one lies on top
+        # markers at heights of their own, so that they do not hide one another where lines run together
+        gap = max(len(x) // 6, 1)
+        first = (2 * line * gap) // len(series) % gap
+        start = max(0, int(np.searchsorted(x, low, side="right")) - 1)
+        panel.line(np.maximum(x[start:], low), count[start:], entries[line][1], ((first - start - 1) % gap + 1, gap))
+    return with_legend([panel], entries, columns, size, label)
 
 
-def _line_style(rank: int, solver: int) -> dict[str, Any]:
+def line_style(kernel: int, solver: int) -> Style:
     """Return the line style for a kernel's rank and a solver's number."""
-    shape: dict[str, Any] = {"linestyle": DASHES[solver % 4], "marker": MARKERS[rank % 8], "markersize": 4}
-    if rank < len(COLOURS):
-        return shape | {"color": COLOURS[rank], "linewidth": 1.3, "zorder": 3 - rank / 100}
-    return shape | {"color": "#8a8a8a", "linewidth": 0.7, "markerfacecolor": "white", "markeredgewidth": 0.7}
+    dashes, marker = DASHES[solver % 4], MARKERS[kernel % 8]
+    if kernel < len(COLOURS):
+        return Style(COLOURS[kernel], 1.3, dashes, marker)
+    return Style("#8a8a8a", 0.7, dashes, marker, fill="#fff")
 
 
 # Feature coefficients with their confidence intervals, one panel for each class.
@@ -336,31 +312,26 @@ PANELS = 3
 def coefficients_figure(
     means: Mapping[str, Mapping[str, Mapping[str, float]]], features: Sequence[str], label: str
 ) -> Markup:
-    """Return the coefficients with their intervals as inline SVG, one panel for each class, all on one scale."""
+    """Return the coefficients with their intervals as SVG, one panel for each class, all on one scale."""
     columns = min(len(means), PANELS)
     rows = -(-len(means) // columns)
     place = {feature: i for i, feature in enumerate(features)}
-
-    def draw(figure: Figure) -> None:
-        grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-        for axes in grid.ravel()[len(means) :]:
-            axes.set_visible(False)
-        for axes, (state, own) in zip(grid.ravel(), means.items(), strict=False):
-            axes.axvline(0, color="#1c1c1c", linewidth=0.6)
-            for feature, one in own.items():
-                y = place[feature]
-                axes.plot([one["full_low"], one["full_high"]], [y, y], color="#c9c5bb", linewidth=4)
-                if one["chosen"]:
-                    axes.plot([one["low"], one["high"]], [y, y], color=COLOURS[0], linewidth=1)
-                    axes.plot([one["weight"]], [y], color=COLOURS[0], marker="o", markersize=3)
-            axes.set_title(state_title(state), fontsize=8.5)
-            axes.set_yticks(range(len(features)), [short(f, 12) for f in features], fontsize=6.5, family="monospace")
-            axes.tick_params(axis="y", length=0)
-            axes.set_ylim(len(features) - 0.4, -0.6)
-        for axes in grid[-1]:
-            axes.set_xlabel("coefficient")
-
-    return render(draw, (2.6 * columns, rows * (0.125 * len(features) + 0.35) + 0.4), label)
+    found = [one for own in means.values() for one in own.values()]
+    low, high = (
+        end([one[name] for one in found for name in ("weight", "full_low", "full_high")]) for end in (min, max)
+    )
+    axes = scaled(min(low, 0), max(high, 0), "coefficient"), listed([short(feature, 12) for feature in features])
+    size = 187.2 * columns, rows * (9 * len(features) + 25.2) + 28.8
+    drawn = panels(size, [axes] * len(means), columns, [state_title(state) for state in means], shared=True)
+    for panel, own in zip(drawn, means.values(), strict=True):
+        panel.upright(0)
+        for feature, one in own.items():
+            y = place[feature]
+            panel.line([one["full_low"], one["full_high"]], [y, y], Style(BAND, 4))
+            if one["chosen"]:
+                panel.line([one["low"], one["high"]], [y, y], Style(COLOURS[0], 1))
+                panel.line([one["weight"]], [y], Style(COLOURS[0], 0, "", "o", 3))
+    return chart([panel.drawn() for panel in drawn], size, label)
 
 
 # P-SVM weights against ε: which columns are selected, and in what order, as ε decreases.
@@ -371,90 +342,81 @@ TICKS = tuple(scale * 10.0**-power for power in range(7) for scale in (1, 0.3))
 def epsilon_path_figure(
     epsilons: Sequence[float], weights: Mapping[str, Sequence[float]], named: Sequence[str], used: float, label: str
 ) -> Markup:
-    """Return the weights of all columns against ε, in units of ε_max, as inline SVG."""
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
-        axes.axhline(0, color="#1c1c1c", linewidth=0.6)
-        for name, values in weights.items():
-            if name not in named:
-                axes.plot(epsilons, values, color=PALE, linewidth=0.7, zorder=1)
-        for i, name in enumerate(named):
-            colour, dash = COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]
-            axes.plot(epsilons, weights[name], color=colour, linestyle=dash, linewidth=1.2, label=short(name))
-        if used > 0:
-            axes.axvline(used, color=SOFT, linestyle=":", linewidth=1)
-            axes.annotate(
-                "ε of the fit", (used, 1.01), xycoords=("data", "axes fraction"), ha="center", fontsize=7, color=SOFT
-            )
-        axes.set_xscale("log")
-        axes.set_xlim(epsilons[0], epsilons[-1])
-        ticks = [tick for tick in TICKS if epsilons[-1] <= tick <= epsilons[0]]
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.set_xticks([], minor=True)
-        axes.set_xlabel("ε / ε_max (smaller to the right: more columns are selected)")
-        axes.set_ylabel("weight α")
-        figure.legend(loc="outside right upper", fontsize=7)
-
-    return render(draw, (6.6, 3.0), label)
+    """Return the weights of all columns against ε, in units of ε_max, as SVG."""
+    first, last, name = epsilons[0], epsilons[-1], "ε / ε_max (smaller to the right: more columns are selected)"
+    values = [value for own in weights.values() for value in own]
+    x = Axis(first, last, name, [(tick, f"{tick:g}") for tick in TICKS if last <= tick <= first], log=True)
+    entries = [
+        (short(own), Style(COLOURS[i % len(COLOURS)], 1.2, DASHES[i // len(COLOURS) % len(DASHES)]))
+        for i, own in enumerate(named)
+    ]
+    size, wide = (475.2, 216.0), legend_size(entries)[0] if entries else 0.0
+    (panel,) = panels(
+        (size[0] - wide, size[1] - 6), [(x, scaled(min(0, *values), max(0, *values), "weight α"))], titles=[""]
+    )
+    panel.across(0)
+    for own, line in weights.items():
+        if own not in named:
+            panel.line(epsilons, line, Style(PALE, 0.7))
+    for own, (_, style) in zip(named, entries, strict=True):
+        panel.line(epsilons, weights[own], style)
+    if used > 0:
+        panel.upright(used, SOFT, 1, "1.3 1.6")
+        panel.inside.append(text("ε of the fit", (panel.points(used, 0)[0, 0], panel.top - 3), size=7, fill=SOFT))
+    return chart([panel.drawn(), *legend(entries, (size[0] - wide, panel.top))], size, label)
 
 
 # Weights of selected features, with a dot for each training set that selected the feature.
 
 
 def feature_weights_figure(weights: Mapping[str, Sequence[float]], label: str) -> Markup:
-    """Return the weights of features as inline SVG, one row for each feature."""
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
-        axes.axvline(0, color="#1c1c1c", linewidth=0.6)
-        for place, values in enumerate(weights.values()):
-            middle = sum(values) / len(values)
-            axes.barh(place, middle, height=0.62, color=PALE, zorder=1)
-            colours = [POSITIVE if value > 0 else NEGATIVE for value in values]
-            axes.scatter(values, [place] * len(values), c=colours, s=10, zorder=2, linewidths=0)
-        axes.set_yticks(range(len(weights)), [short(name, 24) for name in weights], fontsize=7, family="monospace")
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(len(weights) - 0.4, -0.6)
-        axes.set_xlabel("weight of a unit of the feature (dots: training sets; bars: means)")
-
-    return render(draw, (5.2, 0.17 * len(weights) + 0.6), label)
+    """Return the weights of features as SVG, one row for each feature."""
+    everything = [0.0, *(value for values in weights.values() for value in values)]
+    x = scaled(min(everything), max(everything), "weight of a unit of the feature (dots: training sets; bars: means)")
+    size = 374.4, 12.25 * len(weights) + 43.2
+    (panel,) = panels(size, [(x, listed([short(name, 24) for name in weights]))])
+    middles, rows = [sum(values) / len(values) for values in weights.values()], np.arange(len(weights))
+    panel.bars((np.zeros(len(rows)), rows - 0.31), (middles, rows + 0.31), PALE)
+    panel.upright(0)
+    for row, values in enumerate(weights.values()):
+        for colour, sign in ((POSITIVE, 1), (NEGATIVE, -1)):
+            own = [value for value in values if (value > 0) == (sign > 0)]
+            panel.line(own, [row] * len(own), Style(colour, 0, "", "o", 3.4))
+    return chart(panel.drawn(), size, label)
 
 
 # Histograms comparing peaks with their background: length, GC content and repeats.
 
 BINS = 30
-SIZE = (7.2, 2.2)
-"""Width and height of the figure, in inches."""
 
 
 def match_picture(peaks: Composition, background: Composition) -> Markup:
     """Return an SVG file with histograms of peaks and background side by side."""
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots(1, len(PROPERTIES))
-        for axis, (name, title) in zip(axes, PROPERTIES.items(), strict=True):
-            both = getattr(peaks, name), getattr(background, name)
-            low, high = min(one.min() for one in both), max(one.max() for one in both)
-            edges = np.linspace(low, high, BINS + 1) if high > low else np.linspace(low - 0.5, low + 0.5, 4)
-            styles = {"color": "#b9cfe4", "histtype": "stepfilled"}, {"color": COLOURS[1], "histtype": "step"}
-            for values, label, style in zip(both, ("peaks", "background"), styles, strict=True):
-                axis.hist(values, edges, weights=np.full(len(values), 1 / len(values)), label=label, **style)
-            axis.set(xlabel=title, title=f"KS distance {ks_distance(*both):.4f}")
-            axis.title.set_fontsize(7.5)
-        axes[0].set_ylabel("share of regions")
-        axes[0].legend(fontsize=7, handlelength=1.4)
-
-    svg = render(draw, SIZE, "Length, GC content and repeats of peaks and background")
-    width, height = (f"{72 * inches:g}pt" for inches in SIZE)
-    opening = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-    return as_file(Markup(svg.replace("<svg ", opening, 1)))
+    styles = {"peaks": Style("#b9cfe4", 6), "background": Style(COLOURS[1])}
+    axes, titles, shares = [], [], []
+    for name, title in PROPERTIES.items():
+        both = getattr(peaks, name), getattr(background, name)
+        low, high = min(one.min() for one in both), max(one.max() for one in both)
+        edges = np.linspace(low, high, BINS + 1) if high > low else np.linspace(low - 0.5, low + 0.5, 4)
+        shares.append((edges, [np.histogram(values, edges)[0] / len(values) for values in both]))
+        axes.append((scaled(edges[0], edges[-1], title), scaled(0, 1.04 * max(map(np.max, shares[-1][1])), exact=True)))
+        titles.append(f"KS distance {ks_distance(*both):.4f}")
+    axes[0] = axes[0][0], axes[0][1]._replace(label="share of regions")
+    size = 518.4, 158.4
+    drawn = panels(size, axes, titles=titles)
+    for i, (panel, (edges, (own, other))) in enumerate(zip(drawn, shares, strict=True)):
+        panel.bars((edges[:-1], np.zeros(len(own))), (edges[1:], own), styles["peaks"].colour)
+        panel.line(np.repeat(edges, 2), [0, *np.repeat(other, 2), 0], styles["background"])
+        if i == 0:
+            panel.legend(list(styles.items()), "upper right")
+    return as_file(
+        chart([panel.drawn() for panel in drawn], size, "Length, GC content and repeats of peaks and background")
+    )
 
 
 # A Gram matrix as a small picture, sorted by class.
 
 ROWS_AT_ONCE = 16
-LEVELS = 48
 MOST_NAMED = 6
 """Maximum number of classes that are named."""
 
@@ -502,33 +464,141 @@ def _fitting(band: tuple[str, float, float], side: int) -> str:
 
 def gram_figure(thumbnail: Thumbnail, label: str) -> Markup:
     """Return a Gram matrix's thumbnail as SVG, with its classes named and a colour bar."""
-    picture = thumbnail.picture
-    off = picture[~np.eye(len(picture), dtype=bool)] if len(picture) > 1 else picture.ravel()
+    matrix, size = thumbnail.picture, (180.0, 144.0)
+    off = matrix[~np.eye(len(matrix), dtype=bool)] if len(matrix) > 1 else matrix.ravel()
     low, high = np.quantile(off, [0.005, 0.995])
     high = high if high > low else low + 1e-9
+    axis = Axis(0, len(matrix))
+    panel = Panel((12, 4, 122, 122), axis, Axis(len(matrix), 0))
+    panel.image(shades(np.clip(2 * (matrix - low) / (high - low) - 1, -1, 1), VIRIDIS))
+    if 1 < len(thumbnail.bands) <= MOST_NAMED:
+        for band in thumbnail.bands:
+            middle = panel.points(0, (band[1] + band[2]) / 2)[0, 1]
+            panel.inside.append(text(_fitting(band, len(matrix)), (9, middle), turn=-90, size=7))
+        for _, first, _ in thumbnail.bands[1:]:
+            panel.across(first, "#fff", 0.7)
+            panel.upright(first, "#fff", 0.7)
+    names = [f"{value:.2f}" for value in np.linspace(low, high, 4)]
+    bar = colour_bar((138, 10), (6, 110), [f"≤ {names[0]}", *names[1:3], f"≥ {names[3]}"], 6, VIRIDIS)
+    return chart([panel.drawn(closed=True), *bar], size, label)
 
-    def draw(figure: Figure) -> None:
-        axes = figure.add_subplot()
-        colours = ListedColormap(matplotlib.colormaps["viridis"](np.linspace(0, 1, LEVELS)))
-        image = axes.imshow(picture, cmap=colours, vmin=low, vmax=high, interpolation="none")
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(True)
-        axes.set_xticks([])
-        axes.set_yticks([])
-        if 1 < len(thumbnail.bands) <= MOST_NAMED:
-            middle = [(first + last) / 2 - 0.5 for _, first, last in thumbnail.bands]
-            names = [_fitting(band, len(picture)) for band in thumbnail.bands]
-            axes.set_yticks(middle, names, rotation=90, va="center", fontsize=7)
-            axes.tick_params(length=0)
-            for _, first, _ in thumbnail.bands[1:]:
-                axes.axhline(first - 0.5, color="white", linewidth=0.7)
-                axes.axvline(first - 0.5, color="white", linewidth=0.7)
-        bar = figure.colorbar(image, ax=axes, shrink=0.85, aspect=18, extend="both", pad=0.03)
-        bar.outline.set_linewidth(0.5)
-        assert bar.solids is not None
-        bar.solids.set_edgecolor("face")
-        bar.set_ticks(np.linspace(low, high, 4).tolist())
-        bar.set_ticklabels([f"{value:.2f}" for value in np.linspace(low, high, 4)])
-        bar.ax.tick_params(labelsize=7)
 
-    return render(draw, (2.5, 2.0), label)
+# Residues: lengths of segments, accuracy near the ends of chains, and the importance of letters around a residue.
+
+END = "end"
+"""Label, among letters, of positions beyond an end of the chain."""
+LONGEST: dict[str | None, int] = {"helix": 36, "strand": 18}
+OTHER_LONGEST = 24
+"""Maximum segment length to draw, in residues, for states whose shape is not in `LONGEST`."""
+LETTER_ROW = 9.7
+STATE_PANELS = 4
+
+
+class LetterImportance(NamedTuple):
+    """The importance of letters around a residue for its state, with values of shape (states, letters, places)."""
+
+    values: npt.NDArray[np.float64]  # shape (states, letters, places)
+    states: list[str]
+    letters: list[str]
+    places: npt.NDArray[np.int64]  # Distances from the residue
+
+    @property
+    def inside(self) -> list[bool]:
+        """Return, for each letter, whether it stands for a residue of the chain."""
+        return [letter != END for letter in self.letters]
+
+
+def lengths_figure(
+    state: str,
+    true: npt.NDArray[np.int64],
+    predicted: Sequence[tuple[str, npt.NDArray[np.int64]]],
+    label: str,
+) -> Markup:
+    """Return a plot of the number of segments of one state with at least each length, on a log scale.
+
+    True segments are bars, predicted ones lines. Such cumulative counts never increase with length; plain counts
+    would be 0 for some lengths, which a logarithmic axis cannot show.
+    """
+    longest = LONGEST.get(shape_of(state) if len(state) == 1 else None, OTHER_LONGEST)
+    x = np.arange(1, longest + 1)
+    entries = [("true", Style(BAND, 6))]
+    entries += [(short(name, 22), residue_line(i, 1.2)) for i, (name, _) in enumerate(predicted)]
+    counts = [segments_of_at_least(lengths, x) for lengths in (true, *(lengths for _, lengths in predicted))]
+    most = 20 * max(float(np.max(own, initial=1, where=~np.isnan(own))) for own in counts)  # room for the legend
+    lengths = [1, *range(longest // 3, longest + 1, longest // 3)]
+    x_axis = Axis(0, longest + 1, "minimum length (residues)", [(n, str(n)) for n in lengths])
+    decades = [10**power for power in range(int(np.log10(most)) + 1)]
+    y_axis = Axis(0.8, most, "segments", [(n, str(n)) for n in decades], log=True)
+    size = 216.0, 165.6
+    (panel,) = panels(size, [(x_axis, y_axis)], titles=[state_title(state)])
+    known = ~np.isnan(counts[0])
+    panel.bars((x[known] - 0.45, np.full(known.sum(), 0.8)), (x[known] + 0.45, counts[0][known]), BAND)
+    for i, ((_, style), own) in enumerate(zip(entries[1:], counts[1:], strict=True)):
+        panel.line(x, own, style, (i % 4, 4))
+    panel.legend(entries, "upper right")
+    return chart(panel.drawn(), size, label)
+
+
+def segments_of_at_least(lengths: npt.NDArray[np.int64], x: npt.NDArray[np.int64]) -> FloatArray:
+    """Return the number of segments with at least each length; NaN in place of 0.
+
+    >>> segments_of_at_least(np.array([2, 1]), np.arange(1, 4))
+    array([ 2.,  1., nan])
+    """
+    counts = (lengths[:, None] >= x).sum(axis=0).astype(float)
+    return np.where(counts > 0, counts, np.nan)
+
+
+def ends_figure(series: Sequence[tuple[str, FloatArray]], distances: Sequence[int], label: str) -> Markup:
+    """Return a plot of the accuracy by the distance to the N end and to the C end of the chain."""
+    last, names = len(distances) - 0.5, list(enumerate(_ranges(distances)))
+    shares = np.concatenate([np.ravel(shares) for _, shares in series])
+    low, high = (float(end(shares[~np.isnan(shares)], initial=0.5)) for end in (np.min, np.max))
+    y = scaled(low, high, "share of residues right")
+    ends = [
+        (Axis(-0.5, last, "residues from the N end", names, size=6.5, turn=-45), y),
+        (Axis(last, -0.5, "residues from the C end", names, size=6.5, turn=-45), y),
+    ]
+    entries = [(short(name, 34), residue_line(i, 1.4)) for i, (name, _) in enumerate(series)]
+    size = 547.2, 201.6
+    drawn = panels(size, ends, shared=True)
+    for end, panel in enumerate(drawn):
+        for i, (_, values) in enumerate(series):
+            panel.line(np.arange(len(distances)), values[end], entries[i][1], (i % 4, 4))
+    return with_legend(drawn, entries, 2, size, label)
+
+
+def _ranges(distances: Sequence[int]) -> list[str]:
+    """Return the names of ranges, given the start of each."""
+    ends: list[int | None] = [*(first - 1 for first in distances[1:]), None]
+    names: dict[int | None, str] = {None: "≥ {}"}
+    return [str(a) if a == b else names.get(b, "{}–{}").format(a, b) for a, b in zip(distances, ends, strict=True)]
+
+
+def residue_line(i: int, width: float) -> Style:
+    """Return the line style of method number i: colour, dashes and marker each identify it."""
+    return Style(COLOURS[i % len(COLOURS)], width, DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)], 3)
+
+
+def letters_figure(importance: LetterImportance, label: str) -> Markup:
+    """Return heat maps of letters and places around a residue, one for each state, all on the same scale."""
+    values, states = importance.values, importance.states
+    columns = min(len(states), STATE_PANELS if len(states) > 3 else 3)
+    rows = -(-len(states) // columns)
+    most = float(np.quantile(np.abs(values[:, importance.inside]), 0.995)) or 1.0
+    step = 5 if len(importance.places) > 11 else 2
+    ticks = [(p, str(p).replace("-", "\N{MINUS SIGN}")) for p in importance.places.tolist() if p % step == 0]
+    x = Axis(importance.places[0] - 0.5, importance.places[-1] + 0.5, "place from the residue", ticks)
+    size = 662.4, rows * (LETTER_ROW * len(importance.letters) + 25.2) + 21.6
+    letters = listed(importance.letters, edge=0.5)
+    drawn = panels(
+        (size[0] - 42, size[1]), [(x, letters)] * len(states), columns, list(map(state_title, states)), shared=True
+    )
+    for panel, matrix in zip(drawn, values, strict=True):
+        panel.image(shades(np.clip(matrix / most, -1, 1)))
+        panel.upright(0, INK, 0.5, "1 1")
+    ends = [f"{end:.2g}".replace("-", "\N{MINUS SIGN}") for end in np.linspace(-most, most, 5)]
+    names = [f"≤ {ends[0]}", *ends[1:4], f"≥ {ends[4]}"]
+    height = max(panel.bottom for panel in drawn) - drawn[0].top
+    bar = colour_bar((size[0] - 40, drawn[0].top), (7, height), names, 6.5)
+    return chart([*(panel.drawn() for panel in drawn), *bar], size, label)

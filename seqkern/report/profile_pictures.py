@@ -8,7 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.report.markup import INK, NEGATIVE, POSITIVE, SOFT, Markup, axis_scale, picture, tag
+from seqkern.report.drawing import (
+    INK,
+    NEGATIVE,
+    POSITIVE,
+    SOFT,
+    Axis,
+    Panel,
+    axis_scale,
+    fill,
+    picture,
+    stroke,
+    text,
+)
+from seqkern.report.markup import Markup, tag
 from seqkern.sequences.joining import Stretch
 
 # Prediction profiles as SVG: the contribution of each residue of a sequence to the decision value, as a curve.
@@ -73,29 +86,33 @@ def _row(
     ticks: Sequence[tuple[float, str]],
 ) -> list[Markup]:
     """Return one row: the curve above, the residues and positions below."""
-
-    def y(value: float) -> float:
-        return round(HEIGHT * (high - value) / (high - low), 2)
-
     end = LEFT + STEP * len(values)
-    parts = [
-        tag("path", d=_area(np.maximum(values, 0), y), fill=POSITIVE, fill_opacity="0.75"),
-        tag("path", d=_area(np.minimum(values, 0), y), fill=NEGATIVE, fill_opacity="0.75"),
-        tag("path", d=f"M{LEFT:g} {y(0)}H{end:g}", stroke=SOFT, stroke_width="0.6"),
-        tag("path", d=_steps(values, y), fill="none", stroke=INK, stroke_width="0.8"),
-        tag("path", d=f"M{LEFT:g} {y(share)}H{end:g}", stroke=INK, stroke_width="1", stroke_dasharray="4 3"),
-        tag("path", d=f"M{LEFT:g} 0V{HEIGHT:g}", stroke=SOFT, stroke_width="0.6"),
+    box = Panel((LEFT, 0, STEP * len(values), HEIGHT), Axis(0, max(1, len(values))), Axis(low, high))
+
+    def _steps(heights: npt.NDArray[np.float64]) -> list[list[float]]:
+        """Return the corners of a step curve."""
+        return box.points(np.repeat(np.arange(len(values) + 1), 2)[1:-1], np.repeat(heights, 2)).tolist()
+
+    zero, line = (float(box.points(0, value)[0, 1]) for value in (0, share))
+    parts = [stroke(SOFT, [(LEFT, 0), (LEFT, HEIGHT)])]
+    if len(values):
+        for part, colour in ((np.maximum(values, 0), POSITIVE), (np.minimum(values, 0), NEGATIVE)):
+            parts.append(fill(colour, [(LEFT, zero), *_steps(part), (end, zero)], opacity="0.75"))
+        parts.append(stroke(INK, _steps(values), width=0.8))
+    parts += [
+        stroke(SOFT, [(LEFT, zero), (end, zero)]),
+        stroke(INK, [(LEFT, line), (end, line)], width=1, dashes="4 3"),
     ]
-    for tick, text in ticks:
-        parts.append(tag("path", d=f"M{LEFT - 3:g} {y(tick)}h3", stroke=SOFT, stroke_width="0.6"))
-        parts.append(tag("text", text, x=f"{LEFT - 6:g}", y=f"{y(tick) + 3.5:g}", text_anchor="end", fill=SOFT))
+    for tick, name in ticks:
+        y = float(box.points(0, tick)[0, 1])
+        parts.append(stroke(SOFT, [(LEFT - 3, y), (LEFT, y)]))
+        parts.append(text(name, (LEFT - 6, y + 3.5), "end", fill=SOFT))
     parts += _letters(values, letters, max(abs(low), abs(high)))
     for i, position in enumerate(numbers.tolist()):
         starts = i == 0 or (width == 1 and position == 1)
         if position and (starts or (first + i if width > 1 else position) % 10 == 0):
-            x = LEFT + STEP * (i + 0.5)
-            text = f"{position:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-            parts.append(tag("text", text, x=f"{x:g}", y=f"{HEIGHT + 28:g}", text_anchor="middle", fill=SOFT))
+            name = f"{position:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+            parts.append(text(name, (LEFT + STEP * (i + 0.5), HEIGHT + 28), fill=SOFT))
     return parts
 
 
@@ -125,8 +142,8 @@ def _view_marks(views: Sequence[Stretch], first: int, size: int) -> list[Markup]
     for view in views:
         if first <= view.start < first + size:
             x = LEFT + STEP * (view.start - first)
-            parts.append(tag("path", d=f"M{x:g} -6V{HEIGHT + 16:g}", stroke=SOFT, stroke_dasharray="2 2"))
-            parts.append(tag("text", view.name, x=f"{x + 3:g}", y="2", fill=INK, font_weight="700"))
+            parts.append(stroke(SOFT, [(x, -6), (x, HEIGHT + 16)], width=1, dashes="2 2"))
+            parts.append(text(view.name, (x + 3, 2), "start", bold=True))
     return parts
 
 
@@ -141,39 +158,10 @@ def _letters(values: npt.NDArray[np.float64], letters: str, largest: float) -> l
     for colour, found in groups.items():
         if found:
             x = " ".join(f"{LEFT + STEP * (place + 0.5):g}" for place, _ in found)
-            text = "".join(letter for _, letter in found)
-            weight = None if colour == SOFT else "700"
-            parts.append(
-                tag(
-                    "text",
-                    text,
-                    class_="letters",
-                    x=x,
-                    y=f"{HEIGHT + 14:g}",
-                    text_anchor="middle",
-                    fill=colour,
-                    font_weight=weight,
-                )
-            )
+            style = {"text_anchor": "middle", "fill": colour, "font_weight": None if colour == SOFT else "700"}
+            shown = "".join(letter for _, letter in found)
+            parts.append(tag("text", shown, class_="letters", x=x, y=f"{HEIGHT + 14:g}", **style))
     return parts
-
-
-def _steps(values: npt.NDArray[np.float64], y: Callable[[float], float]) -> str:
-    """Return the step curve as a path."""
-    if not len(values):
-        return "M0 0"
-    numbers = values.tolist()  # Python's round faster than NumPy's
-    path = [f"M{LEFT:g} {y(numbers[0])}"]
-    for i, value in enumerate(numbers):
-        path.append(f"V{y(value)}H{LEFT + STEP * (i + 1):g}")
-    return "".join(path)
-
-
-def _area(values: npt.NDArray[np.float64], y: Callable[[float], float]) -> str:
-    """Return the area between the step curve and zero as a path."""
-    if not len(values):
-        return "M0 0"
-    return f"M{LEFT:g} {y(0)}{_steps(values, y).replace('M', 'L', 1)}V{y(0)}Z"
 
 
 # Pictures of the states of one protein's residues: letters, true and predicted states, and confidences.
@@ -325,7 +313,7 @@ def track_svg(track: Track, width: int = 60) -> Markup:
         rows,
         legend,
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {LEFT + CELL * width + RIGHT} {high}",
+        viewBox=f"0 0 {TRACK_LEFT + CELL * width + TRACK_RIGHT} {high}",
         role="img",
         aria_label=f"Track of states, {track.head()}",
         style=FONT,
@@ -347,7 +335,7 @@ def _label(name: str, y: float) -> Markup:
 def _letter_track(letters: str, start: int, y: float) -> list[Markup]:
     """Return the residues of a row, with the number of every tenth one above."""
     places = range(start + 1, start + len(letters) + 1)
-    centres = " ".join(f"{LEFT + CELL * (i + 0.5):g}" for i in range(len(letters)))
+    centres = " ".join(f"{TRACK_LEFT + CELL * (i + 0.5):g}" for i in range(len(letters)))
     numbers = [
         _text(TRACK_LEFT + CELL * (n - start - 0.5), y + 8, n, 9.5, colour="#5a5a5a") for n in places if n % 10 == 0
     ]
@@ -430,8 +418,8 @@ def _bars(track: Track, part: slice, foot: int) -> list[Markup | None]:
     for i, (sure, state) in enumerate(zip(track.sure[part], track.predicted[part], strict=True)):
         if state != UNKNOWN:
             high = round(BARS * float(sure), 1)
-            bars.append(f"M{LEFT + CELL * i + 2} {foot}v{-high}h{CELL - 4}v{high}z")
-    base = _path(f"M{LEFT} {foot}h{CELL * (part.stop - part.start)}", stroke="#b5b0a5", stroke_width=0.8)
+            bars.append(f"M{TRACK_LEFT + CELL * i + 2} {foot}v{-high}h{CELL - 4}v{high}z")
+    base = _path(f"M{TRACK_LEFT} {foot}h{CELL * (part.stop - part.start)}", stroke="#b5b0a5", stroke_width=0.8)
     return [_path("".join(bars), fill="#7c8894"), base]
 
 

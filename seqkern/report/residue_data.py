@@ -20,8 +20,8 @@ from seqkern.evaluation.residue_results import (
 )
 from seqkern.report.compared import ComparedChains, methods_of
 from seqkern.report.dataset_results import KEYS, DatasetResults, Method, numbers, read_table, rows_by_value
+from seqkern.report.plots import END, LetterImportance
 from seqkern.report.profile_pictures import Track
-from seqkern.report.residue_figures import END, LetterImportance
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,10 +12,9 @@ from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import LetterError, ParameterError, SequenceError
-from seqkern.core.types import PathLike
+from seqkern.core.types import Bools, Codes, Ints, PathLike
 
 MASK = 255
 NOT_A_LETTER = "\x7f"
@@ -45,7 +44,7 @@ class Alphabet:
         return len(self.letters)
 
     @cached_property
-    def code_table(self) -> npt.NDArray[np.uint8]:
+    def code_table(self) -> Codes:
         """Code of each byte, uint8 (256,), regardless of case; `MASK` for letters outside the alphabet."""
         table = np.full(256, MASK, dtype=np.uint8)
         for code, letter in enumerate(self.letters):
@@ -53,12 +52,12 @@ class Alphabet:
         table.flags.writeable = False
         return table
 
-    def encode(self, text: bytes) -> npt.NDArray[np.uint8]:
+    def encode(self, text: bytes) -> Codes:
         """Return the codes of a text; `MASK` for letters outside the alphabet."""
         return np.frombuffer(text.translate(self.code_table.tobytes()), dtype=np.uint8)
 
     @cached_property
-    def ambiguous(self) -> npt.NDArray[np.bool_]:
+    def ambiguous(self) -> Bools:
         """Mask of ambiguity codes, bool (256,): bytes that stand for several letters or any letter.
 
         In a user-defined alphabet, all other letters are ambiguous.
@@ -72,7 +71,7 @@ class Alphabet:
         return table
 
     @property
-    def complement_codes(self) -> npt.NDArray[np.uint8]:
+    def complement_codes(self) -> Codes:
         """Complement of each code, uint8 (256,); raises ParameterError for alphabets without complements."""
         if self.complement is None:
             raise ParameterError(
@@ -121,7 +120,7 @@ def union_alphabet(alphabets: Iterable[Alphabet]) -> Alphabet:
     return next((alphabet for alphabet in given if len(alphabet.letters) == len(letters)), as_alphabet(letters))
 
 
-def recoding(source: Alphabet, target: Alphabet) -> npt.NDArray[np.uint8]:
+def recoding(source: Alphabet, target: Alphabet) -> Codes:
     """Return a table, shape (256,), from codes of one alphabet to codes of another; `MASK` for missing letters.
 
     >>> recoding(DNA, PROTEIN)[DNA.encode(b"GATTACA")].tolist() == PROTEIN.encode(b"GATTACA").tolist()
@@ -161,7 +160,7 @@ def to_bytes(text: str) -> bytes:
     return (text if text.isascii() else NOT_ASCII.sub(NOT_A_LETTER, text)).encode("ascii")
 
 
-def count_letters(text: bytes) -> npt.NDArray[np.int64]:
+def count_letters(text: bytes) -> Ints:
     """Count how often each byte occurs, regardless of case."""
     block = 1 << 20  # bincount makes int64 of its input
     codes = np.frombuffer(text, dtype=np.uint8)
@@ -184,7 +183,7 @@ def guess_alphabet(strings: Iterable[str]) -> Alphabet:
     return guess_by_counts(count_letters(to_bytes("".join(strings))))
 
 
-def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None) -> Alphabet:
+def guess_by_counts(counts: Ints, file: PathLike | None = None) -> Alphabet:
     """Return the most likely alphabet, dna, rna or protein, for counts of letters.
 
     The alphabet is DNA or RNA if all letters are bases or N, or nine tenths are and the others are ambiguity codes,
@@ -262,7 +261,7 @@ UNKNOWN = ("mask", "error", "skip", "mask_all")
 """The policies, the default first."""
 
 
-def first_refused(text: bytes, codes: npt.NDArray[np.uint8], alphabet: Alphabet, unknown: str) -> int | None:
+def first_refused(text: bytes, codes: Codes, alphabet: Alphabet, unknown: str) -> int | None:
     """Return the index of the first letter that a policy refuses; None if every letter is accepted.
 
     ``"mask"`` refuses letters that are not ambiguity codes. It also refuses ambiguity codes other than N and X if
@@ -282,7 +281,7 @@ def first_refused(text: bytes, codes: npt.NDArray[np.uint8], alphabet: Alphabet,
     return int(np.argmax(masked)) if masked.any() else None
 
 
-def masked_counts(text: bytes, codes: npt.NDArray[np.uint8]) -> dict[str, int]:
+def masked_counts(text: bytes, codes: Codes) -> dict[str, int]:
     """Return the numbers of masked letters: ``masked letters`` in all, ``masked N`` and so on; empty if none.
 
     >>> from seqkern.sequences.alphabets import DNA

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, cast, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
-from seqkern.core.errors import SequenceError
+from seqkern.core.errors import SequenceError, naming
 from seqkern.core.text_files import open_lines, source_name
-from seqkern.core.types import Ids, PathLike, Source
+from seqkern.core.types import Codes, Ids, Ints, PathLike, Source
 from seqkern.sequences.alphabets import (
     GAPS,
     MASK,
@@ -56,12 +55,8 @@ def unique_ids(ids: list[str], policy: str, file: PathLike | None = None) -> tup
     result: list[str] = []
     for name in ids:
         if name in seen and policy == "header":
-            raise SequenceError(
-                "duplicate id (the first word of the header)",
-                file=file,
-                record=name,
-                remedy="rename the records, or add --ids number or --ids suffix",
-            )
+            remedy = "rename the records, or add --ids number or --ids suffix"
+            raise SequenceError("duplicate id (the first word of the header)", file=file, record=name, remedy=remedy)
         unique = name
         while unique in seen or (unique in taken and unique != name):
             seen[name] = seen.get(name, 1) + 1
@@ -137,7 +132,7 @@ class Reading:
 
     sequences: SequenceSet
     headers: list[str]  # length n: The header line of each record, without ``>``
-    sources: npt.NDArray[np.int64]  # shape (n,): The file of each record, counted from 0
+    sources: Ints  # shape (n,): The file of each record, counted from 0
     left_out: list[str]  # The ids of the records left out by a policy
 
 
@@ -255,10 +250,10 @@ def records_of(source: AnySource) -> Iterator[tuple[str, str]]:
     >>> list(records_of(io.StringIO(">peak1 chr1\nACgt\n")))
     [('peak1 chr1', 'ACgt')]
     """
-    with _opened(source) as (records, name):
+    with _opened(source) as (records, _):
         for number, (header, letters) in enumerate(records, start=1):
             if not header.strip():
-                raise SequenceError(f"header {number} has no id", file=name, remedy="write '>id'")
+                raise SequenceError(f"header {number} has no id", remedy="write '>id'")
             yield header, letters
 
 
@@ -285,7 +280,7 @@ class _Raw:
     before: int
     first_words: list[str]
     headers: list[str]
-    lengths: npt.NDArray[np.int64]
+    lengths: Ints
     text: bytes
     n_gaps: int
 
@@ -305,11 +300,8 @@ def _raw_chunks(source: Sources, policies: Policies, chunk: int, before: int = 0
                 n_gaps = _strip(strings) if policies.gaps == "strip" else 0
                 raw = _raw(name, file, number, headers, strings, n_gaps)
                 if policies.ids != "number" and "" in raw.first_words:
-                    raise SequenceError(
-                        f"header {number - before_file + raw.first_words.index('') + 1} has no id",
-                        file=name,
-                        remedy="write '>id', or add --ids number",
-                    )
+                    place = number - before_file + raw.first_words.index("") + 1
+                    raise SequenceError(f"header {place} has no id", remedy="write '>id', or add --ids number")
                 yield raw
                 number += len(headers)
 
@@ -318,10 +310,11 @@ def _raw_chunks(source: Sources, policies: Policies, chunk: int, before: int = 0
 def _opened(source: AnySource) -> Iterator[tuple[Iterator[tuple[str, str]], str]]:
     """Open a source and return its records and its name."""
     if not isinstance(source, str | os.PathLike) and hasattr(source, "records"):
-        yield source.records(), str(source.name)
+        with naming(str(source.name)):
+            yield source.records(), str(source.name)
         return
     with open_lines(source) as (lines, name):
-        yield iter_records(next(lines), lines, name), name
+        yield iter_records(next(lines), lines), name
 
 
 def _files(source: Sources) -> Sequence[AnySource]:
@@ -372,9 +365,7 @@ def _raw(name: str, file: int, before: int, headers: list[str], strings: list[st
 # ---- codes -----------------------------------------------------------------------------------------------
 
 
-def _encode(
-    raw: _Raw, alphabet: Alphabet, policies: Policies
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], dict[str, int]]:
+def _encode(raw: _Raw, alphabet: Alphabet, policies: Policies) -> tuple[Codes, Ints, dict[str, int]]:
     """Return (codes of the records kept, their places in `raw`, counts) under the policies."""
     codes = alphabet.encode(raw.text)
     letters = np.frombuffer(raw.text, dtype=np.uint8)

@@ -49,24 +49,24 @@ def format_of(line: str) -> str | None:
     return next((name for name, start in FIRST_LINES.items() if re.match(start, line)), None)
 
 
-def iter_records(first: str, lines: Iterator[str], name: str) -> Iterator[Record]:
+def iter_records(first: str, lines: Iterator[str]) -> Iterator[Record]:
     """Return an iterator over the records, (header, letters), of a file in any supported format.
 
-    >>> list(iter_records("@r1 sample", iter(["ACGT", "+", "IIII"]), "reads.fq"))
+    >>> list(iter_records("@r1 sample", iter(["ACGT", "+", "IIII"])))
     [('r1 sample', 'ACGT')]
     """
     form = format_of(first)
     if form == "fasta":
         return fasta_records(itertools.chain([first], lines))
     if form is None:
-        raise _refusal(first, name)
+        raise _refusal(first)
     if form == "fastq":
         from Bio.SeqIO.QualityIO import FastqGeneralIterator  # imported here for fast start-up
 
         reads = FastqGeneralIterator(cast("Any", _Lines(itertools.chain([first], lines))))
-        return ((title, letters) for title, letters, _ in _checked(reads, form, name))
-    records: Iterable[Any] = parsed(form, first, lines, name, features=False)
-    return ((_header(record), _letters(record, name)) for record in records)
+        return ((title, letters) for title, letters, _ in _checked(reads, form))
+    records: Iterable[Any] = parsed(form, first, lines, features=False)
+    return ((_header(record), _letters(record)) for record in records)
 
 
 def fasta_records(lines: Iterable[str]) -> Iterator[Record]:
@@ -92,7 +92,7 @@ def _joined(lines: list[str]) -> str:
     return "".join(lines).replace(" ", "").replace("\r", "")
 
 
-def parsed(form: str, first: str, lines: Iterator[str], name: str, *, features: bool = True) -> Iterator[Any]:
+def parsed(form: str, first: str, lines: Iterator[str], *, features: bool = True) -> Iterator[Any]:
     """Yield the records of a format as Biopython's SeqRecord."""
     # imported here for fast start-up
     from Bio import AlignIO
@@ -105,7 +105,7 @@ def parsed(form: str, first: str, lines: Iterator[str], name: str, *, features: 
         "stockholm": lambda: itertools.chain.from_iterable(AlignIO.parse(handle, "stockholm")),
         "clustal": lambda: itertools.chain.from_iterable(AlignIO.parse(handle, "clustal")),
     }
-    yield from _checked(readers[form](), form, name)
+    yield from _checked(readers[form](), form)
 
 
 class _Lines:
@@ -135,7 +135,7 @@ class _Lines:
         return ""
 
 
-def _checked(records: Iterator[Any], form: str, name: str) -> Iterator[Any]:
+def _checked(records: Iterator[Any], form: str) -> Iterator[Any]:
     """Yield records; turn a parser's exceptions into a SequenceError of one line."""
     done = 0
     while True:
@@ -144,17 +144,14 @@ def _checked(records: Iterator[Any], form: str, name: str) -> Iterator[Any]:
                 warnings.simplefilter("ignore")
                 record = next(records, None)
         except (ValueError, AssertionError, IndexError, KeyError, AttributeError, TypeError) as error:
-            raise SequenceError(
-                f"is not valid {NOUNS[form]} (record {done + 1}): {error}",
-                file=name,
-                remedy="copy or download it again, or give FASTA",
-            ) from error
+            problem = f"is not valid {NOUNS[form]} (record {done + 1}): {error}"
+            raise SequenceError(problem, remedy="copy or download it again, or give FASTA") from error
         if record is None:
             break
         done += 1
         yield record
     if not done:
-        raise SequenceError(f"is {NOUNS[form]} without a record", file=name, remedy="check how the file was created")
+        raise SequenceError(f"is {NOUNS[form]} without a record", remedy="check how the file was created")
 
 
 def _header(record: Any) -> str:
@@ -163,23 +160,22 @@ def _header(record: Any) -> str:
     return f"{record.id}{words}"
 
 
-def _letters(record: Any, name: str) -> str:
+def _letters(record: Any) -> str:
     """Return the letters of a record; raise SequenceError if it only refers to other records."""
     from Bio.Seq import UndefinedSequenceError  # imported here for fast start-up
 
     try:
         return str(record.seq)
     except UndefinedSequenceError as error:
-        raise SequenceError(
-            "has a length but no sequence", file=name, record=record.id, remedy="download the record with its sequence"
-        ) from error
+        remedy = "download the record with its sequence"
+        raise SequenceError("has a length but no sequence", record=record.id, remedy=remedy) from error
 
 
-def _refusal(first: str, name: str) -> SequenceError:
+def _refusal(first: str) -> SequenceError:
     """Return the error for an unsupported format."""
     for start, (noun, remedy) in REFUSED.items():
         if re.match(start, first.lstrip(), re.IGNORECASE):
-            return SequenceError(f"is {noun}, which is not read", file=name, remedy=remedy)
+            return SequenceError(f"is {noun}, which is not read", remedy=remedy)
     cells = first.split("\t")
     of_bed = len(cells) > 2 and all(cell.strip().isdecimal() for cell in cells[1:3])
     remedy = (
@@ -193,4 +189,4 @@ def _refusal(first: str, name: str) -> SequenceError:
             "it looks like a table: give the FASTA file here, and a table of labels with --labels; or name the columns "
             "of its sequences with --sequences (train, cv, gram)"
         )
-    return SequenceError(f"is not FASTA: its first line is {first.strip()[:40]!r}", file=name, remedy=remedy)
+    return SequenceError(f"is not FASTA: its first line is {first.strip()[:40]!r}", remedy=remedy)

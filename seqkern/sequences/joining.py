@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_name
 from seqkern.core.errors import SequenceError, unknown_name
-from seqkern.core.types import Ids
+from seqkern.core.types import Codes, Floats, Ids
 from seqkern.sequences.alphabets import MASK, Alphabet, recoding, union_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, no_sequence_view, sequence_views
 from seqkern.sequences.views import Segments, Vectors
@@ -46,7 +45,7 @@ def join_views(
     ends = np.cumsum(lengths + 1, axis=1) - 1  # with the masked residue between two sequences
     offsets = np.concatenate(([0], np.cumsum(ends[:, -1])))
     whole = union_alphabet(X.alphabet for X in views.values())
-    codes: npt.NDArray[np.uint8] = np.full(offsets[-1], MASK, dtype=np.uint8)
+    codes: Codes = np.full(offsets[-1], MASK, dtype=np.uint8)
     segments = {}
     for i, (name, X) in enumerate(views.items()):
         first = ends[:, i] - lengths[:, i]
@@ -124,7 +123,7 @@ def stretches(X: SequenceSet, i: int) -> list[Stretch]:
     return [one for one in found if one.stop > one.start]
 
 
-def vectors_of(X: SequenceSet, name: str) -> npt.NDArray[np.float64]:
+def vectors_of(X: SequenceSet, name: str) -> Floats:
     """Return the vectors of a view, shape (n, width).
 
     The name may also be of a track with a vector for each residue; windows then take the vector of their middle

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.checks import read_number
-from seqkern.core.errors import LabelError
+from seqkern.core.errors import LabelError, naming
 from seqkern.core.progress import tell
-from seqkern.core.types import Ids, PathLike, Rows
+from seqkern.core.types import Bools, Floats, Ids, Ints, PathLike, Rows
 
 # Words for an unknown label, such as people write: read as a class name, they would silently be learned.
 
@@ -42,7 +42,7 @@ def is_unknown(text: str) -> bool:
     return text != SODIUM and text.lower() in UNKNOWN
 
 
-def refuse_unknown(values: list[str], positive: str | None, plus: Collection[str], file: PathLike | None) -> None:
+def refuse_unknown(values: list[str], positive: str | None, plus: Collection[str]) -> None:
     """Raise LabelError for labels that mean "unknown" but would become a class."""
     counts = Counter(value for value in values if value)
     several, paired = len(counts) > 2, any(name.lower() in plus for name in counts)
@@ -59,11 +59,8 @@ def refuse_unknown(values: list[str], positive: str | None, plus: Collection[str
     if found:
         count, name = max(found)
         what, it = ("label is", "it") if count == 1 else ("labels are", "them")
-        raise LabelError(
-            f"{count} {what} {name!r}",
-            file=file,
-            remedy=f"leave {it} empty if the label is unknown, or rename the class",
-        )
+        remedy = f"leave {it} empty if the label is unknown, or rename the class"
+        raise LabelError(f"{count} {what} {name!r}", remedy=remedy)
 
 
 # Numeric labels: reading them, and recognising numbers in unusual notation.
@@ -76,18 +73,14 @@ MOST_CLASSES = 10
 """Number of classes above which they may be numbers, if most samples have their own class."""
 
 
-def refuse_written_numbers(ids: Ids, values: list[str], found: set[str], file: PathLike | None) -> None:
+def refuse_written_numbers(ids: Ids, values: list[str], found: set[str]) -> None:
     """Raise LabelError for measurements not written as plain numbers: each would become its own class."""
     if not _are_many(found, len(values)) or not all(map(WRITTEN_NUMBER.fullmatch, found)):
         return
     for name, value in zip(ids, values, strict=True):
         if value and math.isnan(read_number(value)):
-            raise LabelError(
-                f"label {value!r} would be a class of its own, one of {len(found)}",
-                file=file,
-                record=name,
-                remedy=f"to learn numbers, write {_plain_number(value)}",
-            )
+            problem = f"label {value!r} would be a class of its own, one of {len(found)}"
+            raise LabelError(problem, record=name, remedy=f"to learn numbers, write {_plain_number(value)}")
 
 
 def _are_many(classes: Collection[object], samples: int) -> bool:
@@ -157,7 +150,7 @@ def by_value(name: str) -> tuple[int, float, str]:
     return (1, 0.0, name) if math.isnan(value) else (0, value, name)
 
 
-def real_labels(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArray[np.float64]:
+def real_labels(ids: Ids, values: list[str]) -> Floats:
     """Return the labels as numbers, float64 (n,); NaN for an empty label."""
     y = np.full(len(values), np.nan)
     for i, value in enumerate(values):
@@ -167,14 +160,10 @@ def real_labels(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArr
         if np.isnan(y[i]):
             unknown = is_unknown(value) or value == MINUS or value.lower() in UNKNOWN_LABELS_UNLABELLED | NEITHER
             write = "leave it empty if it is unknown" if unknown else f"write {_plain_number(value)}"
-            raise LabelError(
-                f"label {value!r} is not a finite number",
-                file=file,
-                record=ids[i],
-                remedy=f"{write}, or give a solver for classes (in a study without kind: real)",
-            )
+            remedy = f"{write}, or give a solver for classes (in a study without kind: real)"
+            raise LabelError(f"label {value!r} is not a finite number", record=ids[i], remedy=remedy)
     if np.isnan(y).all():
-        raise LabelError("no labels", file=file, remedy="check the column or field of the labels")
+        raise LabelError("no labels", remedy="check the column or field of the labels")
     return y
 
 
@@ -197,17 +186,17 @@ class Labels:
     ids: Ids  # length n: The ids of the samples
     # shape (n,): int64 codes into `classes`, `UNLABELLED` (-1) for samples outside the task; or float64 for real
     # labels, NaN for samples outside the task
-    y: npt.NDArray[np.int64] | npt.NDArray[np.float64]
+    y: Ints | Floats
     kind: str  # ``"none"``: unlabelled members of one class, for one-class and unsupervised solvers
     # Names of the classes; (negative, positive) if binary, `ONE_CLASS` if none, empty if real
     classes: tuple[str, ...] = ()
     groups: npt.NDArray[np.str_ | np.int64] | None = None  # shape (n,): Samples of one group stay in one fold
     folds: npt.NDArray[np.str_] | None = None  # shape (n,): Predefined folds
     # shape (n,): Samples of a development part: a training set that has some is validated on them alone
-    dev: npt.NDArray[np.bool_] | None = None
+    dev: Bools | None = None
     chromosome: npt.NDArray[np.str_] | None = None  # shape (n,): The chromosome of each sample, and its strand there
     strand: npt.NDArray[np.str_] | None = None  # shape (n,): The chromosome of each sample, and its strand there
-    position: npt.NDArray[np.int64] | None = None  # shape (n,): Position of each sample on its chromosome
+    position: Ints | None = None  # shape (n,): Position of each sample on its chromosome
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -250,7 +239,7 @@ class Labels:
             digest.update(self.dev.tobytes())
         return digest.hexdigest()
 
-    def used(self) -> npt.NDArray[np.bool_]:
+    def used(self) -> Bools:
         """Return a mask of the samples that have a label, bool (n,)."""
         return ~np.isnan(self.y) if self.kind == "real" else self.y != UNLABELLED
 
@@ -261,13 +250,13 @@ class Labels:
             return False
         return self.groups.dtype.kind == "U" and np.array_equal(self.groups, self.chromosome)
 
-    def signs(self) -> npt.NDArray[np.float64]:
+    def signs(self) -> Floats:
         """Return the binary labels as signs −1 and +1, float64 (n,); NaN for unused samples."""
         if self.kind != "binary":
             raise LabelError(f"{self.kind} labels have no signs", remedy="use binary labels")
         return np.where(self.y == UNLABELLED, np.nan, 2.0 * self.y - 1.0)
 
-    def targets(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64] | None:
+    def targets(self) -> Ints | Floats | None:
         """Return the targets for solvers: signs, class codes or numbers, NaN if unlabelled; None without labels."""
         if self.kind == "none":
             return None
@@ -327,76 +316,57 @@ def make_labels(
     ('not helix', 'helix')
     """
     texts = ["" if value is None else str(value).strip() for value in values]
-    if kind == "real":
-        return Labels(ids, real_labels(ids, texts, file), "real", (), **columns)
-    if kind == "none":
-        return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
-    wanted = None if classes is None else [str(name) for name in classes]
-    texts = one_spelling(texts, [*(wanted or ()), *([] if positive is None else [str(positive)])])
+    with naming(file):
+        if kind == "real":
+            return Labels(ids, real_labels(ids, texts), "real", (), **columns)
+        if kind == "none":
+            return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
+        wanted = None if classes is None else [str(name) for name in classes]
+        return Labels(ids, *_classes(ids, texts, kind, None if positive is None else str(positive), wanted), **columns)
+
+
+def _classes(
+    ids: Ids, texts: list[str], kind: str | None, positive: str | None, wanted: list[str] | None
+) -> tuple[Ints, str, tuple[str, ...]]:
+    """Return (y, kind, classes) of labels that are names of classes."""
+    texts = one_spelling(texts, [*(wanted or ()), *([] if positive is None else [positive])])
     found = set(texts) - {""}
-    if classes is None:
-        refuse_unknown(texts, None if positive is None else str(positive), POSITIVE_NAMES, file)
-    names = sorted(found, key=by_value) if wanted is None else wanted
-    _check_known(ids, texts, found - set(names), "is not one of the classes", names, file)
-    if kind is None and classes is None:
-        refuse_written_numbers(ids, texts, found, file)
+    if wanted is None:
+        refuse_unknown(texts, positive, POSITIVE_NAMES)
+    names = sorted(found, key=by_value) if wanted is None else list(wanted)
+    strangers = found - set(names)
+    for name, text in zip(ids, texts, strict=True):
+        if text in strangers:
+            problem = f"label {text!r} is not one of the classes"
+            raise LabelError(problem, record=name, remedy=f"the classes are: {', '.join(names)}")
+    if kind is None and wanted is None:
+        refuse_written_numbers(ids, texts, found)
     if len(found) < 2:
-        raise LabelError(
-            f"only one class: {', '.join(found) or 'no labels'}",
-            file=file,
-            remedy="give at least two classes; check the column or field of the labels",
-        )
+        remedy = "give at least two classes; check the column or field of the labels"
+        raise LabelError(f"only one class: {', '.join(found) or 'no labels'}", remedy=remedy)
     if positive is not None:
-        return Labels(ids, *_against_rest(texts, str(positive), names, file), **columns)
+        return _against_rest(texts, positive, names)
     if kind == "binary" and len(names) != 2:
-        raise LabelError(
-            f"{len(names)} classes, but a binary task has two",
-            file=file,
-            remedy="choose the positive class with positive (--positive)",
-        )
+        problem = f"{len(names)} classes, but a binary task has two"
+        raise LabelError(problem, remedy="choose the positive class with positive (--positive)")
     kind = kind or ("binary" if len(names) == 2 else "multiclass")
     first_is_positive = names[0].lower() in POSITIVE_NAMES and names[1].lower() not in POSITIVE_NAMES
-    if kind == "binary" and (first_is_positive or (classes is None and names[1].lower() == DECOY)):
+    if kind == "binary" and (first_is_positive or (wanted is None and names[1].lower() == DECOY)):
         names.reverse()
     codes = {name: code for code, name in enumerate(names)} | {"": UNLABELLED}
-    return Labels(ids, np.array([codes[text] for text in texts], dtype=np.int64), kind, tuple(names), **columns)
+    return np.array([codes[text] for text in texts], dtype=np.int64), kind, tuple(names)
 
 
-def _check_known(
-    ids: Ids,
-    values: list[str],
-    strangers: set[str],
-    problem: str,
-    classes: list[str],
-    file: PathLike | None,
-) -> None:
-    """Raise LabelError for the first sample whose label is one of `strangers`."""
-    for name, value in zip(ids, values, strict=True):
-        if value in strangers:
-            raise LabelError(
-                f"label {value!r} {problem}",
-                file=file,
-                record=name,
-                remedy=f"the classes are: {', '.join(classes)}",
-            )
-
-
-def _against_rest(
-    values: list[str], positive: str, classes: list[str], file: PathLike | None
-) -> tuple[npt.NDArray[np.int64], str, tuple[str, str]]:
+def _against_rest(values: list[str], positive: str, classes: list[str]) -> tuple[Ints, str, tuple[str, str]]:
     """Return (y, kind, classes) of one class against the rest."""
     if positive not in classes:
-        raise LabelError(
-            f"no sample of the positive class {positive!r}",
-            file=file,
-            remedy=f"the classes are: {', '.join(classes)}",
-        )
+        problem = f"no sample of the positive class {positive!r}"
+        raise LabelError(problem, remedy=f"the classes are: {', '.join(classes)}")
     rest = [name for name in classes if name != positive]
     alike = next((name for name in rest if name.casefold() == positive.casefold()), None)
     if alike is not None:  # its samples would silently become negatives
         raise LabelError(
             f"the classes {alike!r} and {positive!r} differ only in case, and {positive!r} is the positive class",
-            file=file,
             remedy="write them alike if they are one class, else rename one",
         )
     y = np.array([UNLABELLED if value == "" else int(value == positive) for value in values], dtype=np.int64)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError, check_counts, check_texts, unknown_name
-from seqkern.core.types import Arrays, Header, Ids, Rows
+from seqkern.core.types import Array, Arrays, Codes, Header, Ids, Ints, Rows
 from seqkern.sequences.alphabets import (
     MASK,
     Alphabet,
@@ -77,7 +77,7 @@ class Sliceable:
 PIECE = 1 << 22
 
 
-def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Array:
     """Return a read-only contiguous view (a copy only if required by dtype or layout)."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
@@ -141,7 +141,7 @@ class SequenceSet(Sliceable):
 
     def __init__(
         self,
-        codes: npt.NDArray[np.uint8],
+        codes: Codes,
         starts: npt.ArrayLike,
         stops: npt.ArrayLike,
         ids: Ids,
@@ -150,12 +150,12 @@ class SequenceSet(Sliceable):
         counts: dict[str, int] | None = None,
         views: Mapping[str, npt.ArrayLike | View] | None = None,
     ) -> None:
-        self.codes: npt.NDArray[np.uint8] = _frozen(codes, np.uint8)
-        self.starts: npt.NDArray[np.int64] = _frozen(starts, np.int64)
-        self.stops: npt.NDArray[np.int64] = _frozen(stops, np.int64)
+        self.codes: Codes = frozen(codes, np.uint8)
+        self.starts: Ints = frozen(starts, np.int64)
+        self.stops: Ints = frozen(stops, np.int64)
         self.ids = ids
         self.alphabet = as_alphabet(alphabet)
-        self.tracks: Arrays = {name: _frozen(track) for name, track in (tracks or {}).items()}
+        self.tracks: Arrays = {name: frozen(track) for name, track in (tracks or {}).items()}
         self.views: dict[str, View] = {name: _as_view(view) for name, view in (views or {}).items()}
         self.counts = dict(counts or {})
         self._digest: str | None = None
@@ -179,7 +179,7 @@ class SequenceSet(Sliceable):
     @classmethod
     def from_offsets(
         cls,
-        codes: npt.NDArray[np.uint8],
+        codes: Codes,
         offsets: npt.ArrayLike,
         ids: Ids,
         alphabet: Alphabet | str,
@@ -262,7 +262,7 @@ class SequenceSet(Sliceable):
         return f"SequenceSet({len(self)} sequences, alphabet {self.alphabet.name!r}, {letters} letters)"
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """int64 (n,): the number of residues of each record."""
         return self.stops - self.starts
 
@@ -290,9 +290,7 @@ class SequenceSet(Sliceable):
         """Return all records as strings, with ``*`` for masked letters."""
         return [self.string(i) for i in range(len(self))]
 
-    def parts(
-        self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], ids: Ids, rows: Rows = slice(None)
-    ) -> SequenceSet:
+    def parts(self, starts: Ints, stops: Ints, ids: Ids, rows: Rows = slice(None)) -> SequenceSet:
         """Return parts of these records, without copying residues."""
         first, last = starts - self.starts[rows], stops - self.starts[rows]
         views = {name: view.of_parts(rows, first, last) for name, view in self.views.items()}
@@ -427,13 +425,13 @@ class SequenceSet(Sliceable):
         ids = [f"{self.ids[r]}:{c + 1}" for r, c in zip(rows, places, strict=True)]
         return self.parts(start, start + left + 1 + right, ids, rows)
 
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> Ints:
         """Return int64 (total of lengths,): the place of each residue in `codes`, record by record."""
         lengths = self.lengths
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         return np.repeat(self.starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
-    def used_positions(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def used_positions(self) -> tuple[Ints, Ints]:
         """Return the places in `codes` that belong to a record, each once and in order.
 
         Returns
@@ -451,7 +449,7 @@ class SequenceSet(Sliceable):
         used = np.cumsum(changes) > 0
         return np.flatnonzero(used) + first, (np.cumsum(used) - used)[self.starts - first]
 
-    def _pieces(self, array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    def _pieces(self, array: Array) -> Iterator[Array]:
         """Yield the part of an array over `codes` at the residues of these records, in pieces of a few MB."""
         if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
             yield array[self.starts[0] : self.stops[-1]]
@@ -627,6 +625,13 @@ def as_sequences(
             remedy="use the kernel's alphabet",
         )
     return X
+
+
+def first_difference(X: SequenceSet, i: int, letters: str) -> int | None:
+    """Return the first position, from 0, at which record i differs from other letters; masked residues match any."""
+    mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(letters))
+    odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
+    return int(odd[0]) if len(odd) else None
 
 
 def sequence_views(X: SequenceSet) -> dict[str, Segments]:

@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import ParameterError
-from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.core.threads import in_threads
+from seqkern.core.types import Bools, Floats, Indices
 from seqkern.sequences import _search
 from seqkern.sequences.joining import compared
+from seqkern.sequences.sampling import connected, merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Similarity explained by chance: the length of a shared stretch, and the identity of an alignment.
@@ -97,7 +99,7 @@ def needed_residues(
         needed[short] += 1
 
 
-def _divergence(share: npt.NDArray[np.float64], match: float) -> npt.NDArray[np.float64]:
+def _divergence(share: Floats, match: float) -> Floats:
     """Return the Kullback-Leibler divergence of two Bernoulli distributions in nats; 0 for a share up to `match`."""
     share = np.clip(share, match, 1.0)
     if match >= 1:
@@ -108,7 +110,6 @@ def _divergence(share: npt.NDArray[np.float64], match: float) -> npt.NDArray[np.
 
 # Search for pairs of similar records: a long shared stretch, or many identical residues in an alignment.
 
-Indices = npt.NDArray[np.int64]
 
 END, BLOCK = 254, 32
 """Code after each record, and number of positions between entries of the table of records."""
@@ -162,8 +163,8 @@ class SimilarPairs:
 
     identical: Indices
     pairs: Indices
-    identity: npt.NDArray[np.float64]
-    shared: npt.NDArray[np.bool_]
+    identity: Floats
+    shared: Bools
     length: int | None
     aligned: bool
 
@@ -278,11 +279,6 @@ def records_of(X: SequenceSet, both_strands: bool) -> _search.Records:
     return _search.Records(codes, bounds, first.astype(np.int32), len(parts), X.alphabet.size)
 
 
-def threads_of(n_threads: int | None) -> int:
-    """Return the number of threads to use."""
-    return available_threads(n_threads or GIVEN_THREADS.get())
-
-
 def _shared(X: SequenceSet, length: int, both_strands: bool, n_threads: int | None) -> Indices:
     """Return rows (record, record, residues) for the stretches that records share."""
     records = records_of(X, False)
@@ -295,7 +291,7 @@ def _shared(X: SequenceSet, length: int, both_strands: bool, n_threads: int | No
         lambda part=part: _search.sharing(records, bad, length, complement, PLACES, bits, part)
         for part in range(1 << bits)
     )
-    found = np.concatenate(in_threads(tasks, threads_of(n_threads))).astype(np.int64)
+    found = np.concatenate(in_threads(tasks, n_threads)).astype(np.int64)
     if X.alphabet.name == "protein":
         # tags and motifs are not relatives
         shorter = np.minimum(X.lengths[found[:, 0]], X.lengths[found[:, 1]])
@@ -352,7 +348,7 @@ def aligned_pairs(
         )
         for begin in range(0, last, STEP)
     ]
-    return np.concatenate(in_threads(tasks, threads_of(n_threads), "similar sequences")).astype(np.int64)
+    return np.concatenate(in_threads(tasks, n_threads, "similar sequences")).astype(np.int64)
 
 
 def _joined(
@@ -380,38 +376,7 @@ def _joined(
 # Groups of linked samples; in groups too large for balanced folds, the weakest links are cut first.
 
 
-def connected(n: int, pairs: npt.ArrayLike) -> Indices:
-    """Return the connected component of each of n nodes, numbered in the order of their first nodes.
-
-    >>> from seqkern.sequences.similarity import connected
-    >>> connected(5, [[1, 3], [3, 4]]).tolist()
-    [0, 1, 2, 1, 1]
-    """
-    # imported here for fast start-up
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    graph = coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
-    parts = connected_components(graph, directed=False)[1]
-    _, first, number = np.unique(parts, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[number]
-
-
-def chained(groups: Indices) -> Indices:
-    """Return pairs that join each sample to the next one of its group.
-
-    >>> chained(np.array([3, 5, 3])).tolist()
-    [[0, 2]]
-    """
-    order = np.argsort(groups, kind="stable")
-    same = groups[order][1:] == groups[order][:-1]
-    return np.stack((order[:-1][same], order[1:][same]), axis=1)
-
-
-def cut_groups(
-    members: Sequence[Counter[int]], pairs: Indices, identity: npt.NDArray[np.float64], limits: Counter[int]
-) -> Indices:
+def cut_groups(members: Sequence[Counter[int]], pairs: Indices, identity: Floats, limits: Counter[int]) -> Indices:
     """Join linked nodes into groups, strongest links first, as long as no group exceeds the limits per class.
 
     Without limits the groups are the connected components. A component within the limits stays whole; in a larger
@@ -584,7 +549,7 @@ def similar_groups(
 def group_pairs(
     identical: Indices,
     pairs: Indices,
-    identity: npt.NDArray[np.float64],
+    identity: Floats,
     classes: npt.ArrayLike | None = None,
     *,
     aligned: bool = True,
@@ -602,7 +567,7 @@ def group_pairs(
             members[node][code] += 1
     part = cut_groups(members, pairs, identity, limits)
     cut = int(np.sum(part[pairs[:, 0]] != part[pairs[:, 1]]))
-    return SimilarGroups(connected(n, chained(part[identical])), cut, aligned)
+    return SimilarGroups(merge_groups(n, part[identical]), cut, aligned)
 
 
 # Similar records of two sets: the nearest record of the other set, and the longest shared stretch.
@@ -618,7 +583,7 @@ class Nearest(NamedTuple):
     row: Indices  # shape (n,): In the other set; −1 where none is similar
     # shape (n,): Identical residues of the alignment, divided by the length of the shorter record; 0 where none is
     # similar
-    identity: npt.NDArray[np.float64]
+    identity: Floats
     aligned: bool  # False if the sets are too large for alignments
 
 
@@ -694,7 +659,7 @@ def longest_across(
         for part in range(1 << bits)
     ]
     length, row = np.zeros(queries, dtype=np.int64), np.full(queries, -1, dtype=np.int64)
-    for found in in_threads(tasks, threads_of(n_threads), "shared k-mers"):
+    for found in in_threads(tasks, n_threads, "shared k-mers"):
         other = found[:, 1].astype(np.int64) - queries
         better = (found[:, 0] > length) | ((found[:, 0] == length) & (length > 0) & (other < row))
         length[better], row[better] = found[better, 0], other[better]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
-from seqkern.core.types import Rows, Source
+from seqkern.core.types import Bools, Codes, Floats, Ints, Rows, Source
 from seqkern.sequences.alphabets import MASK, Alphabet, letter_error, to_bytes
 from seqkern.sequences.formats import format_of, iter_records
 from seqkern.sequences.windows import Window
@@ -27,8 +27,8 @@ class Piece:
     """Consecutive residues of a record; its last piece is empty."""
 
     record: str  # The id of the record
-    codes: npt.NDArray[np.uint8]  # shape (n,): Their codes
-    lower: npt.NDArray[np.bool_]  # shape (n,): True for lower-case letters
+    codes: Codes  # shape (n,): Their codes
+    lower: Bools  # shape (n,): True for lower-case letters
     last: bool = False  # Whether the record ends here; its last piece has no residues
 
 
@@ -40,16 +40,16 @@ def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", bloc
     table = letter_table(alphabet)
     seen: set[str] = set()
     record, length = "", 0
-    with open_text(source) as (text, name):
-        for header, letters in _parts(text, name, block):
+    with open_text(source) as (text, _):
+        for header, letters in _parts(text, block):
             if header is not None:
                 if seen:
-                    yield _end(record, length, name)
-                record, length = _id(header, len(seen), ids, name, seen), 0
+                    yield _end(record, length)
+                record, length = _id(header, ids, seen), 0
             if letters:
-                yield make_piece(letters, table, alphabet, name=name, record=record, before=length)
+                yield make_piece(letters, table, alphabet, record=record, before=length)
                 length += len(letters)
-        yield _end(record, length, name)
+        yield _end(record, length)
 
 
 def record_lengths(source: Source) -> dict[str, int]:
@@ -61,45 +61,42 @@ def record_lengths(source: Source) -> dict[str, int]:
     """
     lengths: dict[str, int] = {}
     record = ""
-    with open_text(source) as (text, name):
-        for header, letters in _parts(text, name, BLOCK):
+    with open_text(source) as (text, _):
+        for header, letters in _parts(text, BLOCK):
             if header is not None:
                 record = header.split(None, 1)[0] if header.strip() else ""
             lengths[record] = lengths.get(record, 0) + len(letters)
     return lengths
 
 
-def _end(record: str, length: int, name: str) -> Piece:
+def _end(record: str, length: int) -> Piece:
     """Return the last piece of a record; raise SequenceError if the record has no residues."""
     if not length:
-        raise SequenceError("has no sequence", file=name, record=record, remedy="remove the record")
+        raise SequenceError("has no sequence", record=record, remedy="remove the record")
     return Piece(record, np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=bool), last=True)
 
 
-def _id(header: str, number: int, ids: str, name: str, seen: set[str]) -> str:
+def _id(header: str, ids: str, seen: set[str]) -> str:
     """Return the id of a record, and add it to `seen`."""
     words = header.split(None, 1)
-    record = str(number + 1) if ids == "number" else words[0] if words else ""
+    number = len(seen) + 1
+    record = str(number) if ids == "number" else words[0] if words else ""
     if not record:
-        raise SequenceError(f"header {number + 1} has no id", file=name, remedy="write '>id', or add --ids number")
+        raise SequenceError(f"header {number} has no id", remedy="write '>id', or add --ids number")
     if record in seen:
-        raise SequenceError(
-            "duplicate id (the first word of the header)",
-            file=name,
-            record=record,
-            remedy="rename the records, or add --ids number",
-        )
+        problem = "duplicate id (the first word of the header)"
+        raise SequenceError(problem, record=record, remedy="rename the records, or add --ids number")
     seen.add(record)
     return record
 
 
-def make_piece(letters: bytes, table: bytes, alphabet: Alphabet, *, name: str, record: str, before: int) -> Piece:
+def make_piece(letters: bytes, table: bytes, alphabet: Alphabet, *, record: str, before: int) -> Piece:
     """Encode consecutive letters of a record."""
     codes = np.frombuffer(letters.translate(table), dtype=np.uint8)
     strange = codes == STRANGE
     if strange.any():
         place = int(np.argmax(strange))
-        error = letter_error(chr(letters[place]), before + place + 1, alphabet, file=name, record=record)
+        error = letter_error(chr(letters[place]), before + place + 1, alphabet, record=record)
         remedy = re.sub(r" \((--|or ).*?\)", "", (error.remedy or "").partition(", or ")[0])
         error.remedy = f"{remedy}, or write N in its place"
         raise error
@@ -114,14 +111,14 @@ def letter_table(alphabet: Alphabet) -> bytes:
     return table.tobytes()
 
 
-def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, bytes]]:
+def _parts(text: TextIO, block: int) -> Iterator[tuple[str | None, bytes]]:
     """Yield (header, no letters) at the start of each record, and (None, letters) for its parts, in order."""
     rest, started = "\n", False  # every header begins with a line's end and ">"
     heading: str | None = None
     while data := text.read(block):
         at_start = not started and heading is None and not rest.strip()
         if at_start and format_of(data.lstrip().partition("\n")[0]) not in (None, "fasta"):
-            yield from _other_parts(data.lstrip() + text.readline(), text, name)
+            yield from _other_parts(data.lstrip() + text.readline(), text)
             return
         data, rest, at = rest + data, "", 0
         while at < len(data):
@@ -142,7 +139,6 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
                 if not started:
                     raise SequenceError(
                         f"is not FASTA: it starts with {letters[:40].decode()!r}",
-                        file=name,
                         remedy="start each record with a line '>id', followed by its sequence",
                     )
                 yield None, letters
@@ -152,13 +148,13 @@ def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, by
     if heading is not None:
         yield heading, b""
     if not started:
-        raise SequenceError("is empty", file=name, remedy="check how the file was created")
+        raise SequenceError("is empty", remedy="check how the file was created")
 
 
-def _other_parts(data: str, text: TextIO, name: str) -> Iterator[tuple[str | None, bytes]]:
+def _other_parts(data: str, text: TextIO) -> Iterator[tuple[str | None, bytes]]:
     """Yield the parts, as `_parts`, of a format other than FASTA, after the lines already read."""
     first, *more = data.splitlines(keepends=True)
-    for header, letters in iter_records(first, itertools.chain(more, text), name):
+    for header, letters in iter_records(first, itertools.chain(more, text)):
         yield header, b""
         yield None, to_bytes(letters)
 
@@ -186,20 +182,16 @@ class Decides(Protocol):
     def counts(self) -> MutableMapping[str, int]:
         """Counts of candidates left out, by reason."""
 
-    site: npt.NDArray[np.uint8]
+    site: Codes
     window: Window
     masked: str
     lower: str
     bare: list[Any]
 
-    def values(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
-    ) -> npt.NDArray[np.float64]:
+    def values(self, codes: Codes, starts: Ints, names: npt.NDArray[np.object_]) -> Floats:
         """Return the decision values, shape (n,), of windows without masked letters."""
 
-    def by_model(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], names: npt.NDArray[np.object_]
-    ) -> npt.NDArray[np.float64]:
+    def by_model(self, codes: Codes, starts: Ints, names: npt.NDArray[np.object_]) -> Floats:
         """Return the decision values, shape (n,), of windows with or without masked letters."""
 
 
@@ -208,16 +200,16 @@ class Candidates:
     """Candidates on one record, sorted by position; at equal positions strand + comes first."""
 
     record: str  # The id of the record
-    starts: npt.NDArray[np.int64]  # shape (n,): Where each candidate begins in the record as written, from 0
-    reverse: npt.NDArray[np.bool_]  # shape (n,): True on strand −
-    decisions: npt.NDArray[np.float64]  # shape (n,): The decision values of the scanner's model
+    starts: Ints  # shape (n,): Where each candidate begins in the record as written, from 0
+    reverse: Bools  # shape (n,): True on strand −
+    decisions: Floats  # shape (n,): The decision values of the scanner's model
     width: int  # The length of a candidate
 
     def __len__(self) -> int:
         return len(self.starts)
 
     @property
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> Ints:
         """Position of each candidate's first letter on its strand, int64 (n,), from 1."""
         return self.starts + np.where(self.reverse, self.width, 1)
 
@@ -235,8 +227,8 @@ class ScanBuffer:
 
     def _clear(self) -> None:
         """Restart with an empty buffer."""
-        self.codes: list[npt.NDArray[np.uint8]] = []  # one array for each piece
-        self.lower: list[npt.NDArray[np.bool_]] = []
+        self.codes: list[Codes] = []  # one array for each piece
+        self.lower: list[Bools] = []
         self.names: list[str] = []  # the records in the buffer
         self.starts: list[int] = []
         self.size = self.fresh = 0
@@ -289,21 +281,21 @@ class Segment:
     """Residues of consecutive records, with the bounds and the id of each record."""
 
     scanner: "Decides"  # The scorer
-    codes: npt.NDArray[np.uint8]  # shape (residues,): Record i is ``codes[starts[i]:stops[i]]``
-    lower: npt.NDArray[np.bool_]  # shape (residues,): True for lower-case letters
+    codes: Codes  # shape (residues,): Record i is ``codes[starts[i]:stops[i]]``
+    lower: Bools  # shape (residues,): True for lower-case letters
     names: npt.NDArray[np.object_]  # shape (records,): The ids of the records
-    starts: npt.NDArray[np.int64]  # shape (records,): Where each record starts and stops in `codes`
+    starts: Ints  # shape (records,): Where each record starts and stops in `codes`
     # shape (records,): Where each record began; less than its start if residues have left the buffer
-    begins: npt.NDArray[np.int64]
-    stops: npt.NDArray[np.int64]  # shape (records,): Where each record starts and stops in `codes`
+    begins: Ints
+    stops: Ints  # shape (records,): Where each record starts and stops in `codes`
 
     @cached_property
-    def masked(self) -> npt.NDArray[np.int64] | None:
+    def masked(self) -> Ints | None:
         """Number of masked residues before each residue, int64 (residues + 1,); None if none is masked."""
         masked = self.codes == MASK
         return np.concatenate(([0], np.cumsum(masked, dtype=np.int32))) if masked.any() else None
 
-    def bare(self) -> npt.NDArray[np.bool_]:
+    def bare(self) -> Bools:
         """Return a mask of the records of masked residues only, bool (records,)."""
         if self.masked is None:
             return self.starts == self.stops
@@ -339,9 +331,7 @@ class Segment:
                 some = slice(low, high)
                 yield Candidates(self.names[i], places[some] - self.begins[i], reverse[some], decisions[some], width)
 
-    def _allowed(
-        self, here: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _allowed(self, here: Ints, begin: Ints) -> tuple[Ints, Ints]:
         """Return the places among `here` whose windows, starting at `begin`, lie in one record, and those records."""
         scanner, width = self.scanner, len(self.scanner.site)
         record = np.searchsorted(self.starts, here, side="right") - 1
@@ -359,11 +349,11 @@ class Segment:
 
     def _score(
         self,
-        begin: npt.NDArray[np.int64],
-        hidden: npt.NDArray[np.bool_],
+        begin: Ints,
+        hidden: Bools,
         names: npt.NDArray[np.object_],
         strand: int,
-    ) -> npt.NDArray[np.float64]:
+    ) -> Floats:
         """Return the decision values of the windows at `begin`; `hidden` are those with masked residues."""
         scanner, codes = self.scanner, self.codes
         if strand == REVERSE:
@@ -381,9 +371,7 @@ class Segment:
         return values[::-1] if strand == REVERSE else values
 
 
-def occurrences(
-    codes: npt.NDArray[np.uint8], site: npt.NDArray[np.uint8], first: int, stop: int
-) -> npt.NDArray[np.int64]:
+def occurrences(codes: Codes, site: Codes, first: int, stop: int) -> Ints:
     """Return the places from `first` to before `stop` where a site's codes occur, ascending.
 
     >>> from seqkern.sequences.alphabets import DNA
@@ -399,6 +387,6 @@ def occurrences(
     return np.flatnonzero(hits) + first
 
 
-def reverse_complement_codes(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+def reverse_complement_codes(codes: Codes, alphabet: Alphabet) -> Codes:
     """Return the codes of the reverse complement."""
     return np.frombuffer(codes[::-1].tobytes().translate(alphabet.complement_codes.tobytes()), dtype=np.uint8)

@@ -7,24 +7,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError, check_counts, check_texts
-from seqkern.core.types import Arrays, Header, Rows
-from seqkern.sequences.sequence_set import SequenceSet, Sliceable
+from seqkern.core.types import Arrays, Floats, Header, Ints, Rows
+from seqkern.sequences.sequence_set import SequenceSet, Sliceable, frozen
 
 
-def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return a read-only contiguous view (a copy only if required by dtype or layout)."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view
-
-
-def _digest(header: tuple[object, ...], ids: Sequence[str], values: npt.NDArray[np.float64]) -> str:
+def _digest(header: tuple[object, ...], ids: Sequence[str], values: Floats) -> str:
     """Return a hexadecimal digest of a header, ids in order and an array."""
     digest = hashlib.blake2b(repr(header).encode(), digest_size=16)
     digest.update("\n".join(ids).encode())
@@ -32,15 +25,12 @@ def _digest(header: tuple[object, ...], ids: Sequence[str], values: npt.NDArray[
     return digest.hexdigest()
 
 
-def _check_finite(values: npt.NDArray[np.float64], ids: Sequence[str]) -> None:
+def _check_finite(values: Floats, ids: Sequence[str]) -> None:
     """Raise SequenceError for the first row with a value that is not a finite number."""
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
-        raise SequenceError(
-            "has a value that is not a finite number (NaN or inf)",
-            record=ids[bad[0]],
-            remedy="fill it in or remove the row",
-        )
+        problem = "has a value that is not a finite number (NaN or inf)"
+        raise SequenceError(problem, record=ids[bad[0]], remedy="fill it in or remove the row")
 
 
 class FeatureTable(Sliceable):
@@ -54,7 +44,7 @@ class FeatureTable(Sliceable):
         counts: dict[str, int] | None = None,
         missing: Literal["error", "keep"] = "error",
     ) -> None:
-        self.values: npt.NDArray[np.float64] = _frozen(values, np.float64)
+        self.values: Floats = frozen(values, np.float64)
         if self.values.ndim != 2:
             raise SequenceError(f"expected a table, got {self.values.ndim} dimensions", remedy="give rows and columns")
         n, d = self.values.shape
@@ -92,7 +82,7 @@ class FeatureTable(Sliceable):
         """The numbers of rows and columns."""
         return self.values.shape
 
-    def _record(self, i: int) -> npt.NDArray[np.float64]:
+    def _record(self, i: int) -> Floats:
         return self.values[i]
 
     def take(self, rows: Rows) -> FeatureTable:
@@ -138,13 +128,13 @@ class SimilarityTable(Sliceable):
         kind: str = "similarities",
         counts: dict[str, int] | None = None,
     ) -> None:
-        self.values: npt.NDArray[np.float64] = _frozen(values, np.float64)
+        self.values: Floats = frozen(values, np.float64)
         if self.values.ndim != 2 or self.values.shape[0] != self.values.shape[1]:
             shape = " × ".join(map(str, self.values.shape))
             raise SequenceError(f"expected a square table, got {shape}", remedy="give one column for each row")
         if kind not in ("similarities", "dissimilarities"):
             raise SequenceError(f"unknown kind {kind!r}", remedy="choose similarities or dissimilarities")
-        self.index: npt.NDArray[np.int64] = _frozen(np.arange(len(self.values)) if index is None else index, np.int64)
+        self.index: Ints = frozen(np.arange(len(self.values)) if index is None else index, np.int64)
         self.ids = [str(i + 1) for i in self.index] if ids is None else list(ids)
         self.kind = kind
         self.counts = dict(counts or {})
@@ -164,7 +154,7 @@ class SimilarityTable(Sliceable):
         """The shape (n, n) for n selected samples."""
         return len(self), len(self)
 
-    def _record(self, i: int) -> npt.NDArray[np.float64]:
+    def _record(self, i: int) -> Floats:
         return self.values[self.index[i], self.index]
 
     def take(self, rows: Rows) -> SimilarityTable:
@@ -173,7 +163,7 @@ class SimilarityTable(Sliceable):
         return SimilarityTable(self.values, [self.ids[i] for i in chosen], self.index[chosen], self.kind, self.counts)
 
     @staticmethod
-    def block(rows: SimilarityTable, cols: SimilarityTable) -> npt.NDArray[np.float64]:
+    def block(rows: SimilarityTable, cols: SimilarityTable) -> Floats:
         """Return the values between two selections of one table."""
         if not np.shares_memory(rows.values, cols.values) and not np.array_equal(rows.values, cols.values):
             raise SequenceError(
@@ -203,11 +193,9 @@ Data = SequenceSet | FeatureTable | SimilarityTable
 
 def as_features(X: FeatureTable | npt.ArrayLike, missing: Literal["error", "keep"] = "error") -> FeatureTable:
     """Return features, shape (n, d), as a FeatureTable."""
-    return (
-        X
-        if isinstance(X, FeatureTable)
-        else FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"), missing=missing)
-    )
+    if isinstance(X, FeatureTable):
+        return X
+    return FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"), missing=missing)
 
 
 def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:
@@ -217,7 +205,7 @@ def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:
     return SimilarityTable(_numbers(X, "a SimilarityTable or a square array"))
 
 
-def _numbers(X: npt.ArrayLike, expected: str) -> npt.NDArray[np.float64]:
+def _numbers(X: npt.ArrayLike, expected: str) -> Floats:
     """Return `X` as a float64 array; raise SequenceError with the expected form if it is not numeric."""
     if hasattr(X, "toarray"):
         raise SequenceError(f"expected {expected}, got a sparse matrix", remedy="give X.toarray()")

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from seqkern.core.errors import SequenceError
+from seqkern.core.errors import SequenceError, naming
 from seqkern.core.text_files import open_lines
 from seqkern.core.tsv import check_columns, read_cells
 from seqkern.core.types import PathLike
@@ -28,15 +28,11 @@ class Track:
         self.name, self.file = name, str(source)
         self._letters: dict[str, bytes] = {}
         for record, letters in self._records(source):
-            if record in self._letters:
-                raise SequenceError("duplicate id", file=self.file, record=record, remedy="remove one of them")
-            if not letters.isascii():
-                raise SequenceError(
-                    "has annotation letters outside ASCII",
-                    file=self.file,
-                    record=record,
-                    remedy="use ASCII letters only",
-                )
+            with naming(self.file, record):
+                if record in self._letters:
+                    raise SequenceError("duplicate id", remedy="remove one of them")
+                if not letters.isascii():
+                    raise SequenceError("has annotation letters outside ASCII", remedy="use ASCII letters only")
             self._letters[record] = letters.encode("ascii")
 
     def _records(self, source: PathLike) -> list[tuple[str, str]]:
@@ -63,19 +59,12 @@ class Track:
         codes = np.zeros(len(X.codes), dtype=np.uint8)
         for record, start, stop in zip(X.ids, X.starts, X.stops, strict=True):
             letters = self._letters.get(record)
-            if letters is None:
-                raise SequenceError(
-                    f"has no annotation in the track {self.name!r}",
-                    file=self.file,
-                    record=record,
-                    remedy="add it under the id of the sequence",
-                )
-            if len(letters) != stop - start:
-                raise SequenceError(
-                    f"has {len(letters)} annotation letters, but the sequence has length {stop - start}",
-                    file=self.file,
-                    record=record,
-                    remedy="give one annotation letter for each residue",
-                )
+            with naming(self.file, record):
+                if letters is None:
+                    problem = f"has no annotation in the track {self.name!r}"
+                    raise SequenceError(problem, remedy="add it under the id of the sequence")
+                if len(letters) != stop - start:
+                    problem = f"has {len(letters)} annotation letters, but the sequence has length {stop - start}"
+                    raise SequenceError(problem, remedy="give one annotation letter for each residue")
             codes[start:stop] = np.frombuffer(letters, dtype=np.uint8)
         return X.replace(tracks={**X.tracks, self.name: codes})

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.core.types import Rows
+from seqkern.core.types import Array, Ints, Rows
 from seqkern.sequences.alphabets import Alphabet
 
 
@@ -27,7 +27,7 @@ class Vectors:
     """
 
     values: npt.NDArray[np.floating[Any]]  # shape (N, width): Not copied when records are selected
-    index: npt.NDArray[np.int64]  # shape (n,): The row of each record
+    index: Ints  # shape (n,): The row of each record
 
     @classmethod
     def of(cls, values: npt.ArrayLike | Vectors) -> Vectors:
@@ -45,7 +45,7 @@ class Vectors:
                 remedy="give a table of numbers",
             )
         small = table.dtype in (np.float16, np.float32)
-        stored: npt.NDArray[Any] = np.ascontiguousarray(table, dtype=np.float32 if small else np.float64).view()
+        stored: Array = np.ascontiguousarray(table, dtype=np.float32 if small else np.float64).view()
         stored.flags.writeable = False
         return cls(stored, np.arange(len(stored), dtype=np.int64))
 
@@ -61,7 +61,7 @@ class Vectors:
         """Return the vectors of some records, without copying them."""
         return Vectors(self.values, self.index[rows])
 
-    def of_parts(self, rows: Rows, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> Vectors:
+    def of_parts(self, rows: Rows, first: Ints, last: Ints) -> Vectors:
         """Return the vectors of parts of records: each part has the vector of its record."""
         return self.take(rows)
 
@@ -86,7 +86,7 @@ class Segments:
 
     # shape (n, 2): Its first residue, counted from 0 in the record, and the residue after its last; equal if it is
     # empty
-    bounds: npt.NDArray[np.int64]
+    bounds: Ints
     alphabet: Alphabet  # Of its letters, which the alphabet of the records contains
     similar: bool = True  # Whether it counts when records are searched for similar ones
 
@@ -94,7 +94,7 @@ class Segments:
         return len(self.bounds)
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Number of residues of this sequence in each record, int64 (n,)."""
         return self.bounds[:, 1] - self.bounds[:, 0]
 
@@ -107,22 +107,22 @@ class Segments:
         """Return the segments of some records."""
         return replace(self, bounds=self.bounds[rows])
 
-    def of_parts(self, rows: Rows, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> Segments:
+    def of_parts(self, rows: Rows, first: Ints, last: Ints) -> Segments:
         """Return the segments of parts of records: the residues of this sequence that a part contains."""
         inside = np.clip(self.bounds[rows], first[:, None], last[:, None])
         return replace(self, bounds=inside - first[:, None])
 
-    def reversed(self, lengths: npt.NDArray[np.int64], which: Rows = slice(None)) -> Segments:
+    def reversed(self, lengths: Ints, which: Rows = slice(None)) -> Segments:
         """Return the segments after some or all records are reversed."""
         bounds = self.bounds.copy()
         bounds[which] = (lengths[:, None] - bounds[:, ::-1])[which]
         return replace(self, bounds=bounds)
 
-    def rows(self) -> npt.NDArray[np.int64]:
+    def rows(self) -> Ints:
         """Return the `bounds`."""
         return self.bounds
 
-    def within(self, lengths: npt.NDArray[np.int64]) -> bool:
+    def within(self, lengths: Ints) -> bool:
         """Return whether all segments lie within records of these lengths, as compiled code requires."""
         bounds = self.bounds
         if bounds.dtype != np.int64 or bounds.shape != (len(lengths), 2):

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer, whole_number
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.text_files import source_name
 from seqkern.core.tsv import check_columns, read_cells
-from seqkern.core.types import Header, PathLike, Source
+from seqkern.core.types import Bools, Codes, Header, Ints, PathLike, Source
 from seqkern.sequences.alphabets import MASK, UNKNOWN, Alphabet
 from seqkern.sequences.fasta import unique_ids
 from seqkern.sequences.sequence_set import PIECE, SequenceSet
@@ -57,7 +56,7 @@ class Window:
     def __str__(self) -> str:
         return f"-{self.left}:+{self.right}"
 
-    def site_codes(self, alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+    def site_codes(self, alphabet: Alphabet) -> Codes:
         """Return the codes of the letters required at the site."""
         return site_codes(self.site, alphabet)
 
@@ -66,7 +65,7 @@ class Window:
         return {"left": self.left, "right": self.right, "site": self.site}
 
 
-def site_codes(site: str, alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+def site_codes(site: str, alphabet: Alphabet) -> Codes:
     """Return the codes of a site's letters."""
     codes = alphabet.encode(site.encode("ascii", "replace"))
     if (codes == MASK).any():
@@ -108,8 +107,8 @@ class Sites:
     """Sites on records: positions from 1, strands, and further columns such as ``label``."""
 
     records: list[str]  # length m: The id of the record of each site
-    positions: npt.NDArray[np.int64]  # shape (m,): From 1
-    reverse: npt.NDArray[np.bool_]  # shape (m,): True on strand −
+    positions: Ints  # shape (m,): From 1
+    reverse: Bools  # shape (m,): True on strand −
     columns: dict[str, list[str]] = field(default_factory=dict)  # Further columns, such as ``label``
     file: str | None = None  # Used in messages
 
@@ -192,8 +191,8 @@ class Cut:
     """Windows cut from records, with the site and the record of each."""
 
     windows: SequenceSet  # All of one length
-    kept: npt.NDArray[np.int64]  # shape (n,): The site of each window
-    records: npt.NDArray[np.int64]  # shape (n,): The record of each window
+    kept: Ints  # shape (n,): The site of each window
+    records: Ints  # shape (n,): The record of each window
 
 
 def cut_windows(
@@ -291,9 +290,7 @@ def _check_single(names: Sequence[str], sites: Sites) -> None:
         seen.add(name)
 
 
-def letters_at_sites(
-    windows: SequenceSet, window: Window, reverse: npt.NDArray[np.bool_], n: int = 2
-) -> dict[str, tuple[str, float]]:
+def letters_at_sites(windows: SequenceSet, window: Window, reverse: Bools, n: int = 2) -> dict[str, tuple[str, float]]:
     """Return, for each strand with sites, the most frequent letters from offset 0 on and their share."""
     found = {}
     site = windows.part(window.left, min(window.left + n, window.length))
@@ -317,7 +314,7 @@ def _names(sites: Sites) -> list[str]:
     ]
 
 
-def _places(X: SequenceSet, sites: Sites) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _places(X: SequenceSet, sites: Sites) -> tuple[Ints, Ints]:
     """Return each site's record and 0-based place in it, int64 (m,) each; raise SequenceError for an unknown record."""
     rows = {name: i for i, name in enumerate(X.ids)}
     records = np.zeros(len(sites), dtype=np.int64)
@@ -343,9 +340,7 @@ def _places(X: SequenceSet, sites: Sites) -> tuple[npt.NDArray[np.int64], npt.ND
     return records, places
 
 
-def _letters(
-    X: SequenceSet, places: npt.NDArray[np.int64], reverse: npt.NDArray[np.bool_], n: int
-) -> npt.NDArray[np.uint8]:
+def _letters(X: SequenceSet, places: Ints, reverse: Bools, n: int) -> Codes:
     """Return the codes at offsets 0 to n − 1 of sites at `places` in ``X.codes``, uint8 (m, n), read along their
     strands.
     """
@@ -356,7 +351,7 @@ def _letters(
     return found
 
 
-def _masked(windows: SequenceSet) -> npt.NDArray[np.int64]:
+def _masked(windows: SequenceSet) -> Ints:
     """Return the number of masked letters of each window, int64 (n,)."""
     masked = np.zeros(len(windows), dtype=np.int64)
     if not len(windows):
@@ -369,7 +364,7 @@ def _masked(windows: SequenceSet) -> npt.NDArray[np.int64]:
     return masked
 
 
-def _reverse_complemented(windows: SequenceSet, reverse: npt.NDArray[np.bool_]) -> SequenceSet:
+def _reverse_complemented(windows: SequenceSet, reverse: Bools) -> SequenceSet:
     """Return a compact copy of windows of one length, with those marked by `reverse` reverse-complemented."""
     compact = windows.compact()
     codes = compact.codes.reshape(len(windows), -1).copy()

@@ -4,19 +4,20 @@
 sites and genes are in `splicing`, proteins in `proteins`, peaks in `peaks` and a fitness landscape in `nk_landscape`.
 """
 
+import contextlib
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, cast
 
 import numpy as np
 
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.core.exclusive_files import exclusive_paths
+from seqkern.core.exclusive_files import exclusive_folder, exclusive_paths
 from seqkern.core.types import PathLike
 from seqkern.formats.annotation import gtf_line
 from seqkern.formats.residues import STATES
@@ -135,9 +136,9 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
 
     ``PREFIX.fasta`` has the columns of the table as header fields, ``PREFIX.tsv`` the column ``id`` and those of the
     table, or one row for each site. The features of genes go to ``PREFIX.gtf`` instead. States of residues go to
-    ``PREFIX.states``, FASTA with states in place of residues. A genome with peaks goes to the folder ``PREFIX``, as
-    `peak_files.write_peak_genome` writes it. Samples with several sequences go to a table with a column for each, and
-    to a FASTA file for each, such as ``PREFIX.alpha.fasta``.
+    ``PREFIX.states``, FASTA with states in place of residues. A genome with peaks goes to the folder ``PREFIX``, in
+    the files that `seqkern.simulate.peaks.peak_files` names. Samples with several sequences go to a table with a
+    column for each, and to a FASTA file for each, such as ``PREFIX.alpha.fasta``.
 
     Parameters
     ----------
@@ -174,86 +175,60 @@ def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
     text, path = str(prefix), Path(prefix)
     if text.endswith("/") or path.name in ("", ".."):
         raise ParameterError(f"{text!r} is not a file name", remedy="give a path without an ending")
-    if data.planted is not None:
-        # needed for this kind only
-        from seqkern.simulate.peaks import write_peak_genome
+    if data.planted is None:
+        contents, hold = _contents(data, path), exclusive_paths(path)
+    else:
+        from seqkern.simulate.peaks import peak_files  # needed for this kind only
 
-        return write_peak_genome(data.sequences, data.planted, path)
-    if sequence_views(data.sequences):
-        return _write_several(data, path)
-    endings = (
-        ".fasta",
-        ".gtf" if data.of_genes else ".tsv",
-        *([f".{STATES}"] if STATES in data.sequences.tracks else []),
-    )
-    paths = [path.with_name(path.name + ending) for ending in endings]
-    for path in paths:
-        check_writable(path)
-    with exclusive_paths(path):
-        with atomic_write(paths[0], "w") as fasta:
-            for name, string, fields in zip(data.sequences.ids, data.sequences.strings(), _rows(data), strict=True):
-                print(f">{name}", *(f"{column}={value}" for column, value in fields), file=fasta)
-                _print_lines(string, fasta)
-            fasta.flush()  # detects a full disk before the second file is written
-            with atomic_write(paths[1], "w") as tsv:
-                if data.of_genes:
-                    _write_features(tsv, data.table)
-                    return paths
-                columns = data.table if data.of_sites else {"id": data.sequences.ids, **data.table}
-                print(*columns, sep="\t", file=tsv)
-                for values in zip(*columns.values(), strict=True):
-                    print(*values, sep="\t", file=tsv)
-        if len(paths) > 2:
-            _write_states(paths[2], data.sequences)
-    return paths
-
-
-def _write_several(data: Simulated, path: Path) -> list[Path]:
-    """Write samples with several sequences: one table, and a FASTA file for each sequence view."""
-    X = data.sequences
-    sequences = {name: X.view(name).strings() for name in sequence_views(X)}
-    columns = {"id": X.ids, **data.table, **sequences}
-    paths = [path.with_name(f"{path.name}.tsv"), *(path.with_name(f"{path.name}.{name}.fasta") for name in sequences)]
-    for one in paths:
+        contents = {path / name: lines for name, lines in peak_files(data.sequences, data.planted).items()}
+        hold = exclusive_folder(path)
+    for one in contents:
         check_writable(one)
-    with exclusive_paths(path):
-        with atomic_write(paths[0], "w") as tsv:
-            print(*columns, sep="\t", file=tsv)
-            for values in zip(*columns.values(), strict=True):
-                print(*values, sep="\t", file=tsv)
-        for one, strings in zip(paths[1:], sequences.values(), strict=True):
-            with atomic_write(one, "w") as fasta:
-                for name, string in zip(X.ids, strings, strict=True):
-                    print(f">{name}", file=fasta)
-                    _print_lines(string, fasta)
-    return paths
+    with hold, contextlib.ExitStack() as files:  # none gets its name before all are written
+        for one, lines in contents.items():
+            file = files.enter_context(atomic_write(one, "w"))
+            file.writelines(f"{line}\n" for line in lines)
+            file.flush()
+    return list(contents)
 
 
-def _write_features(file: TextIO, table: Table) -> None:
-    """Write the features of genes as GTF."""
+def _contents(data: Simulated, path: Path) -> dict[Path, Iterator[str]]:
+    """Return the lines of each file, by path."""
+    X, table = data.sequences, data.table
+    columns = table if data.of_sites else {"id": X.ids, **table}
+    views = {name: X.view(name).strings() for name in sequence_views(X)}
+    if views:
+        files = {".tsv": _table_lines({**columns, **views})}
+        files |= {f".{name}.fasta": _fasta_lines(X.ids, strings) for name, strings in views.items()}
+    else:
+        headers = X.ids
+        if not data.of_sites:
+            fields = zip(*([f" {name}={value}" for value in table[name]] for name in table), strict=True)
+            headers = [name + "".join(own) for name, own in zip(X.ids, fields, strict=True)]
+        files = {".fasta": _fasta_lines(headers, X.strings())}
+        files |= {".gtf": _gtf_lines(table)} if data.of_genes else {".tsv": _table_lines(columns)}
+    if STATES in X.tracks:
+        states = (X.tracks[STATES][a:b].tobytes().decode("ascii") for a, b in zip(X.starts, X.stops, strict=True))
+        files[f".{STATES}"] = _fasta_lines(X.ids, states)
+    return {path.with_name(path.name + ending): lines for ending, lines in files.items()}
+
+
+def _table_lines(columns: Table) -> Iterator[str]:
+    """Yield the lines of a tab-separated table."""
+    yield "\t".join(columns)
+    for values in zip(*columns.values(), strict=True):
+        yield "\t".join(map(str, values))
+
+
+def _gtf_lines(table: Table) -> Iterator[str]:
+    """Yield the lines of the features of genes."""
     columns = ("record", "feature", "start", "end", "strand", "gene", "transcript")
     for record, feature, start, end, strand, gene, transcript in zip(*(table[name] for name in columns), strict=True):
-        file.write(gtf_line(record, feature, (start, end), strand, gene, transcript))
+        yield gtf_line(record, feature, (start, end), strand, gene, transcript).rstrip("\n")
 
 
-def _print_lines(string: str, file: TextIO) -> None:
-    """Print a string in lines of fixed width to a file."""
-    for start in range(0, len(string), _LINE):
-        print(string[start : start + _LINE], file=file)
-
-
-def _write_states(path: Path, X: SequenceSet) -> None:
-    """Write the states of residues as FASTA."""
-    with atomic_write(path, "w") as file:
-        for name, start, stop in zip(X.ids, X.starts, X.stops, strict=True):
-            print(f">{name}", file=file)
-            _print_lines(X.tracks[STATES][start:stop].tobytes().decode("ascii"), file)
-
-
-def _rows(data: Simulated) -> Iterator[list[tuple[str, str | int]]]:
-    """Yield the table's row of each sequence as (column, value) pairs; empty if the rows are sites."""
-    if data.of_sites:
-        yield from ([] for _ in data.sequences.ids)
-        return
-    for values in zip(*data.table.values(), strict=True):
-        yield list(zip(data.table, values, strict=True))
+def _fasta_lines(headers: Iterable[str], strings: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of records as FASTA."""
+    for header, string in zip(headers, strings, strict=True):
+        yield f">{header}"
+        yield from (string[start : start + _LINE] for start in range(0, len(string), _LINE))

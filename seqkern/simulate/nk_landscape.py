@@ -9,10 +9,10 @@ of a variant follows from the mutations that made it, not from the best alignmen
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import ParameterError
+from seqkern.core.types import Codes, Floats
 from seqkern.sequences.alphabets import DNA, PROTEIN, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -21,8 +21,6 @@ MOST_PAIRS = 1 << 20
 """Maximum pairs of first and last neighbourhoods that the search for the best sequence follows."""
 MOST_TRIES = 100
 """Maximum draws for each variant, until all differ."""
-
-Codes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +33,7 @@ class NKLandscape:
 
     # shape (positions, states^(K + 1): What a position contributes, by its state and those of the next K positions, as
     # digits of a number
-    shares: npt.NDArray[np.float64]
+    shares: Floats
     states: int  # Letters, and one more if a letter may be deleted
 
     @classmethod
@@ -59,7 +57,7 @@ class NKLandscape:
         """K, the number of following positions on which a contribution depends."""
         return round(np.log(self.shares.shape[1]) / np.log(self.states)) - 1
 
-    def values(self, codes: Codes) -> npt.NDArray[np.float64]:
+    def values(self, codes: Codes) -> Floats:
         """Return the value of each sequence, the mean of its positions' contributions."""
         windows = np.zeros(codes.shape, dtype=np.int64)
         for step in range(self.neighbours + 1):

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer, check_real
-from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.core.types import Bools, Codes, Floats
 from seqkern.formats.meme import meme_lines
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Motifs to plant: random matrices, sites drawn from them, and their log-odds.
 
-Codes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
 
 #: Greatest share of columns in which two motifs may have the same commonest base, at any offset and strand.
 ALIKE = 0.6
@@ -111,7 +106,7 @@ A, C, G, T = range(4)
 
 def chromosome(
     rng: np.random.Generator, length: int, families: list[Codes], repeats: float
-) -> tuple[Codes, npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+) -> tuple[Codes, Bools, Floats]:
     """Draw one chromosome; return its codes, a mask of repeats, and the GC content of each base's domain."""
     gc = np.zeros(length)
     start = 0
@@ -207,7 +202,7 @@ class Variant:
 class Planted:
     """Planted motifs, sites, peaks and variants of a genome, with its repeat mask."""
 
-    masked: npt.NDArray[np.bool_]  # shape (bases,): Bases in repeats, chromosome after chromosome
+    masked: Bools  # shape (bases,): Bases in repeats, chromosome after chromosome
     motifs: Sequence[Floats]  # shape (columns, 4): Probabilities; that of the factor first
     sites: Sequence[Site]  # In the order of the genome
     peaks: Sequence[Peak]  # In the order of the genome
@@ -238,27 +233,15 @@ HEADER = (
 )
 
 
-def write_peak_genome(genome: SequenceSet, planted: Planted, folder: Path) -> list[Path]:
-    """Write a genome with peaks to a folder; return the paths of the files.
-
-    The files are ``genome.fa`` (repeats in lower case), ``peaks.narrowPeak``, ``sites.bed`` (planted sites),
-    ``variants.vcf`` and ``motifs.meme`` (planted motifs).
-    """
-    contents = {
+def peak_files(genome: SequenceSet, planted: Planted) -> dict[str, Iterator[str]]:
+    """Return the lines of each file of a genome with peaks, by name; repeats are in lower case."""
+    return {
         "genome.fa": _fasta(genome, planted),
         "peaks.narrowPeak": _narrow_peaks(genome, planted),
         "sites.bed": _sites(genome, planted),
         "variants.vcf": _vcf(genome, planted),
         "motifs.meme": _meme(genome, planted),
     }
-    paths = [folder / name for name in contents]
-    for path in paths:
-        check_writable(path)
-    with exclusive_folder(folder):
-        for path, lines in zip(paths, contents.values(), strict=True):
-            with atomic_write(path, "w") as file:
-                file.writelines(f"{line}\n" for line in lines)
-    return paths
 
 
 def _fasta(genome: SequenceSet, planted: Planted) -> Iterator[str]:

@@ -1,13 +1,15 @@
 """Simulated proteins: superfamilies, chains with a state for each residue, and receptors of two chains."""
 
 import csv
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import gammaincinv, ndtr
 
-from seqkern.core.checks import check_integer, check_real
+from seqkern.core.checks import check_integer, check_integers, check_real, check_reals
 from seqkern.core.package_files import open_resource
+from seqkern.core.types import Bools, Codes, Floats, Ints
 from seqkern.formats.profiles import BACKGROUND
 from seqkern.formats.residues import STATES
 from seqkern.sequences.alphabets import PROTEIN
@@ -33,7 +35,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 class SubstitutionModel:
     """A time-reversible substitution process with one expected substitution per unit of time."""
 
-    def __init__(self, exchangeabilities: npt.NDArray[np.float64], frequencies: npt.NDArray[np.float64]) -> None:
+    def __init__(self, exchangeabilities: Floats, frequencies: Floats) -> None:
         self.frequencies = frequencies / frequencies.sum()
         rates = exchangeabilities * self.frequencies
         np.fill_diagonal(rates, 0)
@@ -44,22 +46,20 @@ class SubstitutionModel:
         self._eigenvalues, vectors = np.linalg.eigh(root[:, None] * self.rates / root)
         self._left, self._right = vectors / root[:, None], vectors.T * root
 
-    def transition_rows(self, codes: npt.NDArray[np.uint8], times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def transition_rows(self, codes: Codes, times: Floats) -> Floats:
         """Return the probabilities of each site's residue after its time, shape (n, a): rows of exp(Qt)."""
         decay = np.exp(np.multiply.outer(times, self._eigenvalues))
         # einsum, not BLAS: the same bits at any number of threads.
         rows = np.einsum("nk,kb->nb", self._left[codes] * decay, self._right)
         return np.maximum(rows, 0)
 
-    def replace(
-        self, rng: np.random.Generator, codes: npt.NDArray[np.uint8], times: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.uint8]:
+    def replace(self, rng: np.random.Generator, codes: Codes, times: Floats) -> Codes:
         """Draw the residue of each site after its time, in expected substitutions."""
         reached = np.cumsum(self.transition_rows(codes, times), axis=1)
         drawn = rng.random(len(codes)) * reached[:, -1]
         return (reached <= drawn[:, None]).sum(axis=1).clip(max=len(self.frequencies) - 1).astype(np.uint8)
 
-    def stationary(self, rng: np.random.Generator, n: int) -> npt.NDArray[np.uint8]:
+    def stationary(self, rng: np.random.Generator, n: int) -> Codes:
         """Draw residues from the stationary frequencies."""
         return rng.choice(len(self.frequencies), size=n, p=self.frequencies).astype(np.uint8)
 
@@ -72,7 +72,7 @@ def wag() -> SubstitutionModel:
     return SubstitutionModel(exchangeabilities, np.array([float(rows[a]["frequency"]) for a in PROTEIN.letters]))
 
 
-Protein = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]
+Protein = tuple[Codes, Floats]
 """The residues of a protein, uint8 (n,), and the rate of each site, float64 (n,)."""
 
 
@@ -140,24 +140,14 @@ def protein_superfamilies(
     >>> dict(zip(sequences.ids, table["family"]))
     {'s1.1.1': 's1.1', 's1.1.2': 's1.1', 's2.1.1': 's2.1', 's2.1.2': 's2.1'}
     """
-    check_integer("n_superfamilies", n_superfamilies, 1)
-    check_integer("n_families", n_families, 1)
-    check_integer("n_members", n_members, 1)
-    check_integer("length", length, 1)
-    for name, value in (("divergence", divergence), ("member_divergence", member_divergence)):
-        check_real(name, value, 0, 100)
+    check_integers(1, n_superfamilies=n_superfamilies, n_families=n_families, n_members=n_members, length=length)
+    check_reals(0, 100, divergence=divergence, member_divergence=member_divergence)
     check_real("gamma_shape", gamma_shape, 0.05)
     check_real("rate_correlation", rate_correlation, 0, 0.999)
     check_real("indel_rate", indel_rate, 0, 1)
     check_real("indel_length", indel_length, 1, 100)
-    evolution = Evolution(
-        rng,
-        gamma_shape=gamma_shape,
-        rate_correlation=rate_correlation,
-        indel_rate=indel_rate,
-        indel_length=indel_length,
-    )
-    proteins: list[npt.NDArray[np.uint8]] = []
+    evolution = Evolution(rng, gamma_shape, rate_correlation, indel_rate, indel_length)
+    proteins: list[Codes] = []
     ids: list[str] = []
     table: dict[str, list[str]] = {"superfamily": [], "family": []}
     for s in range(1, n_superfamilies + 1):
@@ -173,33 +163,29 @@ def protein_superfamilies(
     return SequenceSet.from_offsets(np.concatenate(proteins), offsets, ids, PROTEIN), table
 
 
+@dataclass(frozen=True, eq=False)
 class Evolution:
     """Random process that draws ancestral proteins and evolves them along branches.
 
     A protein is a pair of arrays: its residues, uint8 (n,), and the rate of each site, float64 (n,).
     """
 
-    def __init__(
-        self,
-        rng: np.random.Generator,
-        *,
-        gamma_shape: float,
-        rate_correlation: float,
-        indel_rate: float,
-        indel_length: float,
-    ) -> None:
-        self.rng = rng
-        self.gamma_shape = gamma_shape
-        self.rate_correlation = rate_correlation
-        self.indel_rate = indel_rate
-        self.indel_length = indel_length
-        self.model = wag()
+    rng: np.random.Generator
+    gamma_shape: float
+    rate_correlation: float
+    indel_rate: float
+    indel_length: float
+
+    @cached_property
+    def model(self) -> SubstitutionModel:
+        """The process by which residues are substituted."""
+        return wag()
 
     def ancestor(self, n: int) -> Protein:
         """Draw a protein unrelated to all others."""
         return self.model.stationary(self.rng, n), self.site_rates(n)
 
-    def site_rates(self, n: int) -> npt.NDArray[np.float64]:
+    def site_rates(self, n: int) -> Floats:
         """Draw correlated rates of n sites: an autoregressive normal process, mapped to the gamma distribution."""
         normal = self.rng.standard_normal(n)
         fresh = np.sqrt(1 - self.rate_correlation**2)
@@ -207,7 +193,7 @@ class Evolution:
             normal[i] = self.rate_correlation * normal[i - 1] + fresh * normal[i]
         return np.asarray(gammaincinv(self.gamma_shape, ndtr(normal)) / self.gamma_shape, dtype=np.float64)
 
-    def branch(self, codes: npt.NDArray[np.uint8], rates: npt.NDArray[np.float64], time: float) -> Protein:
+    def branch(self, codes: Codes, rates: Floats, time: float) -> Protein:
         """Evolve a protein along a branch."""
         codes = self.model.replace(self.rng, codes, time * rates)
         # Both kinds start at a site at a rate proportional to its own: conserved sites are mostly spared.
@@ -217,12 +203,12 @@ class Evolution:
         kept = np.insert(kept, places, True)
         return np.insert(codes, places, inserted)[kept], np.insert(rates, places, inserted_rates)[kept]
 
-    def _events(self, begins: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _events(self, begins: Floats) -> tuple[Ints, Ints]:
         """Draw the places of events, in order, with expected numbers `begins`, and the length of each."""
         places = np.repeat(np.arange(len(begins)), self.rng.poisson(begins))
         return places, self.rng.geometric(1 / self.indel_length, size=len(places))
 
-    def _deletions(self, begins: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def _deletions(self, begins: Floats) -> Bools:
         """Return the sites that stay, bool (n,); deletions that would leave less than half are dropped."""
         kept = np.ones(len(begins), dtype=bool)
         for place, length in zip(*self._events(begins), strict=True):
@@ -232,9 +218,7 @@ class Evolution:
                 kept[place : place + length] = gone
         return kept
 
-    def _insertions(
-        self, begins: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+    def _insertions(self, begins: Floats) -> tuple[Ints, Codes, Floats]:
         """Return the site before which each inserted residue stands, the inserted residues, and their rates."""
         places, lengths = self._events(begins)
         rates = [self.site_rates(length) for length in lengths]
@@ -334,9 +318,7 @@ def secondary_structure_chains(
     return sequences, {"class": classes}
 
 
-def _states(
-    rng: np.random.Generator, n: int, shares: tuple[float, float], means: tuple[float, float, float]
-) -> npt.NDArray[np.int64]:
+def _states(rng: np.random.Generator, n: int, shares: tuple[float, float], means: tuple[float, float, float]) -> Ints:
     """Draw the states of one chain, int64 (n,): coil alternating with other segments, mostly with short coil ends."""
     pieces, total, coil = [], 0, True
     while total < n:
@@ -398,8 +380,7 @@ def paired_receptors(
     >>> X.ids, table["label"], list(X.views)
     (['binder1', 'other1'], ['binder', 'other'], ['alpha', 'beta'])
     """
-    check_integer("n_positive", n_positive, 1)
-    check_integer("n_negative", n_negative, 1)
+    check_integers(1, n_positive=n_positive, n_negative=n_negative)
     check_real("kept", kept, 0, 1)
     having = [("alpha", "beta")] * n_positive + [NEGATIVES[i % len(NEGATIVES)] for i in range(n_negative)]
     chains = {name: [_chain(rng, name, kept if name in own else None) for own in having] for name in ENDS}

@@ -4,10 +4,10 @@ import csv
 import itertools
 
 import numpy as np
-import numpy.typing as npt
 
-from seqkern.core.checks import check_integer, check_real
+from seqkern.core.checks import check_integer, check_integers, check_reals
 from seqkern.core.package_files import open_resource
+from seqkern.core.types import Codes, Floats
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -25,14 +25,14 @@ SITE_LEFT, SITE_RIGHT = 3, 6
 INTRON = np.array([0.27, 0.20, 0.21, 0.32])
 
 
-def donor_frequencies() -> npt.NDArray[np.float64]:
+def donor_frequencies() -> Floats:
     """Return the frequencies of A, C, G and T at positions −3 to +6 of donor sites, float64 (9, 4)."""
     with open_resource("donor_frequencies.tsv") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     return np.array([[float(row[letter]) for letter in DNA.letters] for row in rows])
 
 
-def codon_usage() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+def codon_usage() -> tuple[Codes, Floats]:
     """Return the codes (61, 3) of the sense codons and their frequencies in human genes, which sum to 1."""
     with open_resource("codon_usage.tsv") as file:
         rows = [row for row in csv.DictReader(file, delimiter="\t") if row["amino_acid"] != "*"]
@@ -95,12 +95,10 @@ def donor_windows(
     >>> [window[3:5] for window in sequences.strings()], table["label"]
     (['GT', 'GT', 'GT'], ['donor', 'donor', 'decoy'])
     """
-    check_integer("n_positive", n_positive, 1)
-    check_integer("n_decoy", n_decoy, 1)
+    check_integers(1, n_positive=n_positive, n_decoy=n_decoy)
     check_integer("left", left, SITE_LEFT)
     check_integer("right", right, SITE_RIGHT)
-    for name, value in (("signal", signal), ("contrast", contrast), ("exonic_decoys", exonic_decoys)):
-        check_real(name, value, 0, 1)
+    check_reals(0, 1, signal=signal, contrast=contrast, exonic_decoys=exonic_decoys)
     n, width = n_positive + n_decoy, left + right
     in_exon = np.zeros((n, width), dtype=bool)
     in_exon[:n_positive, :left] = True
@@ -118,14 +116,12 @@ def donor_windows(
     return SequenceSet.from_offsets(codes.ravel(), np.arange(n + 1) * width, ids, DNA), {"label": labels}
 
 
-def _letters(
-    rng: np.random.Generator, frequencies: npt.NDArray[np.float64], shape: int | tuple[int, int]
-) -> npt.NDArray[np.uint8]:
+def _letters(rng: np.random.Generator, frequencies: Floats, shape: int | tuple[int, int]) -> Codes:
     """Draw codes with the given frequencies."""
     return rng.choice(len(frequencies), size=shape, p=frequencies).astype(np.uint8)
 
 
-def _exon(rng: np.random.Generator, n: int, width: int) -> npt.NDArray[np.uint8]:
+def _exon(rng: np.random.Generator, n: int, width: int) -> Codes:
     """Draw coding sequence, uint8 (n, width): codons by their usage, each row in its own reading frame."""
     codons, usage = codon_usage()
     drawn = codons[rng.choice(len(usage), size=(n, width // 3 + 2), p=usage)].reshape(n, -1)
@@ -186,9 +182,7 @@ def donor_genome(
     >>> sequences.ids, table["label"].count("donor")
     (['chr1', 'chr2'], 4)
     """
-    check_integer("n_chromosomes", n_chromosomes, 1)
-    check_integer("n_sites", n_sites, 1)
-    check_integer("n_others", n_others, 1)
+    check_integers(1, n_chromosomes=n_chromosomes, n_sites=n_sites, n_others=n_others)
     check_integer("n_letters", n_letters, 2 * FLANK * n_sites)
     rows: list[tuple[str, int, str, str]] = []
     chromosomes = []
@@ -207,7 +201,7 @@ def donor_genome(
     )
 
 
-def _put_donors(rng: np.random.Generator, codes: npt.NDArray[np.uint8], n_sites: int) -> set[tuple[int, str]]:
+def _put_donors(rng: np.random.Generator, codes: Codes, n_sites: int) -> set[tuple[int, str]]:
     """Write donor sites into `codes`, one at a random place in each of `n_sites` equal parts; return their places."""
     drawn, _ = donor_windows(rng, n_positive=n_sites, n_decoy=1, left=FLANK, right=FLANK)
     windows = drawn.codes.reshape(-1, 2 * FLANK)
@@ -224,7 +218,7 @@ def _put_donors(rng: np.random.Generator, codes: npt.NDArray[np.uint8], n_sites:
     return places
 
 
-def _places(codes: npt.NDArray[np.uint8]) -> set[tuple[int, str]]:
+def _places(codes: Codes) -> set[tuple[int, str]]:
     """Return (position, strand) of each GT that has `FLANK` bases on either side."""
     g, t, a, c = (codes == DNA.letters.index(letter) for letter in "GTAC")
     forward, reverse = np.flatnonzero(g[:-1] & t[1:]) + 1, np.flatnonzero(a[:-1] & c[1:]) + 2
@@ -243,7 +237,6 @@ def _places(codes: npt.NDArray[np.uint8]) -> set[tuple[int, str]]:
 # a donor site (`donor_frequencies`) and end with an acceptor site. Half of the genes have a second transcript
 # without one of the inner exons. All other sequence is drawn as in introns.
 
-Codes = npt.NDArray[np.uint8]
 Parts = list[tuple[int, int]]
 
 #: Untranslated bases at either end of a transcript.
@@ -308,11 +301,8 @@ def annotated_genes(
     >>> sequences.ids, sorted(set(table["gene"]))
     (['chr1', 'chr2'], ['gene1', 'gene2'])
     """
-    check_integer("n_chromosomes", n_chromosomes, 1)
-    check_integer("n_genes", n_genes, 1)
-    check_integer("n_exons", n_exons, 1)
-    check_real("gc_share", gc_share, 0, 1)
-    check_real("signal", signal, 0, 1)
+    check_integers(1, n_chromosomes=n_chromosomes, n_genes=n_genes, n_exons=n_exons)
+    check_reals(0, 1, gc_share=gc_share, signal=signal)
     rows: list[tuple[str | int, ...]] = []
     chromosomes = []
     for number in range(1, n_chromosomes + 1):

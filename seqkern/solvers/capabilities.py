@@ -1,16 +1,84 @@
-"""Capabilities of some solvers besides decisions: exemplars, variances, leave-one-out estimates."""
+"""Traits that a solver declares, and results of some besides decisions: exemplars, variances, leave-one-out error."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
+
+from seqkern.core.types import Floats, Ints
+from seqkern.solvers.costs import Effort
+
+if TYPE_CHECKING:
+    from seqkern.solvers.contract import Solver
+
+# Traits: what a solver takes, gives and needs.
+
+
+@dataclass(frozen=True)
+class Search:
+    """The default hyperparameter search of a solver.
+
+    `order` names the parameters by which a search prefers the simplest of equally good solvers of one class: the
+    smallest value, or the largest after ``-``; of a nested solver, its own order.
+    """
+
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # Values to try first
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # Intervals in which they are refined
+    order: tuple[str, ...] = ()
+
+    def complexity(self, solver: "Solver") -> tuple[float, ...]:
+        """Return the numbers that order solvers of one class, the simplest first."""
+        numbers: tuple[float, ...] = ()
+        for name in self.order:
+            value = getattr(solver, name.removeprefix("-"))
+            if hasattr(value, "complexity"):
+                numbers += value.complexity()
+            else:
+                number = float(value) if isinstance(value, Real) else 0.0
+                numbers += (-number if name.startswith("-") else number,)
+        return numbers
+
+
+SEARCH_COST = Search({"C": [0.1, 1.0, 10.0]}, {"C": (1e-4, 1e4)}, ("C",))
+"""The search of solvers whose only choice is the cost C."""
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a solver takes, gives and needs: its flags, its search, and the effort of a fit."""
+
+    semidefinite: bool = False  # The solution is only local unless the Gram matrix is positive semi-definite
+    asymmetric: bool = False  # Takes a square matrix that is not symmetric; it does not matter for features
+    sparse: bool = False  # Takes a sparse matrix of features
+    blocks: bool = False  # Takes features as FeatureBlocks, computed on demand (kernels/feature_blocks.py)
+    rows: bool = False  # Takes a Gram matrix in a file, as GramRows (gram/matrix.py)
+    operator: bool = False  # Takes a KernelOperator (kernels/kernel_operator.py) and trains on products K·v
+    # `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``
+    groups: bool = False
+    # Training rows may lack a label: NaN, None or empty text (−1 is a class here); `_fit` then gets NaN for them
+    unlabelled: bool = False
+    pairs: bool = True  # A binary solver serves for any two of several classes, in pairwise voting
+    variances: bool = False  # Predictions have variances; the solver writes `_variances`
+    bounds: bool = False  # `leave_one_out` bounds the error of a fit on a Gram matrix of two classes
+    own_threshold: bool = False  # Decision 0 is a choice of the parameters: no other threshold is set by default
+    # Selects few features, which are always listed; otherwise features are listed only if few and named
+    selects: bool = True
+    # A further training sample beyond this decision, on its class's side, does not change the solution
+    margin: float | None = None
+    search: Search = field(default_factory=Search)
+    effort: Effort = field(default_factory=Effort)
+
+    def but(self, **changes: Any) -> Self:
+        """Return these traits with some changed."""
+        return replace(self, **changes)
+
 
 # Exemplars: typical training samples of a classifier, shown instead of means of kernel features.
 
-MOST = 5
-"""Number of typical samples listed for a prototype."""
+MOST = 5  # Number of typical samples listed for a prototype
 
 
 class Exemplar(NamedTuple):
@@ -32,9 +100,7 @@ class Exemplar(NamedTuple):
     members: int  # Training samples of the class that are nearer to this prototype than to others of the class
 
 
-def typical(
-    distances: npt.NDArray[np.float64], codes: npt.NDArray[np.int64], y: npt.NDArray[np.int64], most: int = MOST
-) -> list[Exemplar]:
+def typical(distances: Floats, codes: Ints, y: Ints, most: int = MOST) -> list[Exemplar]:
     """Return, for each prototype, the nearest of the samples of its class that have no nearer prototype.
 
     >>> import numpy as np
@@ -55,12 +121,12 @@ def typical(
     return found
 
 
-def as_array(found: list[Exemplar]) -> npt.NDArray[np.float64]:
+def as_array(found: list[Exemplar]) -> Floats:
     """Return exemplars as an array, shape (m, 6), for a solver's state."""
     return np.array(found, dtype=np.float64).reshape(-1, len(Exemplar._fields))
 
 
-def from_array(values: npt.NDArray[np.float64]) -> list[Exemplar]:
+def from_array(values: Floats) -> list[Exemplar]:
     """Return the exemplars stored by `as_array`."""
     return [
         Exemplar(int(code), int(prototype), int(rank), int(row), float(distance), int(members))
@@ -69,8 +135,6 @@ def from_array(values: npt.NDArray[np.float64]) -> list[Exemplar]:
 
 
 # Prediction variances of solvers that are probabilistic models.
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +175,7 @@ class Variances:
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.observed)
         return means - half, means + half
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Variances":
+    def take(self, rows: Ints) -> "Variances":
         """Return the variances of some samples."""
         return Variances(self.latent[rows], self.noise, self.clipped)
 

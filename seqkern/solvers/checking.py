@@ -1,19 +1,21 @@
 """Checks of a solver's input: matrices, labels and costs."""
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.matrices import check_symmetric, is_sparse, largest_if_symmetric
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Bools, Floats
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels import _blocks
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator
+
+if TYPE_CHECKING:
+    from seqkern.solvers.contract import Solver
 
 # Checks of the numbers of a solver: its matrix, its labels, its fitted state and its decisions.
 #
@@ -26,21 +28,7 @@ SMALLEST, LARGEST = 1e-100, 1e100
 SINGLE = 1e-15, 1e15
 """Bounds of values for which products of two in single precision, and their sums, neither overflow nor vanish."""
 
-EPSILON = float(np.finfo(np.float64).eps) / 4
-"""Share of a number so small that adding it leaves the number unchanged."""
-
-
-class Fitted(Protocol):
-    """Protocol of the `Solver` members used by the checks."""
-
-    report_: dict[str, Any]
-
-    @property
-    def name(self) -> str | None:
-        """Name of the solver in messages."""
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the fitted state of the solver."""
+EPSILON = float(np.finfo(np.float64).eps) / 4  # Share of a number so small that adding it leaves the number unchanged
 
 
 def largest_value(matrix: Any) -> float:
@@ -68,14 +56,14 @@ def check_size(largest: float, what: str = "matrix", limits: tuple[float, float]
         )
 
 
-def check_targets(y: npt.NDArray[np.float64]) -> None:
+def check_targets(y: Floats) -> None:
     """Raise LabelError for real labels whose squared errors would overflow."""
     row = int(np.argmax(np.abs(y))) if len(y) else 0
     if len(y) and abs(y[row]) > LARGEST:
         raise LabelError(f"label {y[row]:g} of row {row} is beyond {LARGEST:g}", remedy="scale the labels")
 
 
-def check_fit(solver: Fitted) -> None:
+def check_fit(solver: "Solver") -> None:
     """Raise GramError if a fit ended with non-finite numbers, whatever its report says."""
     try:
         header, arrays = solver.fitted_state()
@@ -88,7 +76,7 @@ def check_fit(solver: Fitted) -> None:
         raise lost_digits(solver)
 
 
-def lost_digits(solver: Fitted) -> GramError:
+def lost_digits(solver: "Solver") -> GramError:
     """Return the error for a fit whose numbers became too large or too small relative to each other."""
     return GramError(
         f"solver {solver.name!r} ended with numbers that are not finite",
@@ -96,7 +84,7 @@ def lost_digits(solver: Fitted) -> GramError:
     )
 
 
-def lost_beside_bias(solver: Fitted, K: Any) -> str | None:
+def lost_beside_bias(solver: "Solver", K: Any) -> str | None:
     """Return the reason why all decisions of a fit are equal; None if they differ or the reason is unknown.
 
     If values are far below 1/C, each decision w·φ(x) + b rounds to b in floating point. Such a fit has no numerical
@@ -125,9 +113,9 @@ def lost_beside_bias(solver: Fitted, K: Any) -> str | None:
     )
 
 
-def _weights(solver: Fitted) -> npt.NDArray[np.float64] | None:
+def _weights(solver: "Solver") -> Floats | None:
     """Return the weights of the decisions, of one or of all classifiers; None if there are none."""
-    found = (getattr(solver, name, None) for name in ("dual_coef_", "coefficients_", "coef_"))
+    found = (getattr(solver, name, None) for name in ("dual_coef_", "coef_"))
     return next((one for one in found if isinstance(one, np.ndarray) and one.ndim <= 2), None)
 
 
@@ -143,7 +131,7 @@ def _largest_values(K: Any) -> Iterator[float]:
         yield largest_value(K)
 
 
-def check_decisions(solver: Fitted, decisions: npt.NDArray[np.float64]) -> None:
+def check_decisions(solver: "Solver", decisions: Floats) -> None:
     """Raise GramError for the first row whose decision is not finite."""
     if np.isfinite(decisions).all():
         return
@@ -155,73 +143,35 @@ def check_decisions(solver: Fitted, decisions: npt.NDArray[np.float64]) -> None:
     )
 
 
-def _known(solver: Fitted, key: str) -> bool:
+def _known(solver: "Solver", key: str) -> bool:
     """Return whether the report of a fit contains the number `key`."""
     return isinstance(solver.report_.get(key), (float, np.floating))
 
 
-FIRST_ROWS = 256
-"""Rows of features in blocks whose values are checked before a fit; the others are computed on demand."""
-
-
-class TakesMatrices(Protocol):
-    """Protocol of the `Solver` members used by the checks."""
-
-    n_features_in_: int
-
-    @property
-    def name(self) -> str | None:
-        """Name of the solver in messages."""
-
-    @property
-    def input(self) -> str:
-        """Kind of input that `fit` takes."""
-
-    @property
-    def accepts_asymmetric(self) -> bool:
-        """Whether the solver takes a square matrix that is not symmetric."""
-
-    @property
-    def accepts_blocks(self) -> bool:
-        """Whether the solver takes features in blocks."""
-
-    @property
-    def accepts_operator(self) -> bool:
-        """Whether the solver takes a KernelOperator."""
-
-    @property
-    def accepts_sparse(self) -> bool:
-        """Whether the solver takes sparse features."""
-
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether the solver takes a GramRows."""
-
-    def accepts_unread(self, K: Any) -> bool:
-        """Return whether the solver accepts `K` before its values are read."""
+FIRST_ROWS = 256  # Rows of features in blocks whose values are checked before a fit; the others are computed on demand
 
 
 class ConstantColumnWarning(UserWarning):
     """Warning that some columns of the matrix are constant on the training rows and are ignored."""
 
 
-def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
+def checked_matrix(solver: "Solver", K: Any, reset: bool) -> Any:
     """Return `K` as a finite float64 matrix of the fitted width, without a copy if it is one already."""
     if isinstance(K, KernelOperator):
         return _checked_operator(solver, K, reset)
-    if isinstance(K, FeatureBlocks) and not solver.accepts_blocks:
+    if isinstance(K, FeatureBlocks) and not solver.traits.blocks:
         raise GramError(
             f"solver {solver.name!r} does not take features in blocks",
             remedy="give K.block(0, len(K)), or choose a solver that takes them: primal_svc",
         )
-    if isinstance(K, GramRows) and not solver.accepts_rows:
+    if isinstance(K, GramRows) and not solver.traits.rows:
         raise GramError(
             f"solver {solver.name!r} does not take a Gram matrix that is read by rows",
             remedy="give the matrix, or choose csvc, svr, psvc, psvr or one_class_svm, with a finite C",
         )
     if isinstance(K, FeatureBlocks) or solver.accepts_unread(K):
         return _checked_unread(solver, K, reset)
-    if is_sparse(K) and not solver.accepts_sparse:
+    if is_sparse(K) and not solver.traits.sparse:
         raise GramError(
             f"solver {solver.name!r} does not take a sparse matrix",
             remedy="give K.toarray(), or choose a solver that takes sparse matrices: linear_svc",
@@ -232,13 +182,13 @@ def checked_matrix(solver: TakesMatrices, K: Any, reset: bool) -> Any:
         if reset:
             solver.n_features_in_ = matrix.shape[1]
         return matrix
-    matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
+    matrix = convert_matrix(solver, K, reset, solver.traits.sparse)
     _check_values(solver, matrix, reset)
     check_width(solver, K, reset)
     return matrix
 
 
-def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
+def _is_ready(solver: "Solver", K: Any, reset: bool) -> bool:
     """Return whether `K` is a float64 matrix of the right size, which needs no conversion."""
     if type(K) not in (np.ndarray, np.memmap) or K.dtype != np.float64 or K.ndim != 2:
         return False
@@ -248,10 +198,10 @@ def _is_ready(solver: TakesMatrices, K: Any, reset: bool) -> bool:
     return rows >= 2 and columns >= 1 if reset else rows >= 1 and columns == getattr(solver, "n_features_in_", None)
 
 
-def _check_values(solver: TakesMatrices, matrix: Any, training: bool) -> None:
+def _check_values(solver: "Solver", matrix: Any, training: bool) -> None:
     """Raise GramError for NaN or inf in a matrix; for training also for extreme values or asymmetry."""
     square = matrix.shape[0] == matrix.shape[1] and not is_sparse(matrix)
-    must_be_symmetric = training and square and solver.input == "gram" and not solver.accepts_asymmetric
+    must_be_symmetric = training and square and solver.input == "gram" and not solver.traits.asymmetric
     largest = largest_if_symmetric(matrix) if must_be_symmetric else None
     symmetric = largest is not None
     if largest is None:
@@ -267,9 +217,9 @@ def _check_values(solver: TakesMatrices, matrix: Any, training: bool) -> None:
         check_size(largest)
 
 
-def _checked_operator(solver: TakesMatrices, K: KernelOperator, reset: bool) -> KernelOperator:
+def _checked_operator(solver: "Solver", K: KernelOperator, reset: bool) -> KernelOperator:
     """Return the KernelOperator `K`; raise GramError if the solver does not take it, or it is too small."""
-    if not solver.accepts_operator and not (solver.input == "implicit" and isinstance(K, Implicit)):
+    if not solver.traits.operator and not (solver.input == "implicit" and isinstance(K, Implicit)):
         raise GramError(
             f"solver {solver.name!r} takes {solver.input}, not products with a kernel matrix that is never stored",
             remedy="give it a matrix, or choose linear_svc or primal_svc",
@@ -290,12 +240,12 @@ def _check_first(K: FeatureBlocks) -> None:
         check_size(largest, "features", SINGLE if K.dtype == np.float32 else (SMALLEST, LARGEST))
 
 
-def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
+def _checked_unread(solver: "Solver", K: Any, reset: bool) -> Any:
     """Return `K` after checking its shape and its first rows; the solver checks the rest as it reads."""
     if reset:
         if K.shape[0] < 2 or K.shape[1] < 1:
             raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
-        if isinstance(K, GramRows) and K.square and not solver.accepts_asymmetric:
+        if isinstance(K, GramRows) and K.square and not solver.traits.asymmetric:
             K.check_symmetric()
         if isinstance(K, FeatureBlocks):
             _check_first(K)
@@ -305,14 +255,12 @@ def _checked_unread(solver: TakesMatrices, K: Any, reset: bool) -> Any:
     return K
 
 
-def checked_labels(
-    solver: TakesMatrices, y: npt.ArrayLike | None, n: int, *, unlabelled: bool = False
-) -> npt.NDArray[Any]:
+def checked_labels(solver: "Solver", y: npt.ArrayLike | None, n: int, *, unlabelled: bool = False) -> Array:
     """Return `y` as an array of n labels; missing labels, if permitted, are NaN."""
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU":
-        labels: npt.NDArray[Any] = y
+        labels: Array = y
     else:
         labels = convert_labels(y)
     if len(labels) != n:
@@ -324,7 +272,7 @@ def checked_labels(
     return labels
 
 
-def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def labelled(labels: Array) -> Bools:
     """Return a mask of the rows that have a label: not NaN, None or empty text.
 
     >>> import numpy as np
@@ -340,7 +288,7 @@ def labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return np.ones(len(labels), dtype=bool)
 
 
-def known_labels(labels: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def known_labels(labels: Array, known: Bools) -> Array:
     """Return the labels of some rows; floats that were integers, before NaN joined them, become integers again.
 
     >>> import numpy as np
@@ -376,12 +324,6 @@ def _first_bad_row(matrix: Any) -> int | None:
     return None
 
 
-def check_cost(cost: float) -> None:
-    """Raise ParameterError unless the cost C is a positive number or infinity."""
-    if cost != np.inf:
-        check_real("C", cost, 0, open_low=True)
-
-
 # Conversion of matrices and labels from lists, tables, sparse matrices or other number types, by scikit-learn.
 
 
@@ -414,7 +356,7 @@ def check_width(solver: Any, K: Any, reset: bool) -> None:
         raise GramError(str(error)) from error
 
 
-def convert_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
+def convert_labels(y: npt.ArrayLike) -> Array:
     """Return labels as a one-dimensional array; raise LabelError if that is impossible."""
     from sklearn.utils.validation import column_or_1d  # imported here: it takes a second
 

@@ -1,8 +1,8 @@
 """The contract of every solver.
 
 A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and defines its parameters,
-``_check_parameters`` for conditions on several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
-``restore_fitted`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. Call structure::
+``declared``, its traits, ``_check_parameters`` for conditions on several parameters, ``_fit`` and ``_decide``,
+``learned`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. Call structure::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)
@@ -11,24 +11,26 @@ Prediction needs only the columns `support_` of a kernel matrix between new and 
 solver these columns are renumbered, so that a model keeps few sequences.
 """
 
+import copy
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.archive import nest, unnest
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.memory import WITHOUT_MATRIX
+from seqkern.core.parameters import Parameters
 from seqkern.core.specs import json_form
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import Exemplar, LeaveOneOut, Variances
+from seqkern.solvers.capabilities import Exemplar, LeaveOneOut, Traits, Variances
 from seqkern.solvers.checking import (
-    ConstantColumnWarning,
-    check_cost,
     check_decisions,
     check_fit,
     check_targets,
@@ -40,86 +42,113 @@ from seqkern.solvers.checking import (
     lost_beside_bias,
     lost_digits,
 )
-from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
-from seqkern.solvers.estimator import ClassifierProtocol, Estimator, RegressorProtocol, check_is_fitted, clone
+from seqkern.solvers.costs import EXPECTED_PRODUCTS, FitCost, FitWork
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+    from sklearn.utils.metadata_routing import MetadataRequest
 
 
-# The state of a fitted solver: saving, restoring, and restriction to fewer columns.
+# scikit-learn's estimator protocol without importing scikit-learn, which takes a second.
+#
+# `clone`, `Pipeline`, `GridSearchCV` and `cross_val_score` need parameters, tags, `score` and the fitted state, but no
+# base class. Tags and scores are built on demand, when scikit-learn is already imported.
+
+Some = TypeVar("Some", bound=Parameters)
 
 
-class Stored(Estimator):
-    """Base of `Solver` with the methods derived from its `fitted_state` and `restore_fitted`."""
+class Estimator(Parameters):
+    """Base of solvers; `fit` sets the attributes that end with an underscore."""
 
-    name: ClassVar[str | None]
+    def __sklearn_tags__(self) -> "Tags":
+        """Return scikit-learn's tags for an estimator that is neither classifier nor regressor."""
+        from sklearn.utils import Tags, TargetTags  # imported here: scikit-learn slows start-up
 
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays) of the values learned by `_fit` besides support, classes and report."""
-        raise NotImplementedError
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`; `arrays` may contain others."""
-        raise NotImplementedError
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether `fit` was called."""
+        return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
 
-    def state(self) -> tuple[Header, Arrays]:
-        """Return (JSON dict, dict of arrays); `solver_from_state` restores this solver from it."""
-        check_is_fitted(self)
-        header, arrays = self.fitted_state()
-        header = {
-            "spec": self.spec(),
-            "columns": self.n_features_in_,
-            "report": self.report_,
-            "learned": header,
-        }
-        return header, {"support": self.support_, **arrays}
+    # metadata routing: groups for `fit`, sample weights for `score` where it exists
 
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `state`."""
-        # typed here, because annotations in the class body would become constructor parameters
-        self.n_features_in_: int = header["columns"]
-        self.report_: dict[str, Any] = header["report"]
-        self.support_: npt.NDArray[np.int64] = arrays["support"]
-        check_places(self.support_, self.n_features_in_, "support")
-        self.restore_fitted(header["learned"], arrays)
+    def get_metadata_routing(self) -> "MetadataRequest":
+        """Return the requests made by `set_fit_request` and `set_score_request`."""
+        # imported here: scikit-learn, the caller, has loaded it already
+        from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
-    def restrict(self, rows: npt.ArrayLike) -> Self:
-        """Return an equivalent fitted solver for kernel matrices with fewer columns.
+        if hasattr(self, "_metadata_request"):
+            return get_routing_for_object(self._metadata_request)
+        request = MetadataRequest(owner=self)
+        request.fit.add_request(param="groups", alias=None)
+        if hasattr(self, "score"):
+            request.score.add_request(param="sample_weight", alias=None)
+        return request
 
-        `rows` are training rows (columns of the kernel matrix) in any order, and include the whole support. The new
-        solver's ``decision_function(K[:, rows])`` has the same bits as this one's ``decision_function(K)``.
-        """
-        rows = np.asarray(rows, dtype=np.int64)
-        places = np.full(self.n_features_in_, -1, dtype=np.int64)
-        places[rows] = np.arange(len(rows))
-        support = places[self.support_]
-        if np.any(support < 0):
-            raise ParameterError(
-                f"row {self.support_[support < 0][0]} is missing, but prediction needs it",
-                remedy="keep every row of support_",
-            )
-        return Stored.renumber(self, support, len(rows))
+    def set_fit_request(self, *, groups: bool | str | None) -> Self:
+        """Set whether a meta-estimator passes groups to `fit`; None makes passing them an error."""
+        return self._request("fit", "groups", groups)
 
-    def renumber(self, support: npt.NDArray[np.int64], columns: int) -> Self:
-        """Return this fitted solver for matrices of another width.
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Set whether a meta-estimator passes sample weights to `score`."""
+        return self._request("score", "sample_weight", sample_weight)
 
-        `support` gives the new index of each support column, `columns` the new width.
-        """
-        header, arrays = self.state()
-        other = clone(self)
-        other.restore({**header, "columns": columns}, {**arrays, "support": support})
-        return other
+    def _request(self, method: str, name: str, wanted: Any) -> Self:
+        """Keep one request under the name that `sklearn.base.clone` copies, and return self."""
+        from sklearn import get_config  # imported here: slows start-up
 
-    def spec(self) -> dict[str, Any]:
-        """Return the solver as a config would write it: ``{"solver": name, parameter: value, …}``."""
-        return {
-            "solver": self.name,
-            **{key: json_form(value) for key, value in self.get_params(deep=False).items()},
-        }
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError("metadata routing is off; call sklearn.set_config(enable_metadata_routing=True) before")
+        request = self.get_metadata_routing()
+        getattr(request, method).add_request(param=name, alias=wanted)
+        self._metadata_request = request
+        return self
+
+    if TYPE_CHECKING:
+
+        def set_params(self, **params: Any) -> Self:  # documented in Parameters, with a more general type
+            ...
+
+    def _repr_html_(self) -> str:
+        """Return the HTML representation for notebooks."""
+        from sklearn.utils import estimator_html_repr  # imported here: scikit-learn slows start-up
+
+        return estimator_html_repr(self)
 
 
-def check_places(places: npt.NDArray[Any], count: int, name: str) -> None:
+def clone(estimator: Some) -> Some:
+    """Return a new, unfitted estimator with the same parameters, like `sklearn.base.clone`.
+
+    >>> from seqkern.solvers import CSVC
+    >>> from seqkern.solvers.contract import clone
+    >>> fitted = CSVC(C=10.0).fit([[1.0, 0.0], [0.0, 1.0]], [-1, 1])
+    >>> clone(fitted), hasattr(clone(fitted), "support_")
+    (CSVC(C=10.0), False)
+    """
+    return type(estimator)(**{name: _copied(value) for name, value in estimator.get_params(deep=False).items()})
+
+
+def check_is_fitted(estimator: Estimator) -> None:
+    """Raise scikit-learn's NotFittedError unless `fit` was called."""
+    if not estimator.__sklearn_is_fitted__():
+        from sklearn.exceptions import NotFittedError  # imported here: scikit-learn slows start-up
+
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. "
+            "Call 'fit' with appropriate arguments before using this estimator."
+        )
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of a parameter's value, in which all estimators are unfitted."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return type(value)(map(_copied, value))
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return clone(value)
+    return copy.deepcopy(value)
+
+
+def check_places(places: Array, count: int, name: str) -> None:
     """Raise ModelError unless an array read from a file holds valid indices.
 
     They are int64, shape (m,), from 0 to `count` - 1.
@@ -134,7 +163,19 @@ def check_places(places: npt.NDArray[Any], count: int, name: str) -> None:
         raise ModelError(f"the array {name!r} is corrupted", remedy="train the model again")
 
 
-class Solver(Stored, Estimator):
+def stored(**attributes: str) -> Mapping[str, str]:
+    """Return the names of the attributes that a fit sets, by their names in a model file."""
+    return MappingProxyType(attributes)
+
+
+EXACT = {"converged": True, "iterations": 1, "residual": 0.0}
+"""Report of a fit that does not iterate, and solves its problem exactly."""
+
+UNPICKLED = frozenset({"_vectors", "_warm", "_before"})
+"""Attributes that hold records, products and other solvers; neither pickled nor stored."""
+
+
+class Solver(Estimator):
     """Base of all solvers.
 
     Attributes
@@ -147,43 +188,13 @@ class Solver(Stored, Estimator):
         Input of `fit`. A Gram matrix is square, and cross-validation slices its rows and its columns together. An
         `Implicit` (kernels/kernel_operator.py) stands for feature vectors that are never stored; such solvers also take
         features, dense or sparse. After it the columns are the training samples.
-    needs_semidefinite : bool
-        Whether the solution is only local if the Gram matrix is not positive semi-definite.
     targets : tuple of {"binary", "multiclass", "real", "none"}
         Supported label kinds; with ``"none"``, it can be fitted without labels, and `_fit` gets None.
-    accepts_asymmetric : bool
-        Whether it takes a square matrix that is not symmetric; it does not matter for features.
-    accepts_groups : bool
-        Whether `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``.
-    accepts_unlabelled : bool
-        Whether training rows may lack a label: NaN, None or empty text (−1 is a class here). `_fit` then gets NaN for
-        them. Other solvers get labelled rows only: `Method` leaves the rest out.
-    accepts_pairs : bool
-        Whether a binary solver serves for any two of several classes, in pairwise voting.
-    accepts_blocks : bool
-        Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed on demand.
-    accepts_operator : bool
-        Whether it takes a KernelOperator (seqkern/kernels/kernel_operator.py) of the training samples: it then trains
-        on products with the kernel matrix, which is never stored.
-    gives_variances : bool
-        Whether its predictions have variances: see `variances`. It then writes `_variances`.
-    gives_bounds : bool
-        Whether `leave_one_out` bounds the leave-one-out error of a fit on a Gram matrix of two classes.
-    gram_copies : float
-        Matrices of the size of the training set's that a fit holds at most, besides the one that it is given.
-    fit_products : float
-        Products with the matrix until a fit has converged, for C=1, as measured; for the plan of a study.
-    fit_growth : float
-        Their number grows with this power of C.
-    fit_cubes : float
-        Multiplications and additions of dense linear algebra, as a multiple of the third power of the columns.
-    sets_threshold : bool
-        Whether its decision 0 is a choice of its parameters, so that no other threshold is set by default.
-    margin : float or None
-        The decision at the margin: a further training sample beyond it, on its class's side, does not change the
-        solution. None if there is no such number.
-    selects : bool
-        Whether it selects few features, which are always listed; otherwise features are listed only if few and named.
+    declared : Traits
+        What it takes, gives and needs; `traits` are these for the solver's parameters.
+    learned : dict of str to str
+        The attributes that a fit sets besides support, classes and report, by their names in a model file: arrays,
+        JSON values or fitted solvers.
     support_ : ndarray of int64, shape (s,)
         After `fit`: the columns that prediction needs.
     report_ : dict
@@ -221,27 +232,18 @@ class Solver(Stored, Estimator):
     name: ClassVar[str | None] = None
     summary: ClassVar[str] = ""
     input: ClassVar[str] = "gram"
-    needs_semidefinite: ClassVar[bool] = False
     targets: ClassVar[tuple[str, ...]] = ()
-    accepts_asymmetric: ClassVar[bool] = False
-    accepts_groups: ClassVar[bool] = False
-    accepts_unlabelled: ClassVar[bool] = False
-    accepts_pairs: ClassVar[bool] = True
-    accepts_blocks: ClassVar[bool] = False
-    accepts_operator: ClassVar[bool] = False
-    gives_variances: ClassVar[bool] = False
-    gives_bounds: ClassVar[bool] = False
-    gram_copies: ClassVar[float] = 1.0
-    sets_threshold: ClassVar[bool] = False
-    fit_products: ClassVar[float] = 100.0
-    fit_growth: ClassVar[float] = 0.0
-    fit_cubes: ClassVar[float] = 0.0
-    margin: ClassVar[float | None] = None
-    selects: ClassVar[bool] = True
+    declared: ClassVar[Traits] = Traits()
+    learned: ClassVar[Mapping[str, str]] = stored()
+
+    @property
+    def traits(self) -> Traits:
+        """What the solver takes, gives and needs with its parameters."""
+        return self.declared
 
     # ---- what a solver writes ----------------------------------------------------------------------------
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the parameters do not suit the labels of a training set.
 
         It needs no kernel matrix, so it can be called before computing one. By default all labels are accepted.
@@ -262,22 +264,18 @@ class Solver(Stored, Estimator):
     def _fit(self, K: Any, y: Any) -> dict[str, Any]:
         """Set `support_` and other attributes ending in ``_``, and return the report without the support.
 
-        An unconverged fit may add a ``remark`` with cause and remedy.
+        A fit without iterations leaves out ``converged`` and ``iterations``, an exact one ``residual``. An unconverged
+        fit may add a ``remark`` with cause and remedy.
         """
         raise NotImplementedError
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions for the rows of `K`, whose column ``columns[i]`` belongs to support sample i."""
         raise NotImplementedError
 
-    def _variances(self, K: Any, diagonal: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> Variances:
+    def _variances(self, K: Any, diagonal: Floats, columns: Ints) -> Variances:
         """Return the variances for the rows of `K`, with columns as in `_decide`; `diagonal` is K(x, x) of each row."""
         raise NotImplementedError
-
-    @property
-    def accepts_sparse(self) -> bool:
-        """Whether `fit` takes a sparse matrix of features."""
-        return self.input == "implicit"
 
     def gram_bytes(self, n: int) -> int:
         """Return the memory of a fit on a Gram matrix of n samples, besides that matrix.
@@ -291,7 +289,7 @@ class Solver(Stored, Estimator):
         -------
         int
         """
-        return int(8 * n * n * self.gram_copies)
+        return int(8 * n * n * self.traits.effort.copies)
 
     @property
     def without_matrix(self) -> str:
@@ -301,13 +299,8 @@ class Solver(Stored, Estimator):
         """
         return WITHOUT_MATRIX if self.targets and not {"none", "real"} & set(self.targets) else ""
 
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether `fit` takes a GramRows (seqkern/gram/matrix.py): a matrix in a file; by default False."""
-        return False
-
     def accepts_unread(self, K: Any) -> bool:
-        """Return whether `fit` accepts `K` without reading it; by default GramRows if it `accepts_rows`.
+        """Return whether `fit` accepts `K` without reading it; by default GramRows, if it takes these.
 
         Parameters
         ----------
@@ -318,9 +311,9 @@ class Solver(Stored, Estimator):
         -------
         bool
         """
-        return isinstance(K, GramRows) and self.accepts_rows
+        return isinstance(K, GramRows) and self.traits.rows
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return the decision as a linear function of a kernel row, or None if it is not one.
 
         Returns
@@ -332,12 +325,7 @@ class Solver(Stored, Estimator):
         """
         return None
 
-    @classmethod
-    def has_linear(cls) -> bool:
-        """Return whether decisions of this class can be linear functions of a kernel row."""
-        return cls.linear is not Solver.linear
-
-    def leave_one_out(self, K: Any, y: npt.NDArray[Any], *, limited: bool = True) -> LeaveOneOut | None:
+    def leave_one_out(self, K: Any, y: Array, *, limited: bool = True) -> LeaveOneOut | None:
         """Return bounds of the leave-one-out error of the fit; None by default, and for input other than an array.
 
         Parameters
@@ -352,7 +340,7 @@ class Solver(Stored, Estimator):
         Returns
         -------
         LeaveOneOut or None
-            Never None for an array if the solver `gives_bounds`.
+            Never None for an array if the solver's traits have `bounds`.
         """
         return None
 
@@ -367,14 +355,14 @@ class Solver(Stored, Estimator):
         """
         return None
 
-    def selected_columns(self) -> npt.NDArray[np.int64]:
+    def selected_columns(self) -> Ints:
         """Return the columns that `fit` selected, int64: by default those that prediction needs.
 
         A solver on features may need more columns than it selects, if its preprocessing uses whole rows.
         """
         return self.support_
 
-    def selected_weights(self) -> npt.NDArray[np.float64] | None:
+    def selected_weights(self) -> Floats | None:
         """Return the factors of `selected_columns` in the decision, float64, or None.
 
         None if the decision is not a weighted sum. By default those of `linear`; for scaled features, the factors of
@@ -383,16 +371,14 @@ class Solver(Stored, Estimator):
         linear = self.linear()
         return None if linear is None else np.asarray(linear[0])[self.selected_columns()]
 
-    def weights_by_class(self) -> npt.NDArray[np.float64] | None:
+    def weights_by_class(self) -> Floats | None:
         """Return the factors of `selected_columns` in the decision about each class, (classes, columns), or None.
 
         None if `selected_weights` suffices, or there are no such factors.
         """
         return None
 
-    def probabilities(
-        self, decisions: npt.NDArray[np.float64], variances: Variances | None = None
-    ) -> npt.NDArray[np.float64] | None:
+    def probabilities(self, decisions: Floats, variances: Variances | None = None) -> Floats | None:
         """Return the solver's own probabilities of the classes, shape (m, classes); None by default.
 
         Parameters
@@ -404,7 +390,7 @@ class Solver(Stored, Estimator):
         """
         return None
 
-    def intervals(self) -> npt.NDArray[np.float64] | None:
+    def intervals(self) -> Floats | None:
         """Return the coefficients of all features with confidence intervals; None by default.
 
         Returns
@@ -430,7 +416,7 @@ class Solver(Stored, Estimator):
 
     def with_chosen_parameters(self) -> Self:
         """Return a new unfitted solver with the parameters that `fit` chose itself."""
-        return clone(self)
+        return clone(self).set_params(**self.best_params_)
 
     def without_selection(self, columns: npt.ArrayLike) -> "Solver | None":
         """Return a new unfitted solver that uses the given features without selection.
@@ -448,11 +434,6 @@ class Solver(Stored, Estimator):
         """
         return None
 
-    @property
-    def iterative(self) -> bool:
-        """Whether a fit iterates until `tol`; by default, whether the parameter exists."""
-        return "tol" in self.parameter_names()
-
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit: products with the matrix, and dense linear algebra.
 
@@ -465,38 +446,111 @@ class Solver(Stored, Estimator):
         -------
         FitCost
         """
-        products = self.fit_products * hardness(float(getattr(self, "C", 1.0)), self.fit_growth)
-        return FitCost(products * work.product + dense_algebra(work.width, self.fit_cubes))
+        if self.traits.operator and work.gives == "operator":
+            return FitCost(EXPECTED_PRODUCTS * work.product, 16 * EXPECTED_PRODUCTS * work.n)
+        return self.traits.effort.cost(work, float(getattr(self, "C", 1.0)))
 
     def complexity(self) -> tuple[float, ...]:
         """Return a tuple that orders solvers of one class; a search prefers the smallest of equally good ones."""
-        return ()
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the default search grid, a dict from parameter to values."""
-        return {}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the interval within which a search refines its default grid, a dict from parameter to (low, high)."""
-        return {}
-
-    @classmethod
-    def list_parameters(cls) -> tuple[str, ...]:
-        """Return the parameters for which a list is not a grid, because the solver itself chooses from it."""
-        return cls.parameters_with("list_parameter")
+        return self.traits.search.complexity(self)
 
     @classmethod
     def nested_solvers(cls) -> tuple[str, ...]:
         """Return the parameters that hold a solver, given by name or spec."""
-        own = cls.list_parameters()
+        own = cls.parameters_with("list_parameter")
         return tuple(name for name, item in cls.declarations().items() if _is_solver(item) and name not in own)
 
     @classmethod
     def examples(cls) -> list[Self]:
         """Return small, fast solvers for the contract suite."""
         return [cls()]
+
+    # ---- the fitted state: saving, restoring, restriction to fewer columns ---------------------------------
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays) of the values `learned`; the state of a solver is nested."""
+        if not self.learned:
+            raise NotImplementedError
+        header: Header = {}
+        arrays: Arrays = {}
+        for key, name in self.learned.items():
+            value = getattr(self, name)
+            if isinstance(value, Solver):
+                header[key], nested = value.state()
+                arrays |= nest(key, nested)
+            else:
+                (arrays if isinstance(value, np.ndarray) else header)[key] = value
+        return header, arrays
+
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Restore the state returned by `fitted_state`; `arrays` may contain others."""
+        for key, name in self.learned.items():
+            value = arrays[key] if key in arrays else header[key]
+            if isinstance(value, dict):
+                from seqkern.solvers.solver_specs import solver_from_state  # imported here: it knows all solvers
+
+                value = solver_from_state(value, unnest(key, arrays))
+            setattr(self, name, value)
+
+    def state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays); `solver_from_state` restores this solver from it."""
+        check_is_fitted(self)
+        header, arrays = self.fitted_state()
+        header = {
+            "spec": self.spec(),
+            "columns": self.n_features_in_,
+            "report": self.report_,
+            "learned": header,
+        }
+        return header, {"support": self.support_, **arrays}
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Restore the state returned by `state`."""
+        # typed here, because annotations in the class body would become constructor parameters
+        self.n_features_in_: int = header["columns"]
+        self.report_: dict[str, Any] = header["report"]
+        self.support_: Ints = arrays["support"]
+        self._vectors: Any = None  # records of the support after a fit on products, for decisions on an operator
+        self._warm: dict[str, Any] = {}  # what the next fit may need, by name
+        check_places(self.support_, self.n_features_in_, "support")
+        self.restore_fitted(header["learned"], arrays)
+
+    def restrict(self, rows: npt.ArrayLike) -> Self:
+        """Return an equivalent fitted solver for kernel matrices with fewer columns.
+
+        `rows` are training rows (columns of the kernel matrix) in any order, and include the whole support. The new
+        solver's ``decision_function(K[:, rows])`` has the same bits as this one's ``decision_function(K)``.
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        places = np.full(self.n_features_in_, -1, dtype=np.int64)
+        places[rows] = np.arange(len(rows))
+        support = places[self.support_]
+        if np.any(support < 0):
+            raise ParameterError(
+                f"row {self.support_[support < 0][0]} is missing, but prediction needs it",
+                remedy="keep every row of support_",
+            )
+        other = self.renumber(support, len(rows))
+        other._vectors = None  # fewer columns are for kernel rows, as of a model
+        return other
+
+    def renumber(self, support: Ints, columns: int) -> Self:
+        """Return this fitted solver for matrices of another width.
+
+        `support` gives the new index of each support column, `columns` the new width.
+        """
+        header, arrays = self.state()
+        other = clone(self)
+        other.restore({**header, "columns": columns}, {**arrays, "support": support})
+        other._vectors = getattr(self, "_vectors", None)
+        return other
+
+    def spec(self) -> dict[str, Any]:
+        """Return the solver as a config would write it: ``{"solver": name, parameter: value, …}``."""
+        return {
+            "solver": self.name,
+            **{key: json_form(value) for key, value in self.get_params(deep=False).items()},
+        }
 
     # ---- what its users call -----------------------------------------------------------------------------
 
@@ -510,8 +564,8 @@ class Solver(Stored, Estimator):
         y : array_like, shape (n,), optional
             Required unless ``"none"`` is among the solver's `targets`.
         groups : array_like, shape (n,), optional
-            Samples of one group stay together if a solver with `accepts_groups` splits the training set; others ignore
-            groups.
+            Samples of one group stay together if a solver whose traits have `groups` splits the training set; others
+            ignore groups.
 
         Returns
         -------
@@ -535,9 +589,10 @@ class Solver(Stored, Estimator):
         K, target = self.checked_data(K, y, groups)
         learn: Callable[..., dict[str, Any]] = self._fit
         try:
-            report = learn(K, target, groups) if self.accepts_groups else learn(K, target)
+            report = learn(K, target, groups) if self.traits.groups else learn(K, target)
         except np.linalg.LinAlgError as error:
             raise lost_digits(self) from error
+        report = {**{key: value for key, value in EXACT.items() if key not in report}, **report}
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         check_fit(self)
@@ -560,7 +615,7 @@ class Solver(Stored, Estimator):
 
     def checked_data(
         self, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> tuple[Any, npt.NDArray[Any] | None]:
+    ) -> tuple[Any, Array | None]:
         """Return matrix and labels for `_fit`, after all checks; raises like `fit`.
 
         Parameters
@@ -579,11 +634,11 @@ class Solver(Stored, Estimator):
         K = checked_matrix(self, K, reset=True)
         target = None
         if y is not None or "none" not in self.targets:
-            labels = checked_labels(self, y, count_rows(K), unlabelled=self.accepts_unlabelled)
+            labels = checked_labels(self, y, count_rows(K), unlabelled=self.traits.unlabelled)
             count = len(labels) if groups is None else len(np.asarray(groups))
             if count != len(labels):
                 raise LabelError(f"{count} groups for {len(labels)} rows", remedy="give one group for each row")
-            known = labelled(labels) if self.accepts_unlabelled else np.ones(len(labels), dtype=bool)
+            known = labelled(labels) if self.traits.unlabelled else np.ones(len(labels), dtype=bool)
             if known.all():
                 target = self._coded(labels)
                 self.check_labels(labels, groups)
@@ -600,13 +655,11 @@ class Solver(Stored, Estimator):
         return K, target
 
     def fit_after(
-        self,
-        previous: "Solver | None",
-        K: Any,
-        y: npt.ArrayLike | None = None,
-        groups: npt.ArrayLike | None = None,
+        self, previous: "Solver | None", K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
-        """Fit, with an optional warm start from `previous`, fitted on the same `K` and `y`. See `fit`.
+        """Fit, with an optional warm start from `previous`, fitted on the same `K` and `y`; raise like `fit`.
+
+        A solver with warm starts keeps what the next fit may need in `_warm`, by name, and reads it by `_left`.
 
         Parameters
         ----------
@@ -619,9 +672,17 @@ class Solver(Stored, Estimator):
         -------
         self
         """
-        return self.fit(K, y, groups)
+        self._before = previous
+        try:
+            return self.fit(K, y, groups)
+        finally:
+            del self._before
 
-    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+    def _left(self, name: str) -> Any:
+        """Return what the solver given to `fit_after` left under a name, or None."""
+        return getattr(getattr(self, "_before", None), "_warm", {}).get(name)
+
+    def decision_function(self, K: Any) -> Floats:
         """Return the decision values.
 
         Parameters
@@ -645,7 +706,7 @@ class Solver(Stored, Estimator):
         return decisions
 
     def variances(self, K: Any, diagonal: npt.ArrayLike) -> Variances | None:
-        """Return the variances of the predictions of new samples; None unless the solver `gives_variances`.
+        """Return the variances of the predictions of new samples; None unless the solver's traits have `variances`.
 
         Parameters
         ----------
@@ -663,7 +724,7 @@ class Solver(Stored, Estimator):
         GramError
             As `decision_function`; also if `diagonal` does not fit `K`.
         """
-        if not self.gives_variances:
+        if not self.traits.variances:
             return None
         check_is_fitted(self)
         K = checked_matrix(self, K, reset=False)
@@ -685,8 +746,12 @@ class Solver(Stored, Estimator):
         """Return scikit-learn's tags: cross-validation slices rows and columns of a Gram matrix."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.input == "gram"
-        tags.input_tags.sparse = self.accepts_sparse
+        tags.input_tags.sparse = self.traits.sparse
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes to pickle: without records and products, which `_vectors` and `_warm` hold."""
+        return {name: value for name, value in vars(self).items() if name not in UNPICKLED}
 
     def _not_converged(self) -> str:
         """Return the text of the convergence warning, from `report_`."""
@@ -695,13 +760,13 @@ class Solver(Stored, Estimator):
         text = f"{type(self).__name__} stopped after {report['iterations']} iterations before it converged"
         return f"{text} ({', '.join(sizes)}){': ' if 'remark' in report else ''}{report.get('remark', '')}"
 
-    def _on_columns(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def _on_columns(self, values: npt.ArrayLike) -> Floats:
         """Return `values` of the support columns spread over all columns, float64 (n,)."""
         out = np.zeros(self.n_features_in_)
         out[self.support_] = values
         return out
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _coded(self, y: Array) -> Array:
         """Return the checked labels in the form that `_fit` takes."""
         return y
 
@@ -713,16 +778,15 @@ def _is_solver(item: Parameter) -> bool:
 
 # Solver bases by label kind: any number of classes, two classes, real numbers.
 
-MANY = 0.4
-"""Classes per sample above which scikit-learn decides whether labels are classes."""
+MANY = 0.4  # Classes per sample above which scikit-learn decides whether labels are classes
 
 
-def _are_classes(y: npt.NDArray[Any]) -> bool:
+def _are_classes(y: Array) -> bool:
     """Return whether labels are certainly classes: text, integers, or integral reals."""
     return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.all(y == np.floor(y))))
 
 
-def _check_classes(y: npt.NDArray[Any]) -> None:
+def _check_classes(y: Array) -> None:
     """Raise LabelError for labels that scikit-learn does not recognise as classes."""
     from sklearn.utils.multiclass import check_classification_targets  # imported here: it slows start-up
 
@@ -732,15 +796,32 @@ def _check_classes(y: npt.NDArray[Any]) -> None:
         raise LabelError(str(error)) from error
 
 
-class ClassSolver(ClassifierProtocol, Solver):
+class ClassSolver(Solver):
     """Base of classifiers; `fit` sets `classes_`, sorted."""
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
+    _estimator_type = "classifier"
+
+    def __sklearn_tags__(self) -> "Tags":
+        """Return scikit-learn's tags for a classifier."""
+        from sklearn.utils import ClassifierTags  # imported here: scikit-learn slows start-up
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Return the accuracy, weighted by `sample_weight` if given."""
+        from sklearn.metrics import accuracy_score  # imported here: scikit-learn slows start-up
+
+        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+
+    def predict(self, K: Any) -> Array:
         """Return the predicted class of each row."""
         decisions = self.decision_function(K)
         return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _coded(self, y: Array) -> Array:
         """Set `classes_` and return the index of each label."""
         certain = _are_classes(y)
         if not certain:
@@ -748,7 +829,7 @@ class ClassSolver(ClassifierProtocol, Solver):
         classes, codes = np.unique(y, return_inverse=True)
         if certain and len(classes) > MANY * len(y):
             _check_classes(y)  # warns that labels may be numbers
-        self.classes_: npt.NDArray[Any] = classes
+        self.classes_: Array = classes
         if len(self.classes_) < 2:
             raise LabelError(
                 f"all {len(y)} training labels are of one class, {self.classes_[0]!s}",
@@ -762,7 +843,7 @@ class ClassSolver(ClassifierProtocol, Solver):
         classes = self.classes_.astype(str) if self.classes_.dtype == object else self.classes_
         return header, {"classes": classes, **arrays}
 
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the solver from the output of `state`."""
         super().restore(header, arrays)
         self.classes_ = arrays["classes"]
@@ -783,7 +864,7 @@ class BinarySolver(ClassSolver):
 
     targets: ClassVar[tuple[str, ...]] = ("binary",)
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _coded(self, y: Array) -> Floats:
         """Return the labels as −1.0 and 1.0."""
         codes = super()._coded(y)
         if len(self.classes_) > 2:
@@ -811,16 +892,32 @@ class AnyClassSolver(ClassSolver):
     targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
 
-class RealSolver(RegressorProtocol, Solver):
+class RealSolver(Solver):
     """Base of regression solvers; the decision is the prediction."""
 
     targets: ClassVar[tuple[str, ...]] = ("real",)
+    _estimator_type = "regressor"
 
-    def predict(self, K: Any) -> npt.NDArray[np.float64]:
+    def __sklearn_tags__(self) -> "Tags":
+        """Return scikit-learn's tags for a regressor."""
+        from sklearn.utils import RegressorTags  # imported here: scikit-learn slows start-up
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        tags.target_tags.required = True
+        return tags
+
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Return the coefficient of determination, R²."""
+        from sklearn.metrics import r2_score  # imported here: scikit-learn slows start-up
+
+        return r2_score(y, self.predict(X), sample_weight=sample_weight)
+
+    def predict(self, K: Any) -> Floats:
         """Return the predicted value of each row of `K`, float64 (m,)."""
         return self.decision_function(K)
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _coded(self, y: Array) -> Floats:
         """Return the labels as float64."""
         try:
             numbers = y.astype(np.float64)
@@ -828,19 +925,3 @@ class RealSolver(RegressorProtocol, Solver):
             raise LabelError(f"labels are not numbers: {error}") from error
         check_targets(numbers)
         return numbers
-
-
-# Base classes for solvers, and reusable checks.
-#
-# The contract is in `contract.py`.
-
-__all__ = [
-    "AnyClassSolver",
-    "BinarySolver",
-    "ClassSolver",
-    "ConstantColumnWarning",
-    "RealSolver",
-    "Solver",
-    "check_cost",
-    "count_rows",
-]

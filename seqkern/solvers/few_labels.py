@@ -1,27 +1,31 @@
 """Learning from few labels: label propagation, positives and unlabelled samples, the transductive SVM."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.parameters import choice, component, fixed, integer, real
 from seqkern.core.statistics import fit_sigmoid, sigmoid
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.sequences.sampling import deal
-from seqkern.solvers.capabilities import Variances
-from seqkern.solvers.contract import AnyClassSolver, BinarySolver, Solver
-from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.estimator import clone
-from seqkern.solvers.expansion import order_by_content, take_rows, weighted_sums
-from seqkern.solvers.multiclass.multiclass import MetaSolver
-from seqkern.solvers.shared import class_factors, cost, gram_order, limit, random_seed
-from seqkern.solvers.solver_specs import solver_from_state
+from seqkern.solvers.capabilities import Search, Traits, Variances
+from seqkern.solvers.contract import AnyClassSolver, Solver, clone, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.multiclass.multiclass import Wrapper
+from seqkern.solvers.shared import (
+    class_factors,
+    cost,
+    gram_order,
+    limit,
+    order_by_content,
+    random_seed,
+    take_rows,
+    weighted_sums,
+)
 from seqkern.solvers.svm.libsvm import to_tolerance
 from seqkern.solvers.svm.svm import CSVC
 
@@ -31,11 +35,10 @@ if TYPE_CHECKING:
 
 # Learning from positive and unlabelled samples, such as a family and a proteome.
 
-LEAST = 1e-12
-"""Least distance of probabilities from 0 and 1."""
+LEAST = 1e-12  # Least distance of probabilities from 0 and 1
 
 
-class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class PositiveUnlabelled(Wrapper):
     r"""Binary solver for positives against unlabelled rows, with the decision corrected for hidden positives.
 
     The negative class holds the unlabelled rows, which include positives without a label.
@@ -89,12 +92,15 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
     """
 
     name = "positive_unlabelled"
-    sets_threshold = True
-    accepts_groups = True
-    accepts_pairs = False  # the rows of no class are unlabelled ones of another
-    accepts_operator = False
-    accepts_sparse = False
     summary = "Positives against unlabelled records: estimates how many of these are positives, and corrects for them."
+    learned = stored(machine="machine_", threshold="threshold_", slope="slope_", intercept="intercept_")
+    declared = Traits(
+        own_threshold=True,
+        groups=True,
+        pairs=False,  # the rows of no class are unlabelled ones of another
+        search=Search(order=("binary",)),
+    )
+    inherited = ("blocks", "selects", "semidefinite", "asymmetric")
 
     binary: Solver = component(
         "solver",
@@ -111,7 +117,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
                 f"binary={self.binary!r} is not possible", remedy="give a binary solver on a Gram matrix or features"
             )
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if a class is too small for folds, or the binary solver would."""
         classes, codes = np.unique(y, return_inverse=True)
         units = np.arange(len(y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -122,7 +128,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
                 f"class {classes[int(np.argmin(fewest))]!s} has {min(fewest)} {what}, but held-out decisions need two",
                 remedy="give more records, or choose another solver",
             )
-        self.binary.check_labels(y, groups)
+        super().check_labels(y, groups)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -135,9 +141,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         """Return the cost of the fits of the binary solver."""
         return self.binary.fit_cost(work).times(1 + self.folds)
 
-    def probabilities(
-        self, decisions: npt.NDArray[np.float64], variances: Variances | None = None
-    ) -> npt.NDArray[np.float64] | None:
+    def probabilities(self, decisions: Floats, variances: Variances | None = None) -> Floats | None:
         """Return P(y | x), (m, 2); None if held-out decisions did not rise with the label."""
         if self.slope_ >= 0:
             return None
@@ -145,7 +149,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         positive = np.minimum(1.0, labelled / self.report_["c"])
         return np.column_stack([1 - positive, positive])
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the binary solver, estimate c from held-out decisions, and return the report."""
         labelled = y > 0
         decisions, failed = self._held_out(K, labelled, groups)
@@ -155,9 +159,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
         hidden = np.minimum(1.0, (1 - c) / c * p[~labelled] / (1 - p[~labelled]))
         found = self._trained(K, labelled, groups)
         rises = self.slope_ < 0
-        self.threshold_ = float((np.log(2 / c - 1) - self.intercept_) / self.slope_) if rises else 0.0
-        self.support_ = found.support_
-        self.machine_ = found.restrict(found.support_)
+        self._wrap(found, float((np.log(2 / c - 1) - self.intercept_) / self.slope_) if rises else 0.0)
         report = {
             **found.report_,
             "inner_not_converged": failed + found.report_.get("inner_not_converged", 0),
@@ -172,9 +174,7 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
             )
         return report
 
-    def _held_out(
-        self, K: Any, labelled: npt.NDArray[np.bool_], groups: npt.ArrayLike | None
-    ) -> tuple[npt.NDArray[np.float64], int]:
+    def _held_out(self, K: Any, labelled: Bools, groups: npt.ArrayLike | None) -> tuple[Floats, int]:
         """Return each row's decision by a fit without it, and the number of fits that did not converge."""
         units = np.arange(len(labelled)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         fewest = min(len(np.unique(units[labelled == code])) for code in (False, True))
@@ -191,29 +191,9 @@ class PositiveUnlabelled(MetaSolver, BinarySolver):  # type: ignore[override]  #
             failed += found.count_not_converged()
         return decisions, failed
 
-    def _trained(self, K: Any, labelled: npt.NDArray[np.bool_], groups: npt.ArrayLike | None) -> Solver:
+    def _trained(self, K: Any, labelled: Bools, groups: npt.ArrayLike | None) -> Solver:
         """Return a new binary solver, fitted to separate labelled from unlabelled rows."""
         return clone(self.binary).fit(K, self.classes_[labelled.astype(int)], groups)
-
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the binary solver's decisions minus the threshold."""
-        return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
-
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
-        found = self.machine_.linear()
-        return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the state of the binary solver, and the correction."""
-        header, arrays = self.machine_.state()
-        own = {"threshold": self.threshold_, "slope": self.slope_, "intercept": self.intercept_}
-        return {"machine": header, **own}, nest("machine", arrays)
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
-        self.threshold_, self.slope_, self.intercept_ = (header[key] for key in ("threshold", "slope", "intercept"))
 
 
 # Remarks in the reports of semi-supervised solvers.
@@ -231,11 +211,9 @@ def remark_on(n_unlabelled: int) -> dict[str, Any]:
 
 # Label propagation: labels spread over a similarity graph from labelled to unlabelled samples.
 
-ENOUGH = 1e-8
-"""Largest error of an equation of a solved linear system."""
+ENOUGH = 1e-8  # Largest error of an equation of a solved linear system
 
-ROWS = 256
-"""Rows checked at a time."""
+ROWS = 256  # Rows checked at a time
 
 
 class LabelPropagation(AnyClassSolver):
@@ -295,10 +273,12 @@ class LabelPropagation(AnyClassSolver):
 
     name = "label_propagation"
     summary = "Label propagation: labels spread to similar records, also through records without a label."
-    accepts_unlabelled = True
-    gram_copies = 3.5
-    fit_products = 5.0
-    fit_cubes = 1 / 3
+    learned = stored(spread="spread_", diagonal="diagonal_")
+    declared = Traits(
+        unlabelled=True,
+        search=Search({"alpha": [0.5, 0.9, 0.99]}, order=("-alpha",)),
+        effort=Effort(copies=3.5, products=5.0, cubes=1 / 3),
+    )
 
     alpha: float = real(
         default=0.9,
@@ -320,15 +300,6 @@ class LabelPropagation(AnyClassSolver):
     )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of alpha that a search tries."""
-        return {"alpha": [0.5, 0.9, 0.99]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return −alpha: labels that spread further give smoother decisions."""
-        return (-float(self.alpha),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(), cls(alpha=0.3, n_neighbors=None, weight="rows")]
@@ -339,7 +310,7 @@ class LabelPropagation(AnyClassSolver):
         tags.input_tags.positive_only = True
         return tags
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Array) -> dict[str, Any]:
         """Solve the linear system."""
         _check_not_negative(K)
         self.diagonal_ = np.diagonal(K).copy()
@@ -367,7 +338,7 @@ class LabelPropagation(AnyClassSolver):
             **remark_on(unlabelled),
         }
 
-    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Floats, columns: Ints) -> Floats:
         """Return the weighted mean labels; 0 for a row that is similar to no sample."""
         _check_not_negative(K)
         out = np.empty((len(K), *self.spread_.shape[1:]))
@@ -379,7 +350,7 @@ class LabelPropagation(AnyClassSolver):
                 out[(slice(start, start + ROWS), *place)] = (near * self.spread_[(..., *place)]).sum(axis=1) / total
         return out
 
-    def _near(self, K: npt.NDArray[np.float64], own: bool = False) -> npt.NDArray[np.float64]:
+    def _near(self, K: Floats, own: bool = False) -> Floats:
         """Return a copy of some rows in which only the nearest columns are non-zero.
 
         For the training rows it is symmetric with a zero diagonal.
@@ -397,16 +368,8 @@ class LabelPropagation(AnyClassSolver):
         near[~(kept | kept.T if own else kept)] = 0.0
         return near
 
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return F and the diagonal."""
-        return {}, {"spread": self.spread_, "diagonal": self.diagonal_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.spread_, self.diagonal_ = arrays["spread"], arrays["diagonal"]
-
-
-def _spreading(W: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _spreading(W: Floats) -> Floats:
     """Return S = D^{-1/2} W D^{-1/2}, in place of W; zero for rows without similar rows."""
     root = np.sqrt(weighted_sums(W, np.arange(len(W)), np.ones(len(W))))
     root[root == 0] = 1.0
@@ -415,7 +378,7 @@ def _spreading(W: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return W
 
 
-def _check_not_negative(K: npt.NDArray[np.float64]) -> None:
+def _check_not_negative(K: Floats) -> None:
     """Raise GramError for a negative kernel value."""
     for start in range(0, len(K), ROWS):
         part = K[start : start + ROWS]
@@ -429,8 +392,7 @@ def _check_not_negative(K: npt.NDArray[np.float64]) -> None:
 
 # The transductive SVM: unlabelled samples get the labels that give the widest margin.
 
-ROUNDING = 1e-6
-"""Least excess over 2 of the sum of two slacks for switching their labels."""
+ROUNDING = 1e-6  # Least excess over 2 of the sum of two slacks for switching their labels
 
 
 class TransductiveSVC(CSVC):
@@ -483,11 +445,13 @@ class TransductiveSVC(CSVC):
 
     name = "transductive_svc"
     summary = "Transductive SVM: unlabelled records move the margin to where few of them lie."
-    accepts_unlabelled = True
-    gives_bounds = False  # of leaving out a sample whose label is known
-    accepts_operator = False
-    margin = None  # it moves unlabelled rows out of the margin
-    accepts_rows = False
+    declared = CSVC.declared.but(
+        unlabelled=True,
+        rows=False,
+        operator=False,
+        bounds=False,  # of leaving out a sample whose label is known
+        margin=None,  # it moves unlabelled rows out of the margin
+    )
 
     C: float = cost("C, the cost of a margin error of a labelled row.")
     slack: Literal["linear"] = fixed("linear")
@@ -512,7 +476,7 @@ class TransductiveSVC(CSVC):
         """Return the cost of the C-SVMs: one for each C*, and three for switching; small C* take half the time."""
         return super().fit_cost(work).times(1 + 2 * (1 + self.steps))
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Label the unlabelled rows, switch labels while C* grows, and return the report."""
         known = ~np.isnan(y)
         factors = class_factors(self.class_weight, self.classes_, y[known])
@@ -520,7 +484,7 @@ class TransductiveSVC(CSVC):
         spare, rows = np.flatnonzero(~known), np.flatnonzero(known)
         y = y.copy()
 
-        def costs(below: float, above: float) -> npt.NDArray[np.float64]:
+        def costs(below: float, above: float) -> Floats:
             """Return C of each row, given C* of the negatives and of the positives."""
             found = np.where(known, self.C, np.where(y > 0, above, below))
             return found * np.where(y > 0, factors[1], factors[0])
@@ -549,13 +513,7 @@ class TransductiveSVC(CSVC):
             self._report.update(converged=False, remark=f"labels were still switched after {self.max_fits} fits")
         return self._ended(K, y, weights, spare)
 
-    def _train(
-        self,
-        K: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64],
-        weights: npt.NDArray[np.float64],
-        places: npt.NDArray[np.int64] | None = None,
-    ) -> None:
+    def _train(self, K: Floats, y: Floats, weights: Floats, places: Ints | None = None) -> None:
         """Train a C-SVM with a separate cost for each row."""
         found = self._by_pairs(K, y, weights, self.max_iter)
         if places is not None:
@@ -566,13 +524,11 @@ class TransductiveSVC(CSVC):
             found.pop("product", None)
             self._report.update(found, iterations=self._report["iterations"])
 
-    def _decisions(self, K: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decisions(self, K: Floats, rows: Ints) -> Floats:
         """Return the decision values of some training rows."""
         return weighted_sums(np.ascontiguousarray(K[rows]), self.support_, self.dual_coef_, self.intercept_)
 
-    def _first(
-        self, K: npt.NDArray[np.float64], spare: npt.NDArray[np.int64], labels: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _first(self, K: Floats, spare: Ints, labels: Floats) -> Floats:
         """Return the initial labels of the unlabelled rows: those with the largest decisions are positive."""
         share = float(np.mean(labels > 0)) if self.positive_share is None else self.positive_share
         best = np.argsort(-self._decisions(K, spare), kind="stable")[: round(share * len(spare))]
@@ -580,9 +536,7 @@ class TransductiveSVC(CSVC):
         found[best] = 1.0
         return found
 
-    def _switch(
-        self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], spare: npt.NDArray[np.int64], count: bool = True
-    ) -> bool:
+    def _switch(self, K: Floats, y: Floats, spare: Ints, count: bool = True) -> bool:
         """Switch the pairs of labels that lower the objective; return whether any were switched."""
         slack = np.maximum(0.0, 1 - y[spare] * self._decisions(K, spare))
         order = np.argsort(-slack, kind="stable")
@@ -595,13 +549,7 @@ class TransductiveSVC(CSVC):
         self._report["switched"] += int(count) * int(np.count_nonzero(wrong))
         return bool(wrong.any())
 
-    def _ended(
-        self,
-        K: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64],
-        weights: npt.NDArray[np.float64],
-        spare: npt.NDArray[np.int64],
-    ) -> dict[str, Any]:
+    def _ended(self, K: Floats, y: Floats, weights: Floats, spare: Ints) -> dict[str, Any]:
         """Return the report of the final C-SVM."""
         report = to_tolerance(self._report | self._optimality(K, y, weights), self.tol)
         del self._report

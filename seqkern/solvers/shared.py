@@ -1,15 +1,19 @@
-"""Parameters shared by several solvers."""
+"""What several solvers share: parameters, class weights, decisions as sums over training rows, rows of features."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
-from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.solvers.expansion import order_by_content
+from seqkern.core.types import Array, Floats, Ints, Rows
+from seqkern.gram.matrix import GramRows
+from seqkern.kernels.feature_blocks import FeatureBlocks, filled
+from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers import _linear
+from seqkern.solvers.contract import Solver, stored
 
 LARGEST_SEED = 2**63 - 1
 BALANCED = (
@@ -50,37 +54,12 @@ def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
     return integer(default=1, low=0, high=largest, doc=doc)
 
 
-class SearchesCost:
-    """Mixin with the default hyperparameter search of solvers whose only choice is C."""
-
-    if TYPE_CHECKING:  # each solver declares it
-
-        @property
-        def C(self) -> Any:  # noqa: N802
-            """The cost C of an error."""
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return three values of C, a factor of ten apart; a search refines them."""
-        return {"C": [0.1, 1.0, 10.0]}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the smallest and largest C that a search tries."""
-        return {"C": (1e-4, 1e4)}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): smaller costs give simpler classifiers."""
-        return (float(self.C),)
-
-
 # Class weights: factors of C for each class.
 
-Weights = Mapping[Any, float] | str | None
-"""A factor of C for each class, ``"balanced"``, or None for 1 each."""
+Weights = Mapping[Any, float] | str | None  # A factor of C for each class, ``"balanced"``, or None for 1 each
 
 
-def class_factors(weight: Weights, classes: npt.NDArray[Any], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def class_factors(weight: Weights, classes: Array, y: Floats) -> Floats:
     """Return the factors of C for the two classes, shape (2,).
 
     Balanced factors give both classes the same total.
@@ -94,9 +73,13 @@ def class_factors(weight: Weights, classes: npt.NDArray[Any], y: npt.NDArray[np.
     return factors_of_codes(weight, classes, (y > 0).astype(int))
 
 
-def factors_of_codes(
-    weight: Weights, classes: npt.NDArray[Any], codes: npt.NDArray[np.integer[Any]]
-) -> npt.NDArray[np.float64]:
+def row_costs(C: float, weight: Weights, classes: Array, y: Floats) -> Floats:
+    """Return the cost of each training row: C times the factor of its class."""
+    factors = class_factors(weight, classes, y)
+    return float(C) * np.where(y > 0, factors[1], factors[0])
+
+
+def factors_of_codes(weight: Weights, classes: Array, codes: npt.NDArray[np.integer[Any]]) -> Floats:
     """Return the factors of C for all classes, shape (c,)."""
     if weight is None:
         return np.ones(len(classes))
@@ -112,7 +95,7 @@ def factors_of_codes(
     return np.array([given.get(name, 1.0) for name in named], dtype=np.float64)
 
 
-def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:
+def class_of(key: Any, classes: Array) -> Any:
     """Return the class for a key of `class_weight`, whose numbers arrive as text from configurations.
 
     >>> import numpy as np
@@ -134,7 +117,7 @@ def class_of(key: Any, classes: npt.NDArray[Any]) -> Any:
 # Order of a Gram matrix's samples that depends only on their kernel values, not on the input order.
 
 
-def gram_order(K: npt.NDArray[np.float64], y: npt.NDArray[Any], seed: int = 0) -> npt.NDArray[np.int64]:
+def gram_order(K: Floats, y: Array, seed: int = 0) -> Ints:
     """Return an order of the samples that depends only on their kernel values, their labels and a seed.
 
     Passes over the samples in this order, and draws from it, are independent of the input order. The sort key of a
@@ -146,3 +129,122 @@ def gram_order(K: npt.NDArray[np.float64], y: npt.NDArray[Any], seed: int = 0) -
         (len(K), len(K) + 1), np.float64, lambda rows: np.hstack((np.sort(K[rows], axis=1), diagonal[rows]))
     )
     return order_by_content(content, y, seed)
+
+
+# Decision functions as sums over training rows: of kernel values, or of the rows' features.
+
+
+class KernelExpansion(Solver):
+    """Base of solvers whose decision is linear in the row of the kernel matrix: `dual_coef_`, `intercept_`."""
+
+    learned = stored(intercept="intercept_", coef="dual_coef_")
+
+    def _keep(self, coefficients: Floats, intercept: float) -> None:
+        """Set the fitted attributes, given a coefficient for every training row."""
+        self.support_ = np.flatnonzero(coefficients).astype(np.int64)
+        self.dual_coef_: Floats = np.ascontiguousarray(coefficients[self.support_])
+        self.intercept_ = float(intercept)
+
+    def _decide(self, K: Any, columns: Ints) -> Floats:
+        """Return the decisions Σ c_i K(x, x_i) + b; on an operator from the features of the support."""
+        if isinstance(K, KernelOperator):
+            return operator_sums(self, K, self.dual_coef_) + self.intercept_
+        return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
+
+    def linear(self) -> tuple[Floats, float]:
+        """Return (coefficients, constant) of the decision: c_i on their columns, and b."""
+        return self._on_columns(self.dual_coef_), self.intercept_
+
+
+def operator_sums(solver: Solver, K: KernelOperator, coefficients: Floats) -> Floats:
+    """Return Σ_i coefficients[i]·K(x, x_i) over the support of a solver fitted on products, for each record of `K`."""
+    vectors = getattr(solver, "_vectors", None)
+    if vectors is None or vectors.tables is not K.tables:
+        raise ParameterError(
+            "these records have other tables than the training data",
+            remedy="take both from the same operator, or give kernel rows",
+        )
+    return K.dots(vectors.weights(coefficients))
+
+
+def weighted_sums(K: Floats | GramRows, columns: Ints, weights: Floats, constant: float = 0.0) -> Floats:
+    """Return Σ_j K[i, columns[j]] · weights[j] + constant of each row i; its bits depend on that row alone.
+
+    >>> import numpy as np
+    >>> from seqkern.solvers.shared import weighted_sums
+    >>> weighted_sums(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([0, 2]), np.array([1.0, -1.0]), 0.5)
+    array([-1.5, -1.5])
+    """
+    if isinstance(K, GramRows):
+        return K.sums(columns, weights) + constant
+    out = np.empty(len(K))
+    _linear.decide(K, columns, np.zeros(len(columns)), weights, constant, out)
+    return out
+
+
+# Rows of features for solvers that take blocks: column subsets, products, and an order by content.
+
+ROWS = 1024  # Rows processed at a time; a fixed shape of the product gives a row the same bits at any position
+
+
+Features = npt.NDArray[np.floating[Any]] | FeatureBlocks
+
+
+def take_rows(K: Any, rows: Rows) -> Any:
+    """Return some rows of a solver's input.
+
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers.shared import take_rows
+    >>> blocks = SpectrumKernel(k=1, normalize=False).feature_blocks(["AAC", "GGG", "ACG"])
+    >>> take_rows(blocks, [1, 2]).shape
+    (2, 4)
+    """
+    if isinstance(K, KernelOperator):
+        return K.take(np.asarray(rows))
+    return K.take(rows) if isinstance(K, FeatureBlocks) else K[rows]
+
+
+def as_blocks(K: Features) -> FeatureBlocks:
+    """Return features, shape (n, d), as FeatureBlocks."""
+    return K if isinstance(K, FeatureBlocks) else FeatureBlocks.of(K)
+
+
+def blocks_of_columns(K: Features, columns: Ints) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
+    """Yield (slice of rows, some features of these rows) in blocks of ROWS rows."""
+    every = np.array_equal(columns, np.arange(K.shape[1]))
+    for part, block in as_blocks(K).blocks(ROWS):
+        yield part, block if every else np.ascontiguousarray(block[:, columns])
+
+
+def fixed_product(block: npt.NDArray[np.floating[Any]], weights: Floats) -> Floats:
+    """Return block @ weights; the bits of a row depend on that row alone."""
+    return (filled(block, ROWS) @ weights)[: len(block)]
+
+
+def weighted_features(K: Floats | FeatureBlocks, columns: Ints, weights: Floats) -> Floats:
+    """Return the product of some feature columns with weights, shape (n, k)."""
+    if isinstance(K, FeatureBlocks):
+        spread = np.zeros((K.shape[1], weights.shape[1]))
+        spread[columns] = weights
+        return K.times(spread)
+    return np.column_stack([weighted_sums(K, columns, np.ascontiguousarray(one)) for one in weights.T])
+
+
+def gathered(K: Features, rows: Ints) -> npt.NDArray[np.floating[Any]]:
+    """Return some rows, in the given order, as one matrix in the precision of the features."""
+    taken = as_blocks(K).take(rows)
+    return np.array(taken.block(0, len(rows)))
+
+
+def order_by_content(K: Features, y: npt.ArrayLike, seed: int) -> Ints:
+    """Return an order of the rows that depends only on their content, their labels and a seed.
+
+    Draws and sequential passes are then independent of the input order: the first m rows are a random subset, nested
+    for smaller m. The rows are sorted by one weighted sum of each, then permuted by `seed`. Unlike a hash of the
+    values, this order does not change if another processor rounds them differently.
+    """
+    blocks = as_blocks(K)
+    weights, sums = np.random.default_rng(0).random(blocks.shape[1]), np.empty(len(blocks))
+    for part, block in blocks.blocks(ROWS):
+        np.sum(block * weights, axis=1, out=sums[part])  # no product of BLAS: copies of a row have the same bits
+    return np.lexsort((np.asarray(y), sums))[np.random.default_rng(seed).permutation(len(blocks))]

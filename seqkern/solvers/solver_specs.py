@@ -11,13 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.declarations import DECIMAL, Number, Parameter, parse_value
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import json_form, normal_values, parse_spec
+from seqkern.core.types import Array
 
 if TYPE_CHECKING:
     from seqkern.solvers.contract import Solver
@@ -87,12 +87,12 @@ SOLVERS = Registry(
         "decision_dag": "seqkern.solvers.multiclass.multiclass:DecisionDAG",
         "direct_multiclass": "seqkern.solvers.multiclass.direct:DirectMulticlass",
         "filtered": "seqkern.solvers.two_stage:FilteredSVC",
-        "glvq": "seqkern.solvers.prototypes.feature_prototypes:GLVQ",
-        "gmlvq": "seqkern.solvers.prototypes.feature_prototypes:GMLVQ",
+        "glvq": "seqkern.solvers.classic.prototypes:GLVQ",
+        "gmlvq": "seqkern.solvers.classic.prototypes:GMLVQ",
         "gor": "seqkern.solvers.classic.residue_methods:GOR",
-        "gp_classification": "seqkern.solvers.gaussian.classification:GPC",
-        "gp_inducing": "seqkern.solvers.gaussian.regression:InducingGPR",
-        "gp_regression": "seqkern.solvers.gaussian.regression:GPR",
+        "gp_classification": "seqkern.solvers.gaussian.processes:GPC",
+        "gp_inducing": "seqkern.solvers.gaussian.processes:InducingGPR",
+        "gp_regression": "seqkern.solvers.gaussian.processes:GPR",
         "kernel_fisher": "seqkern.solvers.least_squares.discriminant:KernelFisher",
         "kernel_neighbors": "seqkern.solvers.classic.neighbors:KernelNeighbors",
         "kernel_neighbors_regressor": "seqkern.solvers.classic.neighbors:KernelNeighborsRegressor",
@@ -103,14 +103,14 @@ SOLVERS = Registry(
         "lp_machine": "seqkern.solvers.classic.lp_machine:LPMachine",
         "lssvc": "seqkern.solvers.least_squares.least_squares:LSSVC",
         "lssvr": "seqkern.solvers.least_squares.least_squares:LSSVR",
-        "lvq1": "seqkern.solvers.prototypes.gram_prototypes:LVQ1",
+        "lvq1": "seqkern.solvers.classic.prototypes:LVQ1",
         "minover": "seqkern.solvers.classic.perceptrons:MinOver",
-        "nearest_prototype": "seqkern.solvers.prototypes.gram_prototypes:NearestPrototype",
+        "nearest_prototype": "seqkern.solvers.classic.prototypes:NearestPrototype",
         "network": "seqkern.solvers.classic.residue_methods:Network",
-        "nusvc": "seqkern.solvers.svm.one_class:NuSVC",
-        "nusvr": "seqkern.solvers.svm.svr:NuSVR",
+        "nusvc": "seqkern.solvers.svm.svm:NuSVC",
+        "nusvr": "seqkern.solvers.svm.svm:NuSVR",
         "one_against_rest": "seqkern.solvers.multiclass.multiclass:OneAgainstRest",
-        "one_class_svm": "seqkern.solvers.svm.one_class:OneClassSVM",
+        "one_class_svm": "seqkern.solvers.svm.svm:OneClassSVM",
         "pairwise_voting": "seqkern.solvers.multiclass.multiclass:PairwiseVoting",
         "perceptron": "seqkern.solvers.classic.perceptrons:Perceptron",
         "positive_unlabelled": "seqkern.solvers.few_labels:PositiveUnlabelled",
@@ -118,10 +118,10 @@ SOLVERS = Registry(
         "psvc": "seqkern.solvers.psvm.psvm:PSVC",
         "psvr": "seqkern.solvers.psvm.psvm:PSVR",
         "quadratic_discriminant": "seqkern.solvers.classic.discriminants:QuadraticDiscriminant",
-        "relational_glvq": "seqkern.solvers.prototypes.gram_prototypes:RelationalGLVQ",
+        "relational_glvq": "seqkern.solvers.classic.prototypes:RelationalGLVQ",
         "selected": "seqkern.solvers.selection.selected:SelectedClassifier",
         "spherical_svc": "seqkern.solvers.least_squares.discriminant:SphericalSVC",
-        "svr": "seqkern.solvers.svm.svr:SVR",
+        "svr": "seqkern.solvers.svm.svm:SVR",
         "transductive_svc": "seqkern.solvers.few_labels:TransductiveSVC",
         "two_stage": "seqkern.solvers.two_stage:TwoStageSVC",
         "weighted_threshold": "seqkern.solvers.two_stage:WeightedThreshold",
@@ -192,7 +192,7 @@ def _limits(spec: Mapping[str, Any]) -> list[Limits]:
     """Return the limits of the parameters that a spec omits, then the limits for nested solvers."""
     solver = SOLVERS.get(spec["solver"])
     spec = normal_values(solver, {name: value for name, value in spec.items() if name != "solver"}, grid=True)
-    own = [Limits((name,), *ends) for name, ends in solver.search_limits().items() if name not in spec]
+    own = [Limits((name,), *ends) for name, ends in solver.declared.search.limits.items() if name not in spec]
     for name in solver.nested_solvers():
         part = spec.get(name)
         if isinstance(part, Mapping) and "solver" in part:
@@ -213,8 +213,7 @@ def _replaced(spec: Mapping[str, Any], path: tuple[str, ...], value: float) -> d
 # 2012, J. Mach. Learn. Res. 13:281-305).
 
 _RANGE = re.compile(rf"({DECIMAL})\.\.({DECIMAL})")
-SIGNIFICANT = 6
-"""Drawn numbers are rounded to this many digits."""
+SIGNIFICANT = 6  # Drawn numbers are rounded to this many digits
 
 
 @dataclass(frozen=True)
@@ -266,8 +265,7 @@ def as_range(word: str) -> "Range | None":
 
 # Construction of solvers and grids from a configuration or the command line, and of solvers from a model file.
 
-Spec = Mapping[str, Any] | str
-"""A solver in a configuration or on the command line; a list gives values to choose from."""
+Spec = Mapping[str, Any] | str  # A solver in a configuration or on the command line; a list gives values to choose from
 
 TAKES = {
     "gram": "a Gram matrix",
@@ -329,7 +327,7 @@ def expand_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list
     spec : dict or str
         A spec in which a list stands for values to choose from, as ``psvc:C=1,epsilon=[0.1,0.3]`` in text.
     search : bool
-        Whether omitted parameters take the solver's `default_grid`.
+        Whether omitted parameters take the grid of the solver's traits.
     ends : bool
         Whether a range of values (see ranges.py) stands for both its ends: so that what random search may draw can be
         checked. Else it is an error.
@@ -518,7 +516,7 @@ def make_solver(spec: "Spec | Solver", kind: str, classes: Sequence[str] = ()) -
     if kind in solver.targets:
         return solver
     if kind == "multiclass" and "binary" in solver.targets:
-        if not solver.accepts_pairs:
+        if not solver.traits.pairs:
             raise ParameterError(
                 f"solver {solver.name!r} learns two classes only",
                 remedy="name the positive class, or choose another solver, such as csvc",
@@ -569,7 +567,7 @@ def common_input(specs: Iterable["Spec | Solver"]) -> str:
     return solvers[0].input
 
 
-def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> "Solver":
+def solver_from_state(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> "Solver":
     """Return the fitted solver whose `state` this is.
 
     Parameters
@@ -638,7 +636,7 @@ def _searched(spec: Spec, search: bool) -> tuple[str, dict[str, Any]]:
     name, params = _split_spec(spec)
     cls = SOLVERS.get(name)
     if search:
-        params = {**cls.default_grid(), **params}
+        params = {**cls.declared.search.grid, **params}
     known = cls.parameter_names()
     for key in params:
         if key not in known:
@@ -674,7 +672,7 @@ def _choices(name: str, key: str, value: Any, search: bool, ends: bool) -> list[
 
 def _is_one_value(name: str, key: str) -> bool:
     """Return whether a parameter takes lists as values, so that a list is not a grid."""
-    return key in SOLVERS.get(name).list_parameters()
+    return key in SOLVERS.get(name).parameters_with("list_parameter")
 
 
 def _is_grid_of_solvers(name: str, key: str, value: Any) -> bool:
@@ -706,7 +704,7 @@ def check_solver(solver: "Solver") -> None:
     if "binary" in solver.nested_solvers():
         check_solver(solver.get_params(deep=False)["binary"])
         return
-    if solver.input == "features" or not solver.has_linear():
+    if solver.input == "features" or type(solver).linear is SOLVERS.base_class.linear:
         by = "by features, not by" if solver.input == "features" else "not by weighted sums of"
         raise ParameterError(
             f"solver {solver.name!r} decides {by} kernel values with training sequences, so it cannot be "

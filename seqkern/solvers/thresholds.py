@@ -17,12 +17,11 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_number
 from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.types import Floats, Ints
 
 _RULE = re.compile(r"(sensitivity|specificity)=([0-9.eE+-]+)|cost=([0-9.eE+-]+):([0-9.eE+-]+)")
-SCORES = ("balanced_accuracy", "accuracy", "mcc")
-"""Rules that maximise a score."""
-PLAIN = "none"
-"""The rule that keeps the decision threshold 0."""
+SCORES = ("balanced_accuracy", "accuracy", "mcc")  # Rules that maximise a score
+PLAIN = "none"  # The rule that keeps the decision threshold 0
 FORMS = (
     f"{', '.join(SCORES)}, sensitivity=0.95, specificity=0.99, cost=1:5 (of a false positive and of a false negative) "
     f"or {PLAIN}"
@@ -113,9 +112,7 @@ def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:
     return kind, *numbers
 
 
-def _score(
-    kind: str, found: npt.NDArray[np.int64], wrong: npt.NDArray[np.int64], n_positive: int, n_negative: int
-) -> npt.NDArray[np.float64]:
+def _score(kind: str, found: Ints, wrong: Ints, n_positive: int, n_negative: int) -> Floats:
     """Return the score `kind` (of `SCORES`) for counts of true positives and false positives."""
     tp, fp = found.astype(np.float64), wrong.astype(np.float64)
     fn, tn = n_positive - tp, n_negative - fp
@@ -127,7 +124,7 @@ def _score(
     return np.divide(tp * tn - fp * fn, scale, out=np.zeros_like(tp), where=scale > 0)
 
 
-def _places(decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _places(decisions: Floats) -> Floats:
     """Return thresholds that split the decisions in every way: below the lowest, between neighbours, at the highest."""
     values = np.unique(decisions)
     between = values[:-1] / 2 + values[1:] / 2  # a difference may overflow

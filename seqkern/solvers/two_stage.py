@@ -1,34 +1,68 @@
 """A two-stage classifier: a one-class SVM of the positives before a binary solver, in training and prediction."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import choice, component, integer, real
-from seqkern.core.types import Arrays, Header
-from seqkern.solvers.contract import BinarySolver, Solver
+from seqkern.core.parameters import changed, choice, component, integer, real
+from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import BinarySolver, Solver, clone, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.estimator import clone
-from seqkern.solvers.multiclass.multiclass import MetaSolver
+from seqkern.solvers.multiclass.multiclass import MetaSolver, Wrapper
 from seqkern.solvers.shared import limit, tolerance
-from seqkern.solvers.solver_specs import solver_from_state
 from seqkern.solvers.svm.libsvm import unit_of
-from seqkern.solvers.svm.one_class import OneClassSVM
-from seqkern.solvers.svm.svm import CSVC
+from seqkern.solvers.svm.svm import CSVC, OneClassSVM
 from seqkern.solvers.thresholds import Threshold
 
 FEWEST = 10
 """Least number of negatives that the second stage learns from; if fewer pass, the nearest to passing are added."""
 
-LEAST = 1e-12
-"""Least distance of samples that do not pass below all that do."""
+LEAST = 1e-12  # Least distance of samples that do not pass below all that do
 
 
-class TwoStageSVC(BinarySolver):
+class OneClassGate(MetaSolver, BinarySolver):
+    """Base of solvers with one-class SVMs before a binary solver on a Gram matrix."""
+
+    input = "gram"
+    inherited = ()
+    last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
+
+    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it must take a Gram matrix.")
+    nu: float = real(default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν of the one-class SVMs.")
+    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
+    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
+
+    def _check_parameters(self) -> None:
+        if getattr(self.binary, "input", None) != "gram" or "binary" not in getattr(self.binary, "targets", ()):
+            raise ParameterError(
+                f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
+            )
+        super()._check_parameters()
+
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
+        """Raise ParameterError if the binary solver would."""
+        self.binary.check_labels(y)
+
+    def fit_cost(self, work: FitWork) -> FitCost:
+        """Return the cost of the binary solver, and of one-class SVMs on halves of the rows."""
+        total = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(self._count())
+        total = total.then(self.binary.fit_cost(work))
+        return FitCost(total.seconds, total.bytes + 8 * work.n**2)
+
+    def _count(self) -> int:
+        """Return the number of one-class SVMs."""
+        return 2
+
+    def _one_class(self, K: Floats) -> OneClassSVM:
+        """Return a one-class SVM fitted to all rows of a matrix."""
+        return OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
+
+
+class TwoStageSVC(OneClassGate):
     """One-class SVM of the positives that few negatives pass, then a binary solver for these.
 
     Attributes
@@ -81,41 +115,24 @@ class TwoStageSVC(BinarySolver):
 
     name = "two_stage"
     summary = "A one-class SVM of the positives rejects most negatives; a binary solver decides about the rest."
-    needs_semidefinite = True
-    accepts_groups = True
-    accepts_pairs = False  # the first stage would keep what is like one class of a pair
+    learned = stored(first="first_", second="second_", unit="_unit")
+    declared = Traits(
+        semidefinite=True,
+        groups=True,
+        pairs=False,  # the first stage would keep what is like one class of a pair
+        search=Search(order=("binary", "-nu")),
+    )
 
     binary: Solver = component("solver", kw_only=False, doc="The second stage; it must take a Gram matrix.")
-    nu: float = real(
-        default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν of the one-class SVM of the first stage."
-    )
+    nu: float = changed(default=0.05, doc="ν of the one-class SVM of the first stage.")
     recall: float = real(
         default=0.99, low=0, high=1, open_low=True, doc="Share of held-out positives that must pass the first stage."
     )
     folds: int = integer(default=5, low=2, doc="Folds of the positives, for the threshold of the first stage.")
-    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
-    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
 
-    def _check_parameters(self) -> None:
-        if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
-            raise ParameterError(
-                f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
-            )
-        self.binary.check_parameters()
-
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError if the binary solver would."""
-        self.binary.check_labels(y)
-
-    def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the cost of the binary solver, and of one-class SVMs on a part of the rows."""
-        part = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(self.folds + 1)
-        total = part.then(self.binary.fit_cost(work))
-        return FitCost(total.seconds, total.bytes + 8 * work.n**2)
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return the binary solver's complexity, then −ν."""
-        return *self.binary.complexity(), -float(self.nu)
+    def _count(self) -> int:
+        """Return the number of one-class SVMs: one for each fold, and one of all positives."""
+        return self.folds + 1
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -128,9 +145,7 @@ class TwoStageSVC(BinarySolver):
         both = (stage.renumber(self.support_[stage.support_], width) for stage in (self.first_, self.second_))
         return tuple(both)  # type: ignore[return-value]
 
-    def _fit(
-        self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], groups: npt.ArrayLike | None = None
-    ) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Fit the first stage to the positives, its threshold, and the second stage to the samples that pass."""
         positives, negatives = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
         own = K[np.ix_(positives, positives)]
@@ -170,13 +185,7 @@ class TwoStageSVC(BinarySolver):
         """Return the sum Σ α of a one-class SVM on n samples, to compare decisions of different training sizes."""
         return self.nu * n
 
-    def _one_class(self, K: npt.NDArray[np.float64]) -> OneClassSVM:
-        """Return a one-class SVM fitted to all rows of a matrix."""
-        return OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
-
-    def _held_out(
-        self, K: npt.NDArray[np.float64], first: OneClassSVM, groups: npt.NDArray[Any] | None
-    ) -> tuple[npt.NDArray[np.float64], list[dict[str, Any]]]:
+    def _held_out(self, K: Floats, first: OneClassSVM, groups: Array | None) -> tuple[Floats, list[dict[str, Any]]]:
         """Return the decision on each positive by a one-class SVM trained without it, and the reports.
 
         Decisions are scaled to Σ α = 1. Groups stay together, and are assigned to folds by their similarity to all
@@ -200,33 +209,18 @@ class TwoStageSVC(BinarySolver):
             reports.append(machine.report_)
         return found, reports
 
-    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Floats, columns: Ints) -> Floats:
         """Return the decision of the first stage, and of the second for samples that pass."""
         first = self.first_._decide(K, columns[self.first_.support_])
         some = np.ascontiguousarray(K[first >= 0])
         return self.joined(first, self.second_._decide(some, columns[self.second_.support_]))
 
-    def joined(self, first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def joined(self, first: Floats, second: Floats) -> Floats:
         """Return the decisions combined from both stages."""
         below = np.maximum(-first, 0.0)
         out = -2.0 - np.maximum(below / (self._unit + below), LEAST)
         out[first >= 0] = np.where(second >= -1, second, -2 + 1 / np.maximum(-second, 1.0))
         return out
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the state of both stages."""
-        first, first_arrays = self.first_.state()
-        second, second_arrays = self.second_.state()
-        header = {"first": first, "second": second, "unit": self._unit}
-        return header, {**nest("first", first_arrays), **nest("second", second_arrays)}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        first = solver_from_state(header["first"], unnest("first", arrays))
-        assert isinstance(first, OneClassSVM)
-        self.first_ = first
-        self.second_ = solver_from_state(header["second"], unnest("second", arrays))
-        self._unit = header["unit"]
 
 
 # A binary solver trained after a one-class SVM has filtered the training set.
@@ -234,7 +228,7 @@ class TwoStageSVC(BinarySolver):
 WORDS = ("negatives", "positives")
 
 
-class FilteredSVC(BinarySolver):
+class FilteredSVC(OneClassGate, Wrapper):
     """Binary solver trained on the rows that a one-class SVM of their class accepts.
 
     Attributes
@@ -279,29 +273,18 @@ class FilteredSVC(BinarySolver):
 
     name = "filtered"
     summary = "One-class SVMs remove training rows unlike their class; a binary solver learns the rest."
-    needs_semidefinite = True
+    learned = stored(machine="machine_", left_out="left_out_")
+    declared = Traits(semidefinite=True, search=Search({"nu": [0.01, 0.05, 0.1]}, order=("binary", "-nu")))
 
-    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it must take a Gram matrix.")
-    nu: float = real(
-        default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν: at most this share of a class is left out."
-    )
+    nu: float = changed(default=0.05, doc="ν: at most this share of a class is left out.")
     of: Literal["both", "positive"] = choice(
         default="both",
         doc="Filter both classes, or only the positives: these often come from an error-prone experiment or search.",
     )
-    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
-    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
 
-    def _check_parameters(self) -> None:
-        if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
-            raise ParameterError(
-                f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
-            )
-        self.binary.check_parameters()
-
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the binary solver would, or might after filtering."""
-        self.binary.check_labels(y)
+        super().check_labels(y)
         y = np.asarray(y)
         classes = np.unique(y)
         for name, word in zip(classes, WORDS, strict=False):
@@ -318,27 +301,11 @@ class FilteredSVC(BinarySolver):
                 ) from error
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of nu that a search tries."""
-        return {"nu": [0.01, 0.05, 0.1]}
-
-    def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the cost of the binary solver, and of one-class SVMs on halves of the rows."""
-        half = OneClassSVM(nu=self.nu).fit_cost(work.part(work.n / 2)).times(2)
-        matrices = 8 * work.n**2
-        total = half.then(self.binary.fit_cost(work))
-        return FitCost(total.seconds, total.bytes + matrices)
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return the binary solver's complexity, then −ν."""
-        return *self.binary.complexity(), -float(self.nu)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Filter each class, train the binary solver, and return the report."""
         keep, reports = np.ones(len(y), dtype=bool), []
         for sign in (-1.0, 1.0) if self.of == "both" else (1.0,):
@@ -350,8 +317,7 @@ class FilteredSVC(BinarySolver):
         part = K if len(rows) == len(y) else K[np.ix_(rows, rows)]
         machine = clone(self.binary).fit(part, self.classes_[(y[rows] > 0).astype(int)])
         self.left_out_ = np.flatnonzero(~keep)
-        self.support_ = rows[machine.support_]
-        self.machine_ = machine.restrict(machine.support_)
+        self._wrap(machine, rows=rows)
         reports.append(machine.report_)
         left_out = [int(np.sum(~keep & (y == sign))) for sign in (-1.0, 1.0)]
         remarks = [report["remark"] for report in reports if "remark" in report]
@@ -363,36 +329,17 @@ class FilteredSVC(BinarySolver):
             "remark": "; ".join([*dict.fromkeys(remarks), _left_out_text(left_out, y)]),
         }
 
-    def _outside(self, K: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], dict[str, Any]]:
+    def _outside(self, K: Floats) -> tuple[Bools, dict[str, Any]]:
         """Return the outliers of one class, and the report of its one-class SVM."""
         if len(K) < 2:
             return np.zeros(len(K), dtype=bool), {"converged": True, "residual": 0.0}
-        machine = OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
+        machine = self._one_class(K)
         at_bound = np.zeros(len(K), dtype=bool)
         at_bound[machine.support_[machine.dual_coef_ >= 1]] = True
         return at_bound & (machine.decision_function(K) < 0), machine.report_
 
-    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the binary solver's decisions."""
-        return self.machine_._decide(K, columns[self.machine_.support_])
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return the binary solver's coefficients on all columns, and its constant."""
-        found = self.machine_.linear()
-        return None if found is None else (self._on_columns(found[0]), found[1])
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the state of the binary solver, and the rows that were left out."""
-        header, arrays = self.machine_.state()
-        return {"machine": header}, {**nest("machine", arrays), "left_out": self.left_out_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
-        self.left_out_ = arrays["left_out"]
-
-
-def _left_out_text(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
+def _left_out_text(left_out: Sequence[int], y: Floats) -> str:
     """Return a description of the rows left out, with a remedy if more than half of a class is left out."""
     sizes = [int(np.sum(y == sign)) for sign in (-1.0, 1.0)]
     several = [f"{few} of {size} {word}" for few, size, word in zip(left_out, sizes, WORDS, strict=True)]
@@ -403,7 +350,7 @@ def _left_out_text(left_out: Sequence[int], y: npt.NDArray[np.float64]) -> str:
 # A binary solver whose threshold is chosen by the costs of errors.
 
 
-class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class WeightedThreshold(Wrapper):
     r"""Binary solver with the threshold at which training errors cost least.
 
     Attributes
@@ -445,16 +392,14 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
     """
 
     name = "weighted_threshold"
-    sets_threshold = True
     summary = "Moves a solver's threshold to where false positives and false negatives cost least in training."
+    learned = stored(machine="machine_", threshold="threshold_")
+    declared = Traits(own_threshold=True, search=Search(order=("binary",)))
+    inherited = (*MetaSolver.inherited, "groups")
 
     binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns from all training rows.")
     false_positive: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false positive.")
     false_negative: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false negative.")
-
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
-        """Raise ParameterError if the binary solver would."""
-        self.binary.check_labels(y, groups)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -463,34 +408,14 @@ class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # 
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
 
-    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the binary solver, choose the threshold, and return the report."""
         positive = y > 0
         fitted = clone(self.binary).fit(K, self.classes_[positive.astype(int)], groups)
         decisions = fitted.decision_function(K)
         costs = float(self.false_positive), float(self.false_negative)
-        self.threshold_ = Threshold.fit(decisions, positive, f"cost={costs[0]!r}:{costs[1]!r}").value
-        called = decisions > self.threshold_
+        threshold = Threshold.fit(decisions, positive, f"cost={costs[0]!r}:{costs[1]!r}").value
+        called = decisions > threshold
         cost = costs[0] * (called & ~positive).mean() + costs[1] * (~called & positive).mean()
-        self.support_ = fitted.support_
-        self.machine_ = fitted.restrict(fitted.support_)
-        return {**fitted.report_, "threshold": self.threshold_, "cost": float(cost)}
-
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return the binary solver's decisions minus the threshold."""
-        return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
-
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
-        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
-        found = self.machine_.linear()
-        return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the state of the binary solver, and the threshold."""
-        header, arrays = self.machine_.state()
-        return {"machine": header, "threshold": self.threshold_}, nest("machine", arrays)
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
-        self.threshold_ = header["threshold"]
+        self._wrap(fitted, threshold)
+        return {**fitted.report_, "threshold": threshold, "cost": float(cost)}

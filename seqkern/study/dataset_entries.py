@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from seqkern.core.errors import ConfigError, unknown_name
 from seqkern.evaluation.fold_methods import options_of
 from seqkern.simulate import parameters
-from seqkern.solvers.psvm.path import SignificanceTest
 from seqkern.study.data_entry import SOURCES, DataEntry, check_file
 from seqkern.study.schema import Places
+
+if TYPE_CHECKING:
+    from seqkern.solvers.psvm.path import SignificanceTest
 
 # Data sets from a simulated genome with peaks: files are generated first, and then read like any others.
 
@@ -80,6 +82,7 @@ class VariantEffects:
     solver: str  # Names in the study
     file: str  # The variants: VCF
     genome: str  # Their genome
+    key: ClassVar[str] = "variants"
     truth: str | None = None  # Field of INFO with the known effects
     threshold: float = 0.0  # True are known effects above ± this
 
@@ -93,10 +96,6 @@ class VariantEffects:
             raise ConfigError("has no genome", remedy="add genome: FASTA, to the data set or here")
         return cls(**settings)
 
-    def words(self) -> list[str]:
-        """Return the options for the command line."""
-        return [] if self.truth is None else [f"--truth={self.truth}", f"--threshold={self.threshold:g}"]
-
 
 @dataclass(frozen=True)
 class MotifSearch:
@@ -105,6 +104,7 @@ class MotifSearch:
     kernel: str  # Names in the study
     solver: str  # Names in the study
     known: str | None = None  # A file of known motifs to compare with
+    key: ClassVar[str] = "motifs"
 
 
 NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "variants", "motifs", "selection_bias", "significance", "track")
@@ -167,7 +167,7 @@ class Importance:
         Names in the study.
     order : int, optional
         Length of the longest k-mers.
-    background : {"frequencies", "uniform"}, optional
+    background : {"frequencies", "uniform"}
         Background distribution of letters.
     site : int, optional
         The position, from 1, labelled 0 in the figures.
@@ -179,17 +179,18 @@ class Importance:
     Examples
     --------
     >>> wanted = Importance.parse({"kernel": "degree", "solver": "svm", "site": 31, "section": [-10, 10]})
-    >>> wanted.words()
-    ['--site=31', '--section=-10:10']
+    >>> wanted.site, wanted.section
+    (31, (-10, 10))
     """
 
     kernel: str
     solver: str
     order: int | None = None
-    background: str | None = None
+    background: str = "frequencies"
     site: int | None = None
     section: tuple[int, int] | None = None
     pair: str | None = None
+    key: ClassVar[str] = "importance"
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "Importance":
@@ -206,12 +207,6 @@ class Importance:
         """
         section = given.get("section")
         return cls(**{**given, "section": None if section is None else tuple(section)})
-
-    def words(self) -> list[str]:
-        """Return the options for the command line."""
-        given = {key: getattr(self, key) for key in ("order", "background", "site", "pair")}
-        words = [f"--{key}={value}" for key, value in given.items() if value is not None]
-        return words + ([] if self.section is None else [f"--section={':'.join(map(str, self.section))}"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +255,7 @@ class DatasetEntry:
     kernels: tuple[str, ...] | None = None
     solvers: tuple[str, ...] | None = None
     selection_bias: bool = False
-    significance: SignificanceTest | None = None
+    significance: "SignificanceTest | None" = None
     importance: Importance | None = None
     variants: VariantEffects | None = None
     motifs: MotifSearch | None = None
@@ -302,8 +297,7 @@ class DatasetEntry:
         with places.within("datasets", name, "folds"):
             folds = FoldSettings.parse(given["folds"]) if "folds" in given else None
         with places.within("datasets", name, "significance"):
-            if "significance" in given:
-                SignificanceTest.parse(given["significance"])
+            _significance(given)
         with places.within("datasets", name, "variants"):
             choices = _choices(given, data)
         return cls(name, given, data, folds, simulated=simulated, **choices)
@@ -384,6 +378,15 @@ def _simulated(given: Mapping[str, Any], name: str, study: Any) -> SimulatedGeno
     return None if study is None else SimulatedGenome.parse(given, f"results/{study}/simulated/{name}")
 
 
+def _significance(given: Mapping[str, Any]) -> "SignificanceTest | None":
+    """Return the test of features of an entry, if it has one."""
+    if given.get("significance") is None:
+        return None
+    from seqkern.solvers.psvm.path import SignificanceTest  # loads a solver
+
+    return SignificanceTest.parse(given["significance"])
+
+
 def _choices(given: Mapping[str, Any], data: DataEntry) -> dict[str, Any]:
     """Return the attributes of a data set entry that concern methods."""
     wanted, variants, motifs = (given.get(key) for key in ("importance", "variants", "motifs"))
@@ -392,7 +395,7 @@ def _choices(given: Mapping[str, Any], data: DataEntry) -> dict[str, Any]:
         "kernels": tuple(given["kernels"]) if given.get("kernels") else None,
         "solvers": tuple(given["solvers"]) if given.get("solvers") else None,
         "selection_bias": bool(given.get("selection_bias")),
-        "significance": SignificanceTest.parse(given["significance"]) if given.get("significance") else None,
+        "significance": _significance(given),
         "importance": None if wanted is None else Importance.parse(wanted),
         "variants": None if variants is None else VariantEffects.parse(variants, genome),
         "motifs": None if motifs is None else MotifSearch(**motifs),

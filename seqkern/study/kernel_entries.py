@@ -255,10 +255,6 @@ class KernelEntry:
         """Return the local files that the kernel uses."""
         return local_files([self.kernel])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry without its solvers, for a job, so that they cause no rerun."""
-        return {key: value for key, value in self.given.items() if key != "solvers"}
-
 
 @dataclass(frozen=True, eq=False)
 class KernelChoice:
@@ -394,10 +390,6 @@ class KernelChoice:
     def files(self) -> list[str]:
         """Return the local files that the candidates use, each once."""
         return local_files(entry.kernel for entry in self.candidates)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry with the entries of its candidates instead of their names, for a job."""
-        return {"choose": [{"name": entry.name, **entry.to_dict()} for entry in self.candidates]}
 
 
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
@@ -543,10 +535,6 @@ class AutoKernel:
     def files(self) -> list[str]:
         """Return the local files that the kernels use: none."""
         return []
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry without its solvers, for a job."""
-        return {key: value for key, value in self.given.items() if key != "solvers"}
 
     def resolve(
         self, X: Data, wanted: str, real: bool = False, accepts_operator: bool = False

@@ -1,8 +1,8 @@
 """The solvers of a study: the grid of each entry built once, with the layers that follow it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import SeqkernError
@@ -15,7 +15,10 @@ from seqkern.solvers.layers.chain import Layers
 from seqkern.solvers.solver_specs import as_range, build_grid, common_input
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.data_entry import Within, anywhere
-from seqkern.study.kernel_entries import AnyKernel, AutoKernel
+from seqkern.study.kernel_entries import AnyKernel, AutoKernel, read_kernel
+
+if TYPE_CHECKING:
+    from seqkern.solvers.psvm.path import SignificanceTest
 
 Candidate = tuple[Any, dict[str, Any]]
 """The name of a kernel and the specification of a solver."""
@@ -183,7 +186,7 @@ class SolverEntry:
     @property
     def accepts_operator(self) -> bool:
         """Whether the solvers also accept products with the kernel matrix."""
-        return self.known and all(solver.accepts_operator for solver in self.grid)
+        return self.known and all(solver.traits.operator for solver in self.grid)
 
     @property
     def refuses_labels(self) -> bool:
@@ -311,6 +314,13 @@ class InnerSettings:
         return self.draws if self.random else None
 
     @property
+    def cluster_count(self) -> int | None:
+        """The number of clusters that are held out; None for folds."""
+        from seqkern.evaluation.pooled import AUTO  # imported here for fast start-up
+
+        return AUTO if isinstance(self.clusters, str) else self.clusters
+
+    @property
     def pools(self) -> bool:
         """Whether one choice is made for all tasks."""
         return self.pooled == "tasks"
@@ -400,6 +410,10 @@ class MethodEntry:
         Settings of the inner loop, and the models to be fitted to held-out decision values.
     seed : int
         Seed of the inner folds.
+    selection_bias : bool
+        Whether to report the inflated scores from selecting features on the test data.
+    significance : SignificanceTest, optional
+        The test of the features that a P-SVM selects.
 
     Examples
     --------
@@ -414,6 +428,39 @@ class MethodEntry:
     solver: SolverEntry
     search: InnerSettings
     seed: int = 1
+    selection_bias: bool = False
+    significance: "SignificanceTest | None" = None
+
+    @classmethod
+    def parse(cls, settings: Mapping[str, Any], read: Callable[[Any], AnyKernel] = read_kernel) -> "MethodEntry":
+        """Return the method of a job.
+
+        Parameters
+        ----------
+        settings : mapping
+            ``kernel``, ``solver`` and ``layers`` as texts or mappings, ``inner``, ``seed``, and for an evaluation
+            ``selection_bias`` and ``significance``: those of `Study.settings_of`, or the options of a verb.
+        read : callable
+            The reader of the kernel; `KernelEntry.parse` allows no choice of several.
+
+        Returns
+        -------
+        MethodEntry
+        """
+        search, test = InnerSettings.parse(settings["inner"]), settings.get("significance")
+        if isinstance(test, Mapping):
+            from seqkern.solvers.psvm.path import SignificanceTest  # loads a solver
+
+            test = SignificanceTest.parse(test)
+        solver = SolverEntry.parse(settings["solver"], layers=settings.get("layers") or [], ranges=search.random)
+        return cls(
+            read(settings["kernel"]),
+            solver,
+            search,
+            settings["seed"],
+            settings.get("selection_bias", False),
+            test,
+        )
 
     @property
     def names(self) -> tuple[str, str]:
@@ -458,10 +505,6 @@ class MethodEntry:
     def candidates(self) -> list[Candidate]:
         """Return the candidates of the inner loop: names of kernels with specifications of solvers."""
         return self.solver.candidates(list(self.kernels), self.search.drawn, self.seed)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the method in the form for a job."""
-        return {"kernel": self.kernel.to_dict(), "solver": self.solver.spec, "layers": list(self.solver.layer_specs)}
 
 
 # Solvers to be checked against the labels of every training set before any Gram matrix is computed.

@@ -4,13 +4,20 @@ import contextlib
 import copy
 import functools
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar
 
-from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
+from seqkern.core.archive import atomic_write
+from seqkern.core.errors import ConfigError, ParameterError, SeqkernError, unknown_name
+from seqkern.core.file_kinds import ANY
 from seqkern.core.memory import parse_bytes
+from seqkern.core.package_files import build_digest
+from seqkern.core.types import PathLike
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import check_bound_kernels
 from seqkern.kernels.kernel_specs import check_kind, gives
@@ -38,10 +45,12 @@ from seqkern.study.solver_entries import (
     MethodEntry,
     SolverEntry,
     checked_solvers,
+    split_layers,
 )
 
 # Consistency checks between the entries of a study, before any work.
 
+Value = TypeVar("Value")
 Kernels = Mapping[str, AnyKernel]
 Solvers = Mapping[str, SolverEntry]
 Names = Sequence[tuple[str, str]]
@@ -207,13 +216,34 @@ def _check_model(
         for solver in solvers[method[1]].grid:
             if place[-1] != "variants":
                 check_solver(solver)
-            if not gives(entry.kernel, solver.input, solver.accepts_operator):
+            if not gives(entry.kernel, solver.input, solver.traits.operator):
                 entry.kernel.check_implicit()
+
+
+class Entries(Mapping[str, Value]):
+    """The entries of a checked configuration by name, each built when it is first used."""
+
+    def __init__(self, given: Mapping[str, Any], build: Callable[[Any, str], Value]) -> None:
+        self._given, self._build = given, functools.cache(lambda name: build(given[name], name))
+
+    def __getitem__(self, name: str) -> Value:
+        return self._build(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._given
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
 
 
 Pairs = list[tuple[AnyKernel, SolverEntry]]
 DIVISION = ("tiles", "share_seconds")
 """Keys that divide the work into jobs: results never depend on them."""
+SAVED = ".study"
+"""Ending of the files of `Study.save`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,12 +312,12 @@ class Study:
 
     @classmethod
     def load(cls, path: File) -> "Study":
-        """Read and check a study's YAML file.
+        """Read and check a study's YAML file, or read the file that `save` has written of a checked one.
 
         Parameters
         ----------
         path : path-like
-            A file in YAML.
+            A file in YAML, or of `save`.
 
         Returns
         -------
@@ -298,7 +328,23 @@ class Study:
         ConfigError
             If the file is missing, not YAML, or invalid; the message gives line and key.
         """
-        return cls.parse(read_config(path), file=path)
+        if not os.fspath(path).endswith(SAVED):
+            return cls.parse(read_config(path), file=path)
+        stored = ANY.load_json(path)
+        with ANY.damaged(path):
+            build, config = stored["build"], stored["study"]
+        return cls._checked(config) if build == build_digest() else cls.parse(config)
+
+    @classmethod
+    def _checked(cls, config: Mapping[str, Any]) -> "Study":
+        """Return the study of a configuration that `parse` has checked and completed; entries are built when used."""
+        inner, places = InnerSettings.parse(config["inner"]), Places(config)
+        parse_dataset = functools.partial(DatasetEntry.parse, places=places)
+        parse_solver = functools.partial(SolverEntry.parse, ranges=inner.random)
+        kernels: Entries[AnyKernel] = Entries(config["kernels"], lambda given, name: _kernel(given, name, kernels))
+        solvers = Entries(config["solvers"], parse_solver)
+        datasets = Entries(config["datasets"], parse_dataset)
+        return cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **_general(config))
 
     @classmethod
     def parse(cls, config: Mapping[str, Any], *, file: Files = None) -> "Study":
@@ -501,8 +547,66 @@ class Study:
         """
         return checked_solvers(self.methods(dataset))
 
-    def planned(self, dataset: str) -> dict[str, Any]:
-        """Return the part of the configuration that determines the costs of a data set's jobs.
+    def settings_of(self, job: str, dataset: str = "", kernel: str = "", solver: str = "") -> dict[str, Any]:
+        """Return all that a job of the workflow reads from the study; the job runs again when it changes.
+
+        Parameters
+        ----------
+        job : str
+            ``datasets``, ``folds``, ``plan``, ``gram``, ``inner``, ``evaluate``, ``importance``, ``motifs``,
+            ``variants`` or ``report``.
+        dataset, kernel, solver : str
+            Names in the study; for ``gram`` the kernel is the name of a stored matrix.
+
+        Returns
+        -------
+        dict
+            Values of the configuration. A limit of memory is none of them, and neither is the division into jobs.
+
+        Raises
+        ------
+        ParameterError
+            For a name that the study does not have, with the nearest one.
+        """
+        if job == "report":
+            return {key: value for key, value in self.config.items() if key not in DIVISION}
+        if job == "gram":
+            return {"kernel": self.home(kernel).spec, "dtype": self.dtype}
+        entry = _named("data set", dataset, self.datasets)
+        if job == "datasets":
+            return {"entry": entry.to_dict(), "seed": self.seed, "data_dir": self.data_dir}
+        if job == "folds":
+            return {"options": entry.fold_options(), "leakage": self.leakage.to_dict(), "seed": self.seed}
+        if job == "plan":
+            return self._planned(dataset)
+        if job in ("inner", "evaluate"):
+            return self._method_settings(entry, kernel, solver, job)
+        chosen = getattr(entry, job)
+        if chosen is None:
+            raise ConfigError(f"data set {dataset!r} has no {job}", remedy=f"add {job}: to its entry")
+        return {"method": self._method_settings(entry, chosen.kernel, chosen.solver, job), job: asdict(chosen)}
+
+    def _method_settings(self, dataset: DatasetEntry, kernel: str, solver: str, job: str) -> dict[str, Any]:
+        """Return the settings of a method, for `MethodEntry.parse`; other solvers for its kernel are none of them."""
+        given, layers = split_layers(_named("solver", solver, self.config["solvers"]))
+        kernels: Mapping[str, Any] = self.config["kernels"]
+        own = _without_solvers(_named("kernel", kernel, kernels))
+        if "choose" in own:
+            own["choose"] = [{"name": name, **_without_solvers(kernels[name])} for name in own["choose"]]
+        inner = asdict(self.inner) | {"pooled": InnerSettings.pooled}
+        if job != "evaluate" or layers:
+            inner |= {"calibration": None, "threshold": None}
+        settings: dict[str, Any] = {"kernel": own, "solver": given, "layers": list(layers), "inner": inner}
+        settings["seed"] = self.seed
+        test = dataset.significance
+        if job == "evaluate":
+            tested = test is not None and test.suits(self.solvers[solver].specs)
+            settings["significance"] = asdict(test) if test is not None and tested else None
+            settings["selection_bias"] = dataset.selection_bias
+        return settings
+
+    def planned(self, dataset: str) -> "Study":
+        """Return the study of one data set, for the plan of its jobs.
 
         Parameters
         ----------
@@ -511,9 +615,33 @@ class Study:
 
         Returns
         -------
-        dict
-            A configuration, also with kernels that do not run on the data set: kernels share matrices, which are named
-            after the first of them. Those of views that it lacks are left out.
+        Study
+        """
+        return Study._checked(self.settings_of("plan", dataset))
+
+    def home(self, name: str) -> GramHome:
+        """Return a stored Gram matrix by name; only its own kernel is built where it is named after one.
+
+        Parameters
+        ----------
+        name : str
+            A name of `homes`, or of a kernel.
+
+        Returns
+        -------
+        GramHome
+        """
+        if name in self.kernels:
+            own = gram_homes({name: self.kernels[name]}).get(name, ())
+            if len(own) == 1 and own[0].name == name:
+                return own[0]
+        return _named("Gram matrix", name, self.homes)
+
+    def _planned(self, dataset: str) -> dict[str, Any]:
+        """Return the part of the configuration that determines the costs of a data set's jobs.
+
+        It has also the kernels that do not run on the data set: kernels share matrices, which are named after the first
+        of them. Those of views that it lacks are left out.
         """
         data = self.datasets[dataset].data
         kernels = [name for name, kernel in self.kernels.items() if kernel.has_views(data)]
@@ -545,9 +673,18 @@ class Study:
         """Return the configuration, with all defaults."""
         return copy.deepcopy(dict(self.config))
 
-    def to_json(self) -> str:
-        """Return the configuration as JSON, for the report job; without the division into jobs, which is no content."""
-        return json.dumps({key: value for key, value in self.config.items() if key not in DIVISION})
+    def save(self, folder: PathLike) -> Path:
+        """Write the study for its jobs to a file, whose name depends on the content, and return the path.
+
+        So a run with another configuration disturbs no job that is waiting or at work.
+        """
+        text = json.dumps({"build": build_digest(), "study": self.config}, separators=(",", ":"))
+        digest = blake2b(text.encode(), digest_size=8).hexdigest()
+        path = Path(folder) / f"{self.name}-{digest}{SAVED}"
+        if not path.exists():
+            with atomic_write(path, "w") as file:
+                file.write(text)
+        return path
 
 
 def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = None) -> DatasetEntry:
@@ -637,11 +774,30 @@ def _check_bounds(
         with places.within("kernels", name):
             check_bound_kernels(inner.metric, {one.name: one.kernel for one in entry.candidates})
     for solver in solvers.values():
-        if not all(one.gives_bounds for one in solver.grid):
+        if not all(one.traits.bounds for one in solver.grid):
             problem = f"solver {solver.name!r} has no bound for the metric {inner.metric!r}"
             raise places.error(
                 ("inner", "metric"), problem, remedy="choose csvc or nusvc, or another metric, such as auc"
             )
+
+
+def _named(what: str, name: str, known: Mapping[str, Value]) -> Value:
+    """Return an entry by name; raise ParameterError, with the nearest name, if there is none."""
+    if name not in known:
+        raise unknown_name(f"{what} of the study", name, known)
+    return known[name]
+
+
+def _without_solvers(kernel: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of a kernel without the solvers that it is run with."""
+    return {key: value for key, value in kernel.items() if key != "solvers"}
+
+
+def _kernel(given: Mapping[str, Any], name: str, kernels: Mapping[str, Any]) -> AnyKernel:
+    """Return the kernel of an entry, or the choice between some of `kernels`."""
+    if is_auto(given):
+        return AutoKernel.parse(given, name)
+    return KernelChoice.parse(given, name, kernels) if "choose" in given else KernelEntry.parse(given, name)
 
 
 def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
@@ -657,7 +813,7 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
         check_defined(("kernels", name, "choose"), entry.get("choose"), plain, places)
         check_defined(("kernels", name, "solvers"), entry.get("solvers"), config["solvers"], places)
         with places.within("kernels", name):
-            kernels[name] = AutoKernel.parse(entry, name) if is_auto(entry) else _plain_or_choice(entry, name, plain)
+            kernels[name] = plain[name] if name in plain else _kernel(entry, name, plain)
     return kernels
 
 
@@ -674,13 +830,6 @@ def _no_grid(entry: Mapping[str, Any]) -> Iterator[None]:
             how = "to compare values, define a kernel for each, and one more with choose: [NAMES]"
             error.remedy = f"{error.remedy}; {how}"
         raise
-
-
-def _plain_or_choice(
-    entry: Mapping[str, Any], name: str, plain: Mapping[str, KernelEntry]
-) -> KernelEntry | KernelChoice:
-    """Return the entry of one kernel or of a choice between kernels."""
-    return plain[name] if name in plain else KernelChoice.parse(entry, name, plain)
 
 
 def _solvers(config: Mapping[str, Any], inner: InnerSettings, places: Places) -> dict[str, SolverEntry]:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import TooLargeError
+from seqkern.evaluation import overlaps
+from seqkern.evaluation.overlaps import choose_rows
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.report import audit, audit_overlaps, audit_run, find_relations, make_parts
-from seqkern.report.audit_overlaps import choose_rows
+from seqkern.methods import audit as audit_run
+from seqkern.report import audit, find_relations, make_parts
 
 
 def unlearnable(copied, seed=1, n=120, n_test=60):
@@ -95,8 +97,8 @@ def test_several_classes():
 
 
 def test_large_parts_keep_relatives_and_do_not_depend_on_order(monkeypatch):
-    monkeypatch.setattr(audit_overlaps, "MOST", 60)
-    monkeypatch.setattr(audit_overlaps, "MOST_TEST", 20)
+    monkeypatch.setattr(overlaps, "MOST", 60)
+    monkeypatch.setattr(overlaps, "MOST_TEST", 20)
     parts = unlearnable(0.5)
     relations = find_relations(parts, n_threads=1)
     rows = choose_rows(parts, relations)

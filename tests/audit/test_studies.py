@@ -7,9 +7,10 @@ from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import make_folds, write_folds
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.report import audit, audit_run, build_report
+from seqkern.methods import audit as audit_run
+from seqkern.methods.audit import parts_of
+from seqkern.report import audit, build_report
 from seqkern.report.audit_page import PLACE, write_tables
-from seqkern.report.audit_run import parts_of
 from seqkern.simulate.overlaps import plant_overlaps
 from seqkern.study import Study, make_dataset, save_dataset
 

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from given import held_out_decisions
 from scipy.optimize import minimize
 
 from seqkern.cli.main import main
@@ -19,7 +20,7 @@ from seqkern.evaluation.calibration import (
     fit_sigmoid,
     sigmoid,
 )
-from seqkern.evaluation.held_out import fit_postprocessing, held_out_decisions
+from seqkern.evaluation.held_out import fit_postprocessing
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.methods.loading import load_model

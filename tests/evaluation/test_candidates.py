@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from given import select
 
 from seqkern.core.errors import ConfigError, ParameterError
-from seqkern.evaluation.selection import grid_candidates, random_candidates, select, standard_error
+from seqkern.evaluation.selection import grid_candidates, random_candidates, standard_error
 from seqkern.sequences.labels import Labels
 from seqkern.solvers import build_solver, draw_spec, expand_grid, has_range
 from seqkern.solvers.solver_specs import Range, as_range

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from given import halve, select
 
-from seqkern.evaluation.halving import FEWEST, FIT_SECONDS, halve, schedule
-from seqkern.evaluation.selection import select
+from seqkern.evaluation.halving import FEWEST, FIT_SECONDS, schedule
 from seqkern.sequences.labels import make_labels
 from seqkern.solvers import make_solver
 

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from given import select
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError
 from seqkern.evaluation import Split
-from seqkern.evaluation.selection import select
 from seqkern.kernels import SalzbergKernel, SpectrumKernel
 from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.fitted import Search

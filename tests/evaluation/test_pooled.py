@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from given import select
 
 from seqkern.core.errors import FileError
 from seqkern.evaluation import Split, roc_auc
@@ -16,7 +17,7 @@ from seqkern.evaluation.pooled import (
     stored_loop,
     write_inner_loops,
 )
-from seqkern.evaluation.selection import Choice, select
+from seqkern.evaluation.selection import Choice
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from given import select
 
-from seqkern.evaluation.selection import ends, neighbours, select, step, unequal, with_class_weights
+from seqkern.evaluation.selection import ends, neighbours, step, unequal, with_class_weights
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.solver_specs import SOLVERS, Free, Limits
 
@@ -146,8 +147,8 @@ def test_a_plateau_is_left_by_a_decade():
 
 def test_default_grids_lie_within_their_limits():
     for name, solver in SOLVERS.classes.items():
-        values = solver.default_grid()
-        for parameter, (low, high) in solver.search_limits().items():
+        values = solver.declared.search.grid
+        for parameter, (low, high) in solver.declared.search.limits.items():
             assert low <= min(values[parameter]), (name, parameter)
             assert max(values[parameter]) <= high, (name, parameter)
 

@@ -1,12 +1,14 @@
 """The inner loop: what it chooses, what it may see, and how it breaks ties."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from given import select
 
 from seqkern.core.errors import FoldError, ParameterError
-from seqkern.evaluation.selection import METRICS, inner_folds, select
+from seqkern.evaluation.selection import METRICS, inner_folds
 from seqkern.sequences.labels import Labels
 from seqkern.solvers import make_solver
 
@@ -235,7 +237,7 @@ def test_groups_stay_together():
         assert not set(groups[train]) & set(groups[valid])
     pairs, asked = revealing(labels.signs())
     given = np.arange(24) % 6
-    select(pairs, labels, FACTORS, Scaled, folds=2, groups=given)
+    select(pairs, replace(labels, groups=given), FACTORS, Scaled, folds=2)
     for train, valid, _ in asked:
         assert not set(given[train]) & set(given[valid])
 

@@ -333,11 +333,11 @@ def test_a_profile_has_the_area_of_the_decision():
     """The steps' heights, read off the path, sum to the decision minus the bias."""
     values = np.array([0.5, -0.25, 1.0, 0.0])
     root = ElementTree.fromstring(profile(values, "ACGT", 0.4, "x"))
-    paths = [el for el in root.iter("{http://www.w3.org/2000/svg}path")]
-    steps = next(el.get("d") for el in paths if el.get("fill") == "none")
-    heights = [float(part.split("H")[0]) for part in steps.split("V")[1:]]
-    zero = next(float(el.get("d").split("H")[0].split()[1]) for el in paths if el.get("stroke") and not el.get("fill"))
-    dashed = next(float(el.get("d").split("H")[0].split()[1]) for el in paths if el.get("stroke-dasharray"))
+    lines = {
+        el.get("stroke-width"): el for el in root.iter("{http://www.w3.org/2000/svg}path") if el.get("d")[:4] == "M62 "
+    }
+    heights = [float(y) for y in re.findall(r"(?:^M62 |V)([-\d.]+)", lines["0.8"].get("d"))]
+    zero, dashed = (float(lines[width].get("d").split("H")[0].split()[1]) for width in ("0.6", "1"))
     scale = (zero - heights[2]) / 1.0
     np.testing.assert_allclose((zero - np.array(heights)) / scale, values, atol=2e-3)
     np.testing.assert_allclose((zero - dashed) / scale, -0.4 / 4, atol=2e-3)

@@ -15,17 +15,17 @@ from test_explain import Text, donors, read_table, train, write
 from seqkern.core.archive import save_archive
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.methods.poim import Importance, LetterMeans, Positions, load_positions, positions_of
+from seqkern.report.drawing import shades
 from seqkern.report.learned_pages import PICTURES, pictures, positions_content, write_positions
 from seqkern.report.logo import (
     LEFT,
     NUCLEOTIDES,
-    colours,
     drawn_outline,
     heat_map,
     information,
     letter_colour,
+    letter_outline,
     logo_figure,
-    outline,
     top_kmers,
 )
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
@@ -92,9 +92,10 @@ def test_positions_are_named_by_their_offsets():
 
 def test_stored_outlines_are_those_that_matplotlib_draws():
     for letter in string.ascii_uppercase:
-        stored, drawn = ([float(n) for n in re.findall(r"[-\d.]+", one(letter))] for one in (outline, drawn_outline))
+        paths = letter_outline(letter), drawn_outline(letter)
+        stored, drawn = ([float(n) for n in re.findall(r"[-\d.]+", path)] for path in paths)
         np.testing.assert_allclose(stored, drawn, atol=2e-3)
-    assert outline("0") == drawn_outline("0")
+    assert letter_outline("0") == drawn_outline("0")
 
 
 def cells(svg, which):
@@ -108,13 +109,13 @@ def cells(svg, which):
 def test_the_cells_of_a_heat_map_are_its_numbers():
     one = example(30)
     found, width = cells(heat_map(one, "map"), 0)
-    np.testing.assert_array_equal(found, colours(one.matrices[1].T / 9))
+    np.testing.assert_array_equal(found, shades(one.matrices[1].T / 9))
     _, short_width = cells(heat_map(one, "map"), 2)
     assert found.shape == (4, 30, 3)
     assert short_width == pytest.approx(width * 29 / 30)
     assert found[2, 5].tolist() == [0, 48, 77]
     part, _ = cells(heat_map(one, "map", first=-20, section=(-15, -11)), 0)
-    np.testing.assert_array_equal(part, colours(one.matrices[1][5:10].T / 9))
+    np.testing.assert_array_equal(part, shades(one.matrices[1][5:10].T / 9))
     assert ">2 letters<" not in heat_map(one, "map", section=(30, 30))
 
 

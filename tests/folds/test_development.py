@@ -5,14 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from given import halve, select
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FoldError, ParameterError
 from seqkern.evaluation import FoldSet, Split, composition_rows, make_folds, read_folds, write_composition, write_folds
-from seqkern.evaluation.halving import halve
 from seqkern.evaluation.metrics import matthews_correlation
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.evaluation.selection import inner_folds, select
+from seqkern.evaluation.selection import inner_folds
 from seqkern.kernels import LinearKernel
 from seqkern.methods.crossval import OuterFolds, cross_validate, evaluate_fold
 from seqkern.methods.fitted import Search

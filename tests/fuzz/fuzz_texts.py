@@ -11,11 +11,11 @@ import yaml
 from fuzz_reader import Reader
 
 from seqkern.cli.check import _parsed as check_methods
+from seqkern.cli.common import parse_study
 from seqkern.cli.datasets import _chosen
 from seqkern.cli.evaluate import parse_methods
 from seqkern.cli.folds import _parsed as parsed_options
 from seqkern.cli.main import VERBS, build_parser
-from seqkern.cli.plan import _study
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import parse_bytes
 from seqkern.core.parts import Part
@@ -149,7 +149,7 @@ READERS = (
         ".yaml",
         slow=True,
     ),
-    Reader("study, json", _study, lambda: _configurations()[1:2], of_text=True),
+    Reader("study, json", parse_study, lambda: _configurations()[1:2], of_text=True),
     Reader("configuration of applications", _apply, lambda: [APPLY], suffix=".yaml", slow=True),
     Reader(
         "entry of a data set",
@@ -167,7 +167,7 @@ READERS = (
     ),
     Reader(
         "methods",
-        lambda text: (parse_methods(text), check_methods(text, "--methods")),
+        lambda text: (parse_methods(text), check_methods(text)),
         lambda: [b'{"svm": {"solver": "csvc:C=1"}}'],
         ("--methods",),
         of_text=True,

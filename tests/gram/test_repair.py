@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from given import inputs
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError
@@ -182,7 +183,7 @@ def test_a_sequence_like_no_training_sequence_is_named():
     form = base.stored_form().then({"transform": "empirical_map"})
     source = StoredGram(compute_gram(base, both), form=form, ids=both.ids)
     with pytest.raises(GramError, match="record 'stranger'"):
-        source.pair(np.arange(12), np.array([12]))
+        inputs(source, np.arange(12), np.array([12]))
 
 
 # ---- command line -------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def test_large_sets_are_deferred(monkeypatch):
     (X, y), kernel = windows(), build_kernel("weighted_degree:degree=5")
     assert kernel_specs.solver_input(kernel, "implicit", True, X) == "implicit"
     source = ImplicitSource(kernel, X)
-    part = source.part(np.arange(200), np.arange(200, N))
+    part = source.at(np.arange(200, N), like=np.arange(200))
     assert isinstance(part.train, DeferredImplicit)
     solver = LinearSVC().fit(part.train, y[:200])
     decisions = solver.decision_function(part.test)
@@ -113,4 +113,4 @@ def test_large_sets_are_deferred(monkeypatch):
         decisions, solver.decision_function(kernel.kernel(X.take(np.arange(200, N)), X.take(np.arange(200))))
     )
     monkeypatch.setattr(deferred, "LARGEST_SET", N)
-    assert not isinstance(ImplicitSource(kernel, X).part(np.arange(200)).train, DeferredImplicit)
+    assert not isinstance(ImplicitSource(kernel, X).at(np.arange(200)).train, DeferredImplicit)

@@ -20,7 +20,7 @@ from seqkern.solvers.layers.segments import (
     fit_multinomial,
     log_probabilities,
 )
-from seqkern.solvers.layers.window_layer import Landmarks, ScoreWindows, feature_blocks
+from seqkern.solvers.layers.window_layers import Landmarks, ScoreWindows, feature_blocks
 
 SMALL = {name: {"window": 5, "n_components": 40} for name in ("structure", "crf", "chain_svm")}
 

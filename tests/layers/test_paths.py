@@ -10,7 +10,7 @@ from test_layers import chains_of, noisy
 
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.layers import Layers, _paths, build_layer
-from seqkern.solvers.layers.path_layer import PathLikelihood, PathMargin, Paths, PathWeights, Runs
+from seqkern.solvers.layers.window_layers import PathLikelihood, PathMargin, Paths, PathWeights, Runs
 
 LENGTHS = (1, 6, 2, 5)
 SIZES = [(2, 1), (3, 1), (3, 2), (2, 3), (2, 5)]

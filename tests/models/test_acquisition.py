@@ -14,7 +14,7 @@ from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.solvers import GPR, InducingGPR
-from seqkern.solvers.gaussian.posterior import covariances
+from seqkern.solvers.gaussian.processes import covariances
 
 KERNEL = SpectrumKernel([1, 2], normalize=False)
 

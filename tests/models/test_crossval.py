@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from folded import InnerLoop, evaluate_fold
+from given import inputs
 
 from seqkern.cli.main import main
 from seqkern.core.checkpoint import Checkpoint
@@ -118,7 +119,7 @@ def test_a_fitted_kernel_prepares_each_part_once(spec, monkeypatch):
         return real(self, data, like)
 
     monkeypatch.setattr(type(kernel), "prepare", spy)
-    pair = FittedKernel(kernel, X).pair(train, test)
+    pair = inputs(FittedKernel(kernel, X), train, test)
     np.testing.assert_array_equal(pair[0], K_train)
     np.testing.assert_array_equal(pair[1], K_test)
     if not kernel.data_dependent:  # else fit may prepare, too
@@ -129,7 +130,7 @@ def test_a_transform_is_fitted_on_the_training_part_alone():
     X = sequences()
     gram = compute_gram(SpectrumKernel(k=2), X)
     train, test = np.arange(30), np.arange(30, 40)
-    K_train, K_test = StoredGram(gram, [build_transform("centre")]).pair(train, test)
+    K_train, K_test = inputs(StoredGram(gram, [build_transform("centre")]), train, test)
     K = gram.values
     centre = K[:30, :30].mean(axis=0)
     expected = K[30:, :30] - centre - K[30:, :30].mean(axis=1, keepdims=True) + K[:30, :30].mean()
@@ -158,10 +159,10 @@ def test_a_stored_form_gives_what_the_fitted_kernel_gives(spec, transforms):
     X, train, test = sequences(), np.arange(0, 40, 2), np.arange(1, 40, 2)
     kernel = build_kernel(spec)
     source = stored(kernel, X, transforms)
-    expected = FittedKernel(kernel, X, [build_transform(item) for item in transforms]).pair(train, test)
+    expected = inputs(FittedKernel(kernel, X, [build_transform(item) for item in transforms]), train, test)
     assert source.learns
     assert [gram.meta["kernel"]["kernel"] for gram in source.grams] == ["spectrum"]
-    for got, wanted in zip(source.pair(train, test), expected, strict=True):
+    for got, wanted in zip(inputs(source, train, test), expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-14)
 
 
@@ -178,15 +179,15 @@ def test_a_kernel_that_learns_something_else_has_no_stored_form():
 def test_nothing_is_learned_from_values_of_test_units(spec, repair):
     X, train, test = sequences(), np.arange(0, 40, 2), np.arange(1, 40, 2)
     kernel, repairs = build_kernel(spec), repair_transforms(repair)
-    K_train, K_test = stored(kernel, X, repairs).pair(train, test)
+    K_train, K_test = inputs(stored(kernel, X, repairs), train, test)
     poisoned = stored(kernel, X, repairs)
     poisoned.grams[0].values[:, test] = np.nan
-    for got, expected in zip(poisoned.pair(train, test), (K_train, K_test), strict=True):
+    for got, expected in zip(inputs(poisoned, train, test), (K_train, K_test), strict=True):
         np.testing.assert_array_equal(got, expected)
     # The values of one test unit change its own row only.
     changed = stored(kernel, X, repairs)
     changed.grams[0].values[test[3]] = 7.0
-    got_train, got_test = changed.pair(train, test)
+    got_train, got_test = inputs(changed, train, test)
     np.testing.assert_array_equal(got_train, K_train)
     assert np.flatnonzero((got_test != K_test).any(axis=1)).tolist() == [3]
 
@@ -404,9 +405,9 @@ def test_groups_of_the_fold_file_stay_together_in_the_inner_folds():
     source, seen = StoredGram(compute_gram(SpectrumKernel(k=3), X)), []
 
     class Spy(Source):
-        def pair(self, train, test, y=None):
+        def block(self, train, test, y=None):
             seen.append((set(pairs[train]), set(pairs[test])))
-            return source.pair(train, test, y)
+            return source.block(train, test, y)
 
     for split in folds:
         evaluate_fold(Task("all", labels), split, {"k": Spy()}, GRID, INNER, groups=folds.groups)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from folded import InnerLoop, evaluate_fold
+from given import inputs
 from scipy.sparse import issparse
 from test_kernel_contract import EQUAL_LENGTH
 
@@ -125,7 +126,7 @@ def test_dense_features_that_do_not_fit_are_refused():
     X, _ = sequences(n=10)
     source = FeatureSource(build_kernel("spectrum:k=6"), X, sparse=False, memory_limit="100kB")
     with pytest.raises(GramError, match="4096 features of 10 samples"):
-        source.pair(np.arange(5), np.arange(5, 10))
+        inputs(source, np.arange(5), np.arange(5, 10))
 
 
 class Spy(type(build_kernel("linear"))):
@@ -147,7 +148,7 @@ def test_a_kernel_that_learns_is_fitted_on_the_training_part_alone():
     X, y = table(n=20, d=5)
     Spy.seen = ()
     train, test = np.arange(12), np.arange(12, 20)
-    F_train, F_test = FeatureSource(Spy(), X).pair(train, test, y[train])
+    F_train, F_test = inputs(FeatureSource(Spy(), X), train, test, y[train])
     assert Spy.seen == (tuple(X.ids[:12]),)
     np.testing.assert_array_equal(F_train, X.values[:12] - X.values[:12].mean(axis=0))
     np.testing.assert_array_equal(F_test, X.values[12:] - X.values[:12].mean(axis=0))
@@ -415,7 +416,7 @@ def test_several_classes_from_blocks(spec, memory, solver, tmp_path):
     kernel = build_kernel(spec)
     split = Split("1", np.arange(0, 120, 2), np.arange(1, 120, 2))
     source = FeatureSource(kernel, X, blocks=True, memory_limit=memory)
-    train, test = source.pair(split.train, split.test, labels.y[split.train])
+    train, test = inputs(source, split.train, split.test, labels.y[split.train])
     assert isinstance(train, FeatureBlocks)
     assert train.stored is (memory is None or spec is WINDOW)
     assert test.stored is (spec is WINDOW)  # Nyström features decide by products
@@ -464,7 +465,7 @@ def test_features_too_many_are_not_listed(monkeypatch):
 def test_sparse_features_stay_sparse_for_a_solver_of_blocks():
     X, y = sequences()
     source = FeatureSource(build_kernel("spectrum:k=6"), X, **feature_form([{"solver": "primal_svc"}]))
-    train = source.pair(np.arange(30), np.arange(30, 40), y[:30])[0]
+    train = inputs(source, np.arange(30), np.arange(30, 40), y[:30])[0]
     assert issparse(train)
     model = train_model(X, labels_of(X, y), build_kernel("spectrum:k=6"), "primal_svc")
     assert np.isfinite(model.decision(X)).all()

@@ -4,6 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
+from given import inputs
 
 from seqkern import SequenceSet
 from seqkern.core.errors import TooLargeError
@@ -43,7 +44,7 @@ def test_the_values_are_those_of_the_kernel(limit):
         held = HeldGram(SpectrumKernel(2), held_matrices(limit, whole=whole), [build_transform("centre")])
         plain = FittedKernel(SpectrumKernel(2), X, [build_transform("centre")])
         for train, test in ((np.arange(5, 15), np.array([1, 18])), (np.arange(0, 20, 2), np.arange(1, 20, 2))):
-            for one, two in zip(held.pair(train, test), plain.pair(train, test), strict=True):
+            for one, two in zip(inputs(held, train, test), inputs(plain, train, test), strict=True):
                 np.testing.assert_allclose(one, two, atol=1e-12)
 
 
@@ -52,10 +53,10 @@ def test_one_matrix_serves_all_folds(monkeypatch):
     source = HeldGram(SpectrumKernel(2), HeldMatrices(X))
     rows = np.arange(0, 20, 2)
     for fold in range(5):
-        source.pair(np.delete(rows, fold), rows[[fold]])
+        inputs(source, np.delete(rows, fold), rows[[fold]])
     assert computed == [(10, 2)]
-    source.pair(np.arange(19), np.array([19]))
-    source.pair(rows, rows[:0])
+    inputs(source, np.arange(19), np.array([19]))
+    inputs(source, rows, rows[:0])
     assert computed == [(10, 2), (20, 2)]
 
 
@@ -65,10 +66,10 @@ def test_a_combination_uses_the_matrices_of_its_parts(monkeypatch):
     parts = [SpectrumKernel(1), SpectrumKernel(2)]
     train, test, y = np.arange(12), np.arange(12, 20), np.where(np.arange(12) % 2, 1.0, -1.0)
     for part in parts:
-        HeldGram(part, held).pair(train, test, y)
+        inputs(HeldGram(part, held), train, test, y)
     both = HeldGram(CombinationKernel(parts), held)
     plain = FittedKernel(CombinationKernel(parts), X)
-    for one, two in zip(both.pair(train, test, y), plain.pair(train, test, y), strict=True):
+    for one, two in zip(inputs(both, train, test, y), inputs(plain, train, test, y), strict=True):
         np.testing.assert_allclose(one, two, atol=1e-12)
     assert computed == [(20, 1), (20, 2)]
     assert both.learns
@@ -81,20 +82,20 @@ def test_matrices_that_do_not_fit_beside_a_fit_are_forgotten_or_not_made(monkeyp
     held = held_matrices(2 * one + need + WORK)
     first, second, third = (HeldGram(SpectrumKernel(k), held) for k in (1, 2, 3))
     for source in (first, second, first, third, second, first):
-        source.pair(train, test)
+        inputs(source, train, test)
     assert [k for _, k in computed] == [1, 2, 3, 1]
     monkeypatch.setattr(held, "memory_budget", MemoryBudget(one + need - 1, 10**9))
-    first.pair(train, test)
+    inputs(first, train, test)
     assert len(computed) == 4
     held.memory_budget = MemoryBudget(need - 1, 10**6)  # a single fit may take more than the limit where memory is left
-    first.pair(train, test)
+    inputs(first, train, test)
     held.memory_budget = MemoryBudget(need // 2, need - 1)
     with pytest.raises(TooLargeError, match=r"12 training and 8 test samples at once takes .* but .* are left"):
-        first.pair(train, test)
+        inputs(first, train, test)
     kernels = {"2": SpectrumKernel(2), "3": SpectrumKernel(3)}
     method = Method(kernels, "csvc:C=1", search=Search(budget=1e9))
     data = method.data(X, make_labels(X.ids, ["a", "b"] * 10), memory_limit=need // 2)
-    for work in (data.sources["2"].compute_whole, lambda: data.sources["2"].pair(train, test)):
+    for work in (data.sources["2"].compute_whole, lambda: inputs(data.sources["2"], train, test)):
         with pytest.raises(TooLargeError, match=r"of memory, but the limit is 960 bytes; raise it to "):
             work()
 
@@ -113,7 +114,7 @@ def test_parts_of_a_combination_take_the_place_of_each_other(monkeypatch):
         return made
 
     monkeypatch.setattr(sources, "compute_gram", counted)
-    HeldGram(CombinationKernel(parts, weights="uniform", scale="variance"), held).pair(train, test)
+    inputs(HeldGram(CombinationKernel(parts, weights="uniform", scale="variance"), held), train, test)
     assert len(alive) == 3
 
 
@@ -147,4 +148,4 @@ def test_a_model_does_not_learn_the_weights_again(monkeypatch):
     model = fitted.model()
     np.testing.assert_allclose(model.kernel.weights_, plain.weights_)
     np.testing.assert_allclose(model.kernel.scales_, plain.scales_)
-    np.testing.assert_allclose(model.decision(X), fitted.solver.decision_function(fitted.part.train), atol=1e-9)
+    np.testing.assert_allclose(model.decision(X), fitted.solver.decision_function(fitted.block.train), atol=1e-9)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from folded import InnerLoop, evaluate_fold
+from given import Given
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError
@@ -16,12 +17,12 @@ from seqkern.evaluation.metrics import brier
 from seqkern.kernels import build_kernel
 from seqkern.methods import crossval
 from seqkern.methods import method as method_module
-from seqkern.methods.sources import FeatureSource, FittedKernel
+from seqkern.methods.sources import FeatureSource, FitData, FittedKernel
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.solvers import make_solver
 from seqkern.solvers.layers import Layers
-from seqkern.solvers.layers.layer import Layer
+from seqkern.solvers.layers.chain import Layer
 from seqkern.study import Task, load_dataset, make_dataset
 from seqkern.study.study import Study
 
@@ -229,10 +230,10 @@ def test_no_score_of_a_machine_about_its_own_residues_reaches_a_fit(dataset, mon
         monkeypatch.setattr(layer, "transform", transform)
     fitted, n_fits, _ = fit_layers(
         ["probabilities", "segments", "probabilities"],
-        lambda train, test, y: (train.tolist(), test.tolist()),
-        replace(labels, groups=None),  # by chain, though nobody says so
+        # by chain, though nobody says so
+        Given(replace(labels, groups=None), {"k": lambda *rows: [own.tolist() for own in rows[:2]]}, dataset.residues),
+        "k",
         Remembering(),
-        chains=dataset.residues,
         folds=3,
         seed=1,
     )
@@ -249,18 +250,22 @@ def test_no_score_of_a_machine_about_its_own_residues_reaches_a_fit(dataset, mon
 def test_held_out_decisions_of_several_classes(dataset):
     labels = dataset.task().labels
     source = FeatureSource(build_kernel(KERNEL), dataset.X, blocks=True)
-    options = {"folds": 3, "seed": 1}
-    found, n_folds, _ = held_out_decisions(source.pair, labels, make_solver(SOLVER, "multiclass"), **options)
+    solver = make_solver(SOLVER, "multiclass")
+
+    def held_out(labels):
+        return held_out_decisions(FitData(labels, {"k": source}), "k", solver, folds=3, seed=1)
+
+    found, n_folds, _ = held_out(labels)
     assert found.shape == (len(labels), 3)
     assert n_folds == 3
     assert not np.isnan(found).any()
     with pytest.raises(LabelError, match="no sample of class 'C'"):
-        held_out_decisions(source.pair, labels.take(labels.y < 2), make_solver(SOLVER, "multiclass"), **options)
+        held_out(labels.take(labels.y < 2))
     chains = dataset.residues.record
     whole = next(c for c in range(12) if len(np.unique(labels.y[chains == c])) == 3)
     one = labels.take(chains == whole)
     with pytest.raises(FoldError, match="layers need folds"):
-        held_out_decisions(source.pair, one, make_solver(SOLVER, "multiclass"), **options)
+        held_out(one)
 
 
 def test_brier_of_several_classes():

@@ -14,7 +14,7 @@ from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.loading import load_model
 from seqkern.methods.method import Method
-from seqkern.methods.sources import FitData, StoredGram, Watch
+from seqkern.methods.sources import Callbacks, FitData, StoredGram
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -177,7 +177,7 @@ def test_stored_matrices_make_the_same_model_as_sequences(name):
     (key, kernel), split = next(iter(method.kernels.items())), folds(labels, X)[0]
     grams = {key: [compute_gram(one, X) for one in kernel.stored_form().kernels]}
     stored = method.data(X, labels, grams=grams)
-    assert isinstance(stored.source(key), StoredGram)
+    assert isinstance(stored.sources[key], StoredGram)
     fitted = method.fit(stored, split.train, ahead=split.test)
     check_as_recorded(fitted.decide(split.test), evaluate_fold(method, stored, split), labels)
     by_sequences = method.fit(method.data(X, labels), split.train)
@@ -251,7 +251,7 @@ def test_a_predictor_of_residues_is_the_evaluated_one(name, hidden):
     assert [model.classes[code] for code in decided.predicted[own]] == predicted
 
 
-class Noting(Watch):
+class Noting(Callbacks):
     """Notes what it hears and sees."""
 
     def __init__(self):
@@ -260,8 +260,8 @@ class Noting(Watch):
     def lap(self, stage):
         self.seen.append(stage)
 
-    def kernel_values(self, values, learns):
-        self.seen.append(("values", values.train.shape, learns))
+    def kernel_values(self, block, learns):
+        self.seen.append(("values", block.train.shape, learns))
 
     def training_matrix(self, K, kernel, transforms, solver):
         self.seen.append(("matrix", K.shape, kernel.name, [one.name for one in transforms], solver.name))
@@ -270,9 +270,9 @@ class Noting(Watch):
 def test_who_looks_on_sees_every_stage():
     _, method = method_of("transforms")
     X, labels = labelled("binary")
-    watch = Noting()
-    method.fit(method.data(X, labels), np.arange(30), watch=watch)
-    assert watch.seen == [
+    noted = Noting()
+    method.fit(method.data(X, labels), np.arange(30), callbacks=noted)
+    assert noted.seen == [
         "choose",
         "hold out",
         ("values", (30, 30), False),

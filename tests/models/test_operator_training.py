@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from folded import InnerLoop, evaluate_fold
+from given import inputs
 
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError, ParameterError
@@ -95,7 +96,7 @@ def test_decisions_of_the_table_are_sums_of_kernel_values(monkeypatch):
     new, _ = sequences(n=20, seed=9)
     table = train_model(X, labels, build_kernel(CLIPPED), EXACT)
     assert isinstance(table, TableModel)
-    monkeypatch.setattr("seqkern.methods.fitted.smaller", lambda model, scale: model)
+    monkeypatch.setattr("seqkern.methods.table_model.smaller", lambda model, scale: model)
     model = train_model(X, labels, build_kernel(CLIPPED), EXACT)
     coefficients, constant = model.solver.linear()
     expected = build_kernel(CLIPPED)(new, model.support) @ coefficients + constant
@@ -132,7 +133,7 @@ def test_parts_share_tables_and_are_prepared_once():
     X, _ = sequences()
     source = OperatorSource(build_kernel(CLIPPED), X)
     train, test = np.arange(0, 50), np.arange(50, 60)
-    K_train, K_test = source.pair(train, test)
+    K_train, K_test = inputs(source, train, test)
     assert isinstance(K_train, KernelOperator)
     assert (len(K_train), len(K_test)) == (50, 10)
     v = np.random.default_rng(0).normal(size=50)

@@ -21,7 +21,7 @@ from seqkern.methods.training import automatic_method
 from seqkern.solvers import CSVC
 from seqkern.solvers.costs import FitWork
 from seqkern.solvers.solver_specs import SOLVERS
-from seqkern.solvers.svm.leave_one_out import bounds_cost
+from seqkern.solvers.svm.margins import bounds_cost
 from seqkern.study import kernel_entries, make_dataset
 from seqkern.study.study import Study
 
@@ -108,8 +108,9 @@ def test_a_plan_counts_the_bounds(metric, monkeypatch):
     plan = planner(inner={"metric": metric})
     shapes = fold_shapes(plan.dataset, plan.fold_sets, plan.study.inner.folds, plan.study.seed)
     entry, seconds = plan.study.methods("d")[0], []
-    for gives_bounds in (True, False):
-        monkeypatch.setattr(CSVC, "gives_bounds", gives_bounds)
+    traits = CSVC.traits.fget
+    for bounds in (True, False):
+        monkeypatch.setattr(CSVC, "traits", property(lambda one, bounds=bounds: traits(one).but(bounds=bounds)))
         seconds.append(plan.planned(entry).fold(shapes[0]).seconds)
     bounds = bounds_cost(FitWork(shapes[0].train)).seconds
     assert seconds[0] - seconds[1] == pytest.approx(bounds * (3 if metric == "span" else 1))

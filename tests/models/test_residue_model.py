@@ -291,7 +291,8 @@ def test_mistakes_are_told_in_one_line(home, models, capsys):
     assert "every residue" in refused(capsys, "predict", model, new, "--scan", "AG")
     assert "ghost=…" in refused(capsys, "predict", model, new, "--track", "ghost=x.fa")
     states = home / "short.states"
-    states.write_text(">chain1\nHHH\n")
+    others = (home / "new.states").read_text().split(">")[2:]
+    states.write_text(">".join(["", "chain1\nHHH\n", *others]))
     assert "3 states" in refused(capsys, "predict", model, new, "--states", states)
     assert "add --states" in refused(capsys, "train", old, *GRAM, "--layers", "segments", "-o", home / "x")
     assert "--states" in refused(capsys, "train", old, *GRAM, "-o", home / "x")

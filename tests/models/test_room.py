@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from given import inputs
 
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError
@@ -115,10 +116,12 @@ def test_transforms_need_the_matrix(tmp_path, little_memory):
     gram = compute_gram(SpectrumKernel(2), X, path=tmp_path / "gram.npy")
     rows = np.arange(150)
     whole = StoredGram(gram, memory_budget=MemoryBudget.of(None, accepts_rows=True))
-    assert isinstance(whole.pair(rows, rows[:2])[0], GramRows)
+    assert isinstance(inputs(whole, rows, rows[:2])[0], GramRows)
     with pytest.raises(GramError, match="without transforms and repair"):
-        StoredGram(gram, [build_transform("centre")], memory_budget=MemoryBudget.of(None, accepts_rows=True)).pair(
-            rows, rows[:2]
+        inputs(
+            StoredGram(gram, [build_transform("centre")], memory_budget=MemoryBudget.of(None, accepts_rows=True)),
+            rows,
+            rows[:2],
         )
 
 

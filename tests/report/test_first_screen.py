@@ -13,6 +13,7 @@ from seqkern.core.errors import FileError
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report import build_report
 from seqkern.report.dataset_results import StudyResults
+from seqkern.report.drawing import POSITIVE, SOFT
 from seqkern.report.markup import text_of
 from seqkern.report.page_frame import number, rounded, spread
 from seqkern.report.plots import Row, dot_intervals
@@ -241,9 +242,10 @@ def test_the_picture_draws_every_row_and_line():
     rows = [Row("a" * 60, 0.9, 0.8, 0.95, "better", True), Row("b<", 0.5, np.nan, np.nan, "not better")]
     rows.append(Row("length", 0.6, 0.4, 0.7, "baseline"))
     svg = dot_intervals(rows, "AUC", {0.5: "chance"}, "label", ends=(0.0, 1.0))
-    assert (svg.count("<circle"), svg.count("<polygon"), svg.count("stroke-dasharray")) == (2, 1, 1)
+    marks = [svg.count(f'fill="{fill}" stroke="{edge}"') for fill, edge in ((POSITIVE, POSITIVE), ("#fff", POSITIVE))]
+    assert (marks, svg.count(f'fill="#fff" stroke="{SOFT}"'), svg.count("stroke-dasharray")) == ([1, 1], 1, 1)
     assert "b&lt;" in svg
-    places = [float(x) for x in re.findall(r' (?:x|x1|x2|cx)="([-.0-9]+)"', svg)]
+    places = [float(x) for x in re.findall(r'(?: x="|[MLH])([-.0-9]+)', svg)]
     assert min(places) >= 0
     assert max(places) <= 560
 

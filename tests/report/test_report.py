@@ -21,17 +21,15 @@ from seqkern.core.errors import ConfigError, FileError
 from seqkern.core.file_kinds import GRAM
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report import build_report
-from seqkern.report.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
+from seqkern.report.curves import area, at_least, mean_curve, roc_points
 from seqkern.report.dataset_results import Method, StudyResults
-from seqkern.report.figure_files import inline
 from seqkern.report.markup import Markup, escape, tag, text_of
 from seqkern.report.outcomes import hard_cases, outcome
 from seqkern.report.page_frame import number
 from seqkern.report.plots import block_means
 from seqkern.report.sections.curves_and_errors import hard_section
-from seqkern.report.sections.fitting import thumbnail
-from seqkern.report.sections.findings import caveats, main_finding
-from seqkern.report.sections.fitting import cost_section, edge_choices
+from seqkern.report.sections.findings import caveats, headline_sentence
+from seqkern.report.sections.fitting import cost_section, edge_choices, thumbnail
 from seqkern.report.tables import Ranking, unit_scores
 from seqkern.report.view import View
 
@@ -104,31 +102,6 @@ def test_the_area_under_the_roc_corners_is_the_share_of_ordered_pairs(items):
     else:
         assert area(false, true) == pytest.approx(expected)
         assert (false[0], true[0], false[-1], true[-1]) == (0, 0, 1, 1)
-
-
-@given(st.lists(st.tuples(st.booleans(), st.integers(-9, 9)), min_size=2, max_size=60))
-def test_simplified_curves_stay_within_a_pixel(items):
-    positive, decision = (np.array(column) for column in zip(*items, strict=True))
-    false, true = roc_points(positive, decision.astype(float))
-    if false is None:
-        return
-    x, y = simplified(false, true)
-    assert len(x) <= len(false)
-    corners = np.array([[0, 0], [1, 1]])
-    assert np.array_equal(np.column_stack([x, y])[[0, -1]], corners)
-    near = np.abs(np.round(false[:, None] * SNAP) / SNAP - x) + np.abs(np.round(true[:, None] * SNAP) / SNAP - y)
-    kept = near.min(axis=1) == 0
-    for i in np.flatnonzero(~kept):
-        segment = np.flatnonzero((x[:-1] <= false[i] + 1 / SNAP) & (x[1:] >= false[i] - 1 / SNAP))
-        assert any(_distance((false[i], true[i]), (x[s], y[s]), (x[s + 1], y[s + 1])) < 2 / SNAP for s in segment)
-
-
-def _distance(point, start, stop):
-    """Distance of a point from a segment."""
-    point, start, stop = map(np.array, (point, start, stop))
-    along = stop - start
-    share = np.clip(along @ (point - start) / max(along @ along, 1e-30), 0, 1)
-    return np.linalg.norm(point - start - share * along)
 
 
 def test_mean_curve_averages_the_true_positive_rates():
@@ -244,14 +217,14 @@ def test_ranking_marks_the_best_and_those_within_one_deviation(tmp_path):
 def test_equal_digits_share_the_first_place(tmp_path):
     dataset = _with_aucs(tmp_path, {"a": [0.9001] * 5, "b": [0.9004] * 5})
     assert len(Ranking(dataset).best) == 2
-    assert "share the highest AUC, 0.900" in text_of(main_finding(View(dataset, "d1")))
+    assert "share the highest AUC, 0.900" in text_of(headline_sentence(View(dataset, "d1")))
 
 
 def test_a_mean_over_fewer_folds_is_not_ranked_first(tmp_path):
     dataset = _with_aucs(tmp_path, {"a": [0.99, 0.99, None, None, None], "b": [0.8, 0.81, 0.8, 0.81, 0.8]})
     view = View(dataset, "d1")
     assert [method.kernel for method in view.ranking.best] == ["b"]
-    assert "b with svm has the highest AUC" in text_of(main_finding(view))
+    assert "b with svm has the highest AUC" in text_of(headline_sentence(view))
     told = " ".join(text_of(sentence) for sentence in caveats(view))
     assert "fewer than 5 folds for a with svm; combinations with fewer scores than others are not ranked first" in told
 
@@ -726,11 +699,3 @@ def test_what_a_kernel_touched_is_told(tmp_path):
     side.write_text(json.dumps({**GRAM.stamp(), "counts": {"zero diagonals": 3}}))
     page = build_report(folder, tmp_path / "after").read_text(encoding="utf-8")
     assert "Special cases for spectrum</dt><dd>zero diagonals: 3</dd>" in page
-
-
-def test_ids_in_a_figure_do_not_depend_on_matplotlibs_names():
-    one = '<svg viewBox="0 0 1 1"><g id="axes"><clipPath id="{0}"/><g clip-path="url(#{0})"/><use xlink:href="#m"/></g>'
-    first, second = (inline(one.format(name), "label") for name in ("cp45", "cp9"))
-    assert first == second
-    assert first.count(' id="f') == 1
-    assert "axes" not in first

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from report_sample import HOSTILE, Shape, family_shape, write_study
 
 from seqkern.core.tsv import read_tsv
-from seqkern.report import build_report
+from seqkern.report import build_report, drawing
 from seqkern.report.curves import SNAP, mean_steps, pr_points, roc_points, seen_corners
 from seqkern.report.dataset_results import StudyResults
-from seqkern.report.figure_files import collected_figures, file_name, render
+from seqkern.report.figure_files import chart, collected_figures, file_name
 from seqkern.report.outcomes import MOST_PLACES, MOST_RESIDUES, sequence_cell, thresholds
 from seqkern.report.sections.curves_and_errors import curve_lines, hard_section
 from seqkern.report.sections.provenance import address
@@ -163,8 +163,13 @@ def test_residues_are_shaded_by_their_weights():
 @pytest.mark.drawn
 def test_figures_are_files_with_the_same_bytes_each_time():
     def drawn():
+        parts = [
+            drawing.stroke("#333", [(0, 0), (9, 9), (9, 3), (4, 3), (1, 2)], dashes="2 1"),
+            drawing.text("é < 蛋", (9, 9), turn=45),
+        ]
+        parts.append(drawing.pixels(np.full((2, 3, 3), 200, dtype=np.uint8), (20, 20), (9, 9)))
         with collected_figures() as files:
-            svg = render(lambda figure: figure.add_subplot().plot([0, 1], [1, 0]), (2.0, 2.0), 'a <"line">/../x')
+            svg = chart(parts, (40.0, 30.0), 'a <"line">/../x')
         return svg, files
 
     (svg, files), again = drawn(), drawn()
@@ -175,7 +180,7 @@ def test_figures_are_files_with_the_same_bytes_each_time():
     assert picture.startswith(b"<?xml")
     assert paper.startswith(b"%PDF")
     assert b"CreationDate" not in paper
-    outside = render(lambda figure: figure.add_subplot(), (2.0, 2.0), "a line")
+    outside = chart([], (2.0, 2.0), "a line")
     assert "figures/" not in outside
 
 

@@ -1,5 +1,6 @@
 """The report's section on residues: numbers against naive ones, a chain's track, letters that matter."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +19,9 @@ from seqkern.report import build_report
 from seqkern.report import compared as decision_tables
 from seqkern.report.compared import read_paired_decisions
 from seqkern.report.dataset_results import Method, StudyResults, read_table
+from seqkern.report.drawing import COLOURS
 from seqkern.report.markup import Markup, escape, text_of
+from seqkern.report.plots import lengths_figure, segments_of_at_least
 from seqkern.report.residue_data import (
     FEWEST,
     against_first,
@@ -28,7 +31,6 @@ from seqkern.report.residue_data import (
     letter_order,
     weights_by_position,
 )
-from seqkern.report.residue_figures import lengths_figure
 from seqkern.report.sections.curves_and_errors import reliability_section, shown_bins
 from seqkern.report.sections.data_sections import dataset_summary_section, folds_section
 from seqkern.report.sections.features import features_section
@@ -212,13 +214,14 @@ def test_no_best_sov94_is_marked(page):
     assert ["★" in cell for cell in cells[:5]] == [True, False, False, True, True]
 
 
-def test_numbers_of_segments_leave_no_gaps(monkeypatch):
+def test_numbers_of_segments_leave_no_gaps():
     """Of lengths 2 and 9 alone, each count up to 9 is drawn, none as 0."""
-    drawn = []
-    monkeypatch.setattr("matplotlib.axes.Axes.plot", lambda self, x, y, **style: drawn.append(y))
-    lengths_figure("E", np.array([3, 3]), [("one", np.array([2, 9]))], "segments")
-    assert drawn[0][:9].tolist() == [2, 2, 1, 1, 1, 1, 1, 1, 1]
-    assert np.isnan(drawn[0][9:]).all()
+    counts = segments_of_at_least(np.array([2, 9]), np.arange(1, 19))
+    assert counts[:9].tolist() == [2, 2, 1, 1, 1, 1, 1, 1, 1]
+    assert np.isnan(counts[9:]).all()
+    svg = lengths_figure("E", np.array([3, 3]), [("one", np.array([2, 9]))], "segments")
+    line, _ = re.findall(rf'd="([^"]*)" fill="none" stroke="{COLOURS[0]}" stroke-width="1.2"></path><path', svg)
+    assert len(re.findall("[MLHV]", line)) == 9
 
 
 def test_shares_of_residues_have_no_intervals_of_independent_units():

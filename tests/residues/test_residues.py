@@ -250,7 +250,7 @@ def test_scores_by_columns_equal_those_by_fields(low):
     assert found[0] == "".join(letters)
     assert np.array_equal(found[1], scores)
     if low == -9:
-        by_field = _in_fields([*lines, "", "end"], 0, "f")
+        by_field = _in_fields([*lines, "", "end"], 0)
         assert by_field[0] == found[0]
         assert np.array_equal(by_field[1], scores)
     for damage in (("    7", "    8"), ("  -", " - "), (lines[9], lines[9][:60]), (lines[9], "x" + lines[9][1:])):

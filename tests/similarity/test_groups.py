@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from test_search import encoded, families, mutated, random_strings
 
 from seqkern.sequences import similar_groups
-from seqkern.sequences.similarity import connected, cut_groups
+from seqkern.sequences.sampling import connected
+from seqkern.sequences.similarity import cut_groups
 
 
 def test_families_are_groups():

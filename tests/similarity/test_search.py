@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from seqkern.core.errors import ParameterError
 from seqkern.sequences import find_similar, similarity
+from seqkern.sequences.sampling import connected
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.similarity import connected, exact_length, match_chance, needed_residues
+from seqkern.sequences.similarity import exact_length, match_chance, needed_residues
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 

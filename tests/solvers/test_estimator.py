@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from seqkern.solvers import CSVC, PSVC, PSVR, SVR, KernelPCA, PairwiseVoting, SelectedClassifier
-from seqkern.solvers.estimator import clone
+from seqkern.solvers.contract import clone
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 6))

@@ -24,8 +24,8 @@ EXAMPLES = [solver for cls in SOLVERS.classes.values() for solver in cls.example
 GRAMS = [solver for solver in EXAMPLES if solver.input == "gram"]
 IMPLICIT = [solver for solver in EXAMPLES if solver.input == "implicit"]
 CLASSIFIERS = [solver for solver in EXAMPLES if {"binary", "multiclass"} & set(solver.targets)]
-UNLABELLED = [solver for solver in EXAMPLES if solver.accepts_unlabelled]
-UNCERTAIN = [solver for solver in EXAMPLES if solver.gives_variances]
+UNLABELLED = [solver for solver in EXAMPLES if solver.traits.unlabelled]
+UNCERTAIN = [solver for solver in EXAMPLES if solver.traits.variances]
 PREDICTORS = [solver for solver in EXAMPLES if hasattr(solver, "predict")]
 
 
@@ -87,7 +87,7 @@ def one_line(info):
 def test_says_whether_it_gives_bounds(solver):
     solver, problem = fitted(solver)
     found = solver.leave_one_out(problem.K, problem.y)
-    assert (found is not None) == solver.gives_bounds
+    assert (found is not None) == solver.traits.bounds
     if found is not None:
         assert found.decisions.shape == problem.y.shape
         assert 0 <= found.span <= 1
@@ -201,7 +201,7 @@ def test_variances(solver):
 
 
 def test_other_solvers_have_no_variances():
-    others = [solver for solver in EXAMPLES if not solver.gives_variances]
+    others = [solver for solver in EXAMPLES if not solver.traits.variances]
     assert others
     assert all(solver.variances(None, None) is None for solver in others)
 
@@ -423,13 +423,13 @@ def test_matrices_that_do_not_fit(solver):
         with pytest.raises(GramError) as info:
             clone(solver).fit(problem.K[:, :-1], problem.y)
         assert "36 × 35" in one_line(info)
-    if solver.input != "implicit" and not solver.accepts_operator:
+    if solver.input != "implicit" and not solver.traits.operator:
         with pytest.raises(GramError, match="linear_svc"):
             clone(solver).fit(implicit_problem(solver)[0], problem.y)
     for call in (
         lambda: solver.decision_function(csr_array(problem.new)),
         lambda: clone(solver).fit(csr_array(problem.K), problem.y),
-    )[: 0 if solver.accepts_sparse else None]:
+    )[: 0 if solver.traits.sparse else None]:
         with pytest.raises(GramError) as info:
             call()
         assert "does not take a sparse matrix" in one_line(info)
@@ -441,7 +441,7 @@ def test_labels_that_do_not_fit(solver):
     wrong = problem.y.astype(float)
     wrong[4] = np.nan
     for y in (problem.y[:-1], np.stack([problem.y, problem.y], axis=1), wrong, None):
-        if (y is None and "none" in solver.targets) or (y is wrong and solver.accepts_unlabelled):
+        if (y is None and "none" in solver.targets) or (y is wrong and solver.traits.unlabelled):
             continue
         with pytest.raises(LabelError) as info:
             clone(solver).fit(problem.K, y)
@@ -460,7 +460,13 @@ def test_too_few_and_too_many_classes(solver):
         assert "Only binary classification" in one_line(info)
 
 
-@each([solver for solver in EXAMPLES if solver.iterative])
+def iterates(solver):
+    """Return whether a fit iterates until `tol`, as least squares and the equality form do not."""
+    direct = getattr(solver, "loss", None) == "squared" or getattr(solver, "form", None) == "equality"
+    return "tol" in solver.parameter_names() and not direct
+
+
+@each([solver for solver in EXAMPLES if iterates(solver)])
 def test_stopped_early_is_reported(solver):
     problem = Problem(solver)
     (limit,) = {"max_iter", "max_epochs"} & set(solver.parameter_names())
@@ -526,7 +532,8 @@ def test_a_solver_may_learn_without_labels(monkeypatch):
 
 
 def has_margin(solver):
-    return solver.margin is not None and solver.targets == ("binary",) and not getattr(solver, "class_weight", None)
+    unweighted = not getattr(solver, "class_weight", None)
+    return solver.traits.margin is not None and solver.targets == ("binary",) and unweighted
 
 
 @each([solver for solver in EXAMPLES if has_margin(solver)])
@@ -605,9 +612,9 @@ def test_spec_and_back():
 def test_default_grid():
     for name, cls in SOLVERS.classes.items():
         spec = cls.examples()[0].spec()
-        given = {key: value for key, value in spec.items() if key not in cls.default_grid()}
+        given = {key: value for key, value in spec.items() if key not in cls.declared.search.grid}
         grid = expand_grid(given, search=True)
-        assert len(grid) == np.prod([len(values) for values in cls.default_grid().values()], dtype=int), name
+        assert len(grid) == np.prod([len(values) for values in cls.declared.search.grid.values()], dtype=int), name
         assert len({json.dumps(one) for one in grid}) == len(grid), name
         assert expand_grid(spec, search=True) == [spec], name
 

@@ -283,7 +283,7 @@ def test_a_simulated_genome_gives_its_files(tmp_path, monkeypatch):
     entry, folder = study.datasets["peaks"], "results/peaks/simulated/peaks"
     assert entry.data.files() == [f"{folder}/peaks.narrowPeak", f"{folder}/genome.fa"]
     assert (entry.variants.file, entry.variants.genome) == (f"{folder}/variants.vcf", f"{folder}/genome.fa")
-    assert entry.variants.words() == ["--truth=EFFECT", "--threshold=1.5"]
+    assert (entry.variants.truth, entry.variants.threshold) == ("EFFECT", 1.5)
     assert entry.motifs.known == f"{folder}/motifs.meme"
     assert "motifs" not in entry.to_dict()
     assert "variants" not in entry.to_dict()

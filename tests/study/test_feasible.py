@@ -103,21 +103,10 @@ def test_check_refuses_a_solver_of_other_labels(study, capsys, solver, problem):
         ("nusvc", "is not possible; write it like"),
     ],
 )
-def test_check_refuses_methods_in_one_line(study, capsys, monkeypatch, methods, part):
+def test_check_refuses_methods_in_one_line(study, capsys, methods, part):
     check = ["check", str(study / "d"), "--folds", str(study / "folds")]
     assert main([*check, "--methods", json.dumps({"m": methods})]) == 1
     assert part in (told := capsys.readouterr().err)
-    assert told.count("\n") == 1
-    monkeypatch.setenv("SEQKERN_METHODS", json.dumps({"d": {"m": methods}}))
-    assert main(check) == 1
-    assert part in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "3"])
-def test_check_refuses_a_variable_that_is_no_json(study, capsys, monkeypatch, text):
-    monkeypatch.setenv("SEQKERN_METHODS", text)
-    assert main(["check", str(study / "d"), "--folds", str(study / "folds")]) == 1
-    assert "SEQKERN_METHODS" in (told := capsys.readouterr().err)
     assert told.count("\n") == 1
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import json
 import time
 
 import pytest
@@ -16,10 +15,10 @@ from seqkern.study import (
     InnerSettings,
     KernelChoice,
     LeakageSettings,
+    MethodEntry,
     SolverEntry,
     Study,
     kernel_entries,
-    read_kernel,
     schema,
 )
 from seqkern.study.schema import Places, check_written
@@ -172,7 +171,7 @@ def test_a_frozen_study_leaves_its_configuration_alone(config):
     study.to_dict()["inner"]["folds"] = 99
     assert Study.parse(study.to_dict()).inner.folds == 3
     division = {"tiles": 1, "share_seconds": 600}
-    assert json.loads(study.to_json()) | division == study.to_dict()
+    assert study.settings_of("report") | division == study.to_dict()
 
 
 def test_the_defaults_are_those_of_the_schema():
@@ -193,13 +192,16 @@ def test_jobs_are_given_what_concerns_them(config):
         "residues": {"window": 7},
     }
     centred = {"kernel": "spectrum", "k": 3, "transforms": ["centre"], "repair": "clip"}
-    assert study.kernels["centred"].to_dict() == centred
+    assert study.settings_of("evaluate", "donors", "centred", "svm")["kernel"] == centred
     three = {"name": "three", "kernel": "spectrum", "k": 3}
-    assert study.kernels["best"].to_dict() == {"choose": [three, {"name": "centred", **centred}]}
-    again = read_kernel(json.dumps(study.kernels["best"].to_dict()))
-    assert [entry.name for entry in again.candidates] == ["three", "centred"]
-    assert [len(entry.transforms) for entry in again.candidates] == [0, 2]
-    assert study.solvers["layered"].spec == {"solver": "csvc"}
+    best = study.settings_of("evaluate", "donors", "best", "svm")
+    assert best["kernel"] == {"choose": [three, {"name": "centred", **centred}]}
+    method = MethodEntry.parse(best)
+    assert [entry.name for entry in method.kernel.candidates] == ["three", "centred"]
+    assert [len(entry.transforms) for entry in method.kernel.candidates] == [0, 2]
+    assert (method.seed, method.solver.specs) == (3, study.solvers["svm"].specs)
+    layered = study.settings_of("evaluate", "chains", "three", "layered")
+    assert (layered["solver"], layered["selection_bias"]) == ({"solver": "csvc"}, True)
     checked = study.checked_solvers("chains")["layered"].to_dict()
     assert checked["layers"] == [{"layer": "structure", "window": 5}, "segments"]
 
@@ -309,15 +311,49 @@ def test_a_verb_names_the_line_of_the_study(file, capsys, tmp_path):
 @pytest.mark.parametrize(
     "path", sorted(set((ROOT / "config").glob("*.yaml")) - {ROOT / "config" / "apply.yaml"}), ids=lambda path: path.stem
 )
-def test_a_completed_configuration_is_read_as_the_same_study(path):
+def test_a_completed_configuration_is_read_as_the_same_study(path, tmp_path):
     study = Study.load(path)
-    for again in (Study.parse(json.loads(study.to_json())), Study.of_results(study.to_dict())):
-        assert again.to_json() == study.to_json()
+    for again in (Study.parse(study.to_dict()), Study.of_results(study.to_dict()), Study.load(study.save(tmp_path))):
+        assert again.settings_of("report") == study.settings_of("report")
         assert again.inner == study.inner
         for name in study.datasets:
             assert again.method_names(name) == study.method_names(name)
         homes = {name: [home.name for home in own] for name, own in study.stored_grams.items()}
         assert homes == {name: [home.name for home in own] for name, own in again.stored_grams.items()}
+
+
+def every_job(study):
+    """Yield the job and the names of all jobs of a study but the report's."""
+    yield from (("gram", "", home) for home in study.homes)
+    for name, entry in study.datasets.items():
+        yield from ((job, name) for job in ("datasets", "folds", "plan"))
+        yield from ((job, name, *method) for job in ("inner", "evaluate") for method in study.method_names(name))
+        yield from ((job, name) for job in ("importance", "motifs", "variants") if getattr(entry, job) is not None)
+
+
+@pytest.mark.parametrize("name", ["config", "peaks", "secondary_structure", "auto", "test"])
+def test_a_job_reads_from_the_file_of_the_workflow_what_the_workflow_tracks(name, tmp_path, monkeypatch):
+    study = Study.load(ROOT / "config" / f"{name}.yaml")
+    path = study.save(tmp_path)
+    assert path == study.save(tmp_path)
+    assert path != dataclasses.replace(study, config={**study.config, "seed": 9}).save(tmp_path)
+    jobs = list(every_job(study))
+    tracked = [study.settings_of(*job) for job in jobs]
+    built = counted(monkeypatch, kernel_entries, "build_kernel")
+    saved = Study.load(path)
+    assert not built
+    assert [saved.settings_of(*job) for job in jobs] == tracked
+    for job, settings in zip(jobs, tracked, strict=True):
+        if job[0] == "evaluate":
+            entry = MethodEntry.parse(settings)
+            assert entry.solver.specs == study.solvers[job[3]].specs
+
+
+def test_a_file_of_another_build_is_checked_again(config, tmp_path):
+    path = Study.parse({**config, "seed": 7}).save(tmp_path)
+    path.write_text(path.read_text().replace('"seed":7', '"seed":-7').replace('"build":"', '"build":"of another '))
+    with pytest.raises(ConfigError, match="seed: -7 is less than the minimum"):
+        Study.load(path)
 
 
 SEVERAL = """\

@@ -1,6 +1,5 @@
-# Shared by the rules: the checked configuration, the grid of methods, and parameters as JSON for the command line.
+# Shared by the rules: the checked configuration, the file of it that jobs read, and the grid of methods.
 import json
-import os
 import re
 import shlex
 import sys
@@ -37,18 +36,9 @@ RESULTS = f"results/{STUDY.name}"
 LOGS = f"logs/{STUDY.name}"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 BUILD = build_digest()
-if STUDY.data_dir:
-    os.environ.setdefault("SEQKERN_DATA", STUDY.data_dir)  # where kernels look for public files
+# What jobs read, and a resource of theirs: an input or parameter would rerun all of them. Each configuration has its own.
+STUDY_FILE = str(STUDY.save(f"{RUNS}/studies"))
 METHODS = [(dataset, *method) for dataset in STUDY.datasets for method in STUDY.method_names(dataset)]
-
-
-# Checks are not parameters of the Gram matrix jobs: other solvers do not cause a matrix to be recomputed.
-CHECKED = {dataset: STUDY.checked_solvers(dataset) for dataset in STUDY.datasets}
-os.environ.update(
-    SEQKERN_METHODS=json.dumps(
-        {dataset: {name: one.to_dict() for name, one in checked.items()} for dataset, checked in CHECKED.items()}
-    )
-)
 
 
 def one_of(names):
@@ -66,15 +56,15 @@ wildcard_constraints:
     solver=one_of(STUDY.solvers),
 
 
-def as_json(value):
-    """Return a part of the configuration as one word of a command line."""
-    return json.dumps(value, sort_keys=True)
+def settings(job):
+    """Return the function for all that a job depends on besides its input: the build, and its part of the study."""
+    ordered = job in ("plan", "report")  # matrices are named after the first of their kernels
 
+    def find(wildcards):
+        names = {name: wildcards[name] for name in ("dataset", "kernel", "solver") if name in wildcards.keys()}
+        return json.dumps([BUILD, STUDY.settings_of(job, **names)], sort_keys=not ordered)
 
-def option(name, value):
-    """Return a command-line option with its value, or nothing without a value."""
-    values = [value] if isinstance(value, str) else value
-    return f"{name} {shlex.join(values)}" if values else ""
+    return find
 
 
 def stored_grams(dataset, kernel, solver):
@@ -90,64 +80,10 @@ def is_current(costs, **wildcards):
         return False
 
 
-def search_options():
-    """Return the command-line options for the search of the inner loop."""
-    inner = STUDY.inner
-    words = [f"--inner-draws={inner.draws}"] if inner.random else []
-    return shlex.join([*words, f"--inner-rule={inner.rule}"])
-
-
-def clusters_option():
-    """Return the command-line option for clusters in place of inner folds, or nothing."""
-    clusters = STUDY.inner.clusters
-    return "" if clusters is None else f"--inner-clusters={clusters}"
-
-
 def inner_loops(dataset, kernel, solver):
     """Return the inner loops over which a method is chosen; none if each task has its own choice."""
     names = STUDY.pooled_datasets(dataset, kernel, solver)
     return [f"{RESULTS}/inner/{name}/{kernel}/{solver}/inner.json" for name in names]
-
-
-def postprocessing_options(solver):
-    """Return the command-line options for probabilities and the threshold; empty for solvers with layers."""
-    return "" if STUDY.solvers[solver].has_layers else shlex.join(after_options())
-
-
-def after_options():
-    """Return the command-line options for probabilities and the threshold."""
-    return [f"--{key}={value}" for key, value in STUDY.inner.postprocessing.items()]
-
-
-def bias_option(dataset):
-    """Return the option to report the inflated scores from selecting features on the test data."""
-    return "--selection-bias" if STUDY.datasets[dataset].selection_bias else ""
-
-
-def significance_option(dataset, *solvers):
-    """Return the option to test the features that P-SVMs among the solvers select."""
-    test = STUDY.datasets[dataset].significance
-    tested = test is not None and any(test.suits(STUDY.solvers[solver].specs) for solver in solvers)
-    return f"--significance {test.text()}" if tested else ""
-
-
-def layers_option(solver):
-    """Return the command-line option with the layers of a solver."""
-    entry = STUDY.solvers[solver]
-    return option("--layers", as_json(entry.layer_specs)) if entry.has_layers else ""
-
-
-# what all rules that evaluate a method tell the command; `build` makes them run again with another one
-OF_METHOD = {
-    "kernel": lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
-    "gram": lambda wildcards, input: option("--gram", input.gram),
-    "folds": STUDY.inner.folds,
-    "metric": STUDY.inner.metric,
-    "search": search_options(),
-    "clusters": clusters_option(),
-    "seed": STUDY.seed,
-    "build": BUILD,
-}
 
 
 def importance_of(dataset):

@@ -18,11 +18,9 @@ rule datasets:
     resources:
         mem_mb=memory(of_files(300, 60, 20)),
         runtime=minutes(of_files(300, 60, 20)),
+        study=STUDY_FILE,
     params:
-        entry=lambda wildcards: as_json(STUDY.datasets[wildcards.dataset].to_dict()),
-        seed=STUDY.seed,
-        data_dir=lambda wildcards: option("--data-dir", STUDY.data_dir),
-        build=BUILD,
+        settings=settings("datasets"),
     shell:
-        "seqkern datasets --name {wildcards.dataset} --entry {params.entry:q} --seed {params.seed}"
-        " {params.data_dir} --threads {threads} -o $(dirname {output.data:q}) 2>&1 | tee {log:q}"
+        "seqkern datasets {resources.study:q} --name {wildcards.dataset} --threads {threads} -o $(dirname {output.data:q})"
+        " 2>&1 | tee {log:q}"

@@ -46,11 +46,17 @@ def inner_shares_first(wildcards):
     return []
 
 
-def shared_methods(wildcards, inner=False):
-    """Return the solvers of a share as JSON."""
-    names = undone_methods(wildcards.dataset, wildcards.kernel, inner)
-    entries = {name: STUDY.solvers[name] for name in names}
-    return as_json({name: {"solver": one.spec, "layers": list(one.layer_specs)} for name, one in entries.items()})
+def of_shares(inner=False):
+    """Return the parameters of a share: the names of its solvers, and what makes it run again."""
+
+    def methods(wildcards):
+        return undone_methods(wildcards.dataset, wildcards.kernel, inner)
+
+    def read(wildcards):
+        names = {"dataset": wildcards.dataset, "kernel": wildcards.kernel}
+        return [settings("inner" if inner else "evaluate")({**names, "solver": name}) for name in methods(wildcards)]
+
+    return {"methods": methods, "settings": read, "inner": "--inner-only" if inner else ""}
 
 
 def shared_grams(wildcards):

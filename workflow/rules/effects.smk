@@ -26,18 +26,9 @@ rule effects:
     resources:
         mem_mb=memory(of_model(variants_of)),
         runtime=minutes(of_model(variants_of)),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        kernel=lambda wildcards: as_json(STUDY.kernels[variants_of(wildcards.dataset).kernel].to_dict()),
-        solver=lambda wildcards: as_json(STUDY.solvers[variants_of(wildcards.dataset).solver].spec),
-        options=lambda wildcards: shlex.join(variants_of(wildcards.dataset).words()),
-        folds=STUDY.inner.folds,
-        metric=STUDY.inner.metric,
-        search=search_options(),
-        seed=STUDY.seed,
-        build=BUILD,
+        settings=settings("variants"),
     shell:
-        "seqkern effects $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q}"
-        " --solver {params.solver:q} --variants {input.variants:q} --genome {input.genome:q} {params.options}"
-        " --inner-folds {params.folds} --inner-metric {params.metric} {params.search} --memory {resources.memory_limit:q}"
-        " --seed {params.seed} --threads {threads} -o $(dirname {output.summary:q}) 2>&1 | tee {log:q}"
+        "seqkern effects $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q} --threads {threads}"
+        " -o $(dirname {output.summary:q}) 2>&1 | tee {log:q}"

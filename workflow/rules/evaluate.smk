@@ -33,20 +33,13 @@ rule evaluate:
     resources:
         mem_mb=memory(of_method),
         runtime=minutes(of_method),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        **OF_METHOD,
-        solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),
-        layers=lambda wildcards: layers_option(wildcards.solver),
-        pooled=lambda wildcards, input: option("--pooled", input.pooled),
-        postprocessing=lambda wildcards: postprocessing_options(wildcards.solver),
-        bias=lambda wildcards: bias_option(wildcards.dataset),
-        significance=lambda wildcards: significance_option(wildcards.dataset, wildcards.solver),
+        settings=settings("evaluate"),
     shell:
-        "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
-        " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.clusters} {params.pooled} {params.postprocessing} {params.bias} {params.significance}"
-        " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
+        "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q}"
+        " --kernel {wildcards.kernel} --solver {wildcards.solver} --gram {input.gram:q} --pooled {input.pooled:q}"
+        " --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
 
 
 use rule evaluate as evaluate_residues with:

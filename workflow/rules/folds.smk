@@ -15,11 +15,8 @@ rule folds:
     resources:
         mem_mb=memory(of_files(120, 600, 100)),
         runtime=minutes(of_files(120, 600, 100)),
+        study=STUDY_FILE,
     params:
-        options=lambda wildcards: as_json(STUDY.datasets[wildcards.dataset].fold_options()),
-        leakage=as_json(STUDY.leakage.to_dict()),
-        seed=STUDY.seed,
-        build=BUILD,
+        settings=settings("folds"),
     shell:
-        "seqkern folds $(dirname {input:q}) --options {params.options:q} --leakage {params.leakage:q}"
-        " --seed {params.seed} -o {output:q} 2>&1 | tee {log:q}"
+        "seqkern folds $(dirname {input:q}) --config {resources.study:q} -o {output:q} 2>&1 | tee {log:q}"

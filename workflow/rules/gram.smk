@@ -20,16 +20,12 @@ rule gram_tile:
     resources:
         mem_mb=memory(of_gram),
         runtime=minutes(of_gram),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
-        dtype=STUDY.dtype,
-        build=BUILD,
+        settings=settings("gram"),
     shell:
-        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q}"
-        " --memory {resources.memory_limit:q} --dtype {params.dtype}"
-        " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
-        " -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --study {resources.study:q} --kernel {wildcards.kernel}"
+        " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads} -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
 
 
 checkpoint tiles:
@@ -64,12 +60,9 @@ rule gram:
     resources:
         mem_mb=memory(of_gram),
         runtime=minutes(of_gram),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
-        dtype=STUDY.dtype,
-        build=BUILD,
+        settings=settings("gram"),
     shell:
-        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q}"
-        " --memory {resources.memory_limit:q} --dtype {params.dtype}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --study {resources.study:q} --kernel {wildcards.kernel}"
         " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"

@@ -41,18 +41,9 @@ rule importance:
     resources:
         mem_mb=memory(of_model(importance_of)),
         runtime=minutes(of_model(importance_of)),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        kernel=lambda wildcards: as_json(STUDY.kernels[importance_of(wildcards.dataset).kernel].to_dict()),
-        solver=lambda wildcards: as_json(STUDY.solvers[importance_of(wildcards.dataset).solver].spec),
-        options=lambda wildcards: shlex.join(importance_of(wildcards.dataset).words()),
-        folds=STUDY.inner.folds,
-        metric=STUDY.inner.metric,
-        search=search_options(),
-        seed=STUDY.seed,
-        build=BUILD,
+        settings=settings("importance"),
     shell:
-        "seqkern importance $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q}"
-        " --solver {params.solver:q} {params.options} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads}"
+        "seqkern importance $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q} --threads {threads}"
         " -o $(dirname {output.positions:q}) 2>&1 | tee {log:q}"

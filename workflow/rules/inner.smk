@@ -23,13 +23,10 @@ rule inner:
     resources:
         mem_mb=memory(of_inner),
         runtime=minutes(of_inner),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        **OF_METHOD,
-        solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),
-        layers=lambda wildcards: layers_option(wildcards.solver),
+        settings=settings("inner"),
     shell:
-        "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
-        " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.clusters} --inner-only"
-        " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.inner:q}) 2>&1 | tee {log:q}"
+        "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q}"
+        " --kernel {wildcards.kernel} --solver {wildcards.solver} --gram {input.gram:q} --inner-only"
+        " --threads {threads} -o $(dirname {output.inner:q}) 2>&1 | tee {log:q}"

@@ -29,18 +29,9 @@ rule motifs:
     resources:
         mem_mb=memory(of_model(motifs_of)),
         runtime=minutes(of_model(motifs_of)),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        kernel=lambda wildcards: as_json(STUDY.kernels[motifs_of(wildcards.dataset).kernel].to_dict()),
-        solver=lambda wildcards: as_json(STUDY.solvers[motifs_of(wildcards.dataset).solver].spec),
-        known=lambda wildcards, input: option("--known", input.known),
-        folds=STUDY.inner.folds,
-        metric=STUDY.inner.metric,
-        search=search_options(),
-        seed=STUDY.seed,
-        build=BUILD,
+        settings=settings("motifs"),
     shell:
-        "seqkern discover $(dirname {input.data:q}) --kernel {params.kernel:q} --solver {params.solver:q}"
-        " {params.known} --inner-folds {params.folds} --inner-metric {params.metric} {params.search}"
-        " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output.summary:q})"
-        " 2>&1 | tee {log:q}"
+        "seqkern discover $(dirname {input.data:q}) --study {resources.study:q} --threads {threads}"
+        " -o $(dirname {output.summary:q}) 2>&1 | tee {log:q}"

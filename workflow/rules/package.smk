@@ -9,3 +9,5 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
 
 from seqkern.study.workflow import explain_failures
 from seqkern.study.workflow import free_study, record_locks
+
+RUNS = ".snakemake/seqkern"  # which locks of Snakemake belong to which run, and the studies that jobs read

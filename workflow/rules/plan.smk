@@ -16,10 +16,10 @@ checkpoint plan:
     resources:
         mem_mb=memory(of_files(60, 60, 50)),
         runtime=minutes(of_files(60, 60, 50)),
+        study=STUDY_FILE,
     params:
-        study=lambda wildcards: as_json(STUDY.planned(wildcards.dataset)),
-        build=BUILD,
+        settings=settings("plan"),
     shell:
-        "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
-        " seqkern plan $(dirname {input.data:q}) --folds {input.folds:q} --study {params.study:q} -o {output:q}"
+        "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q} &&"
+        " seqkern plan $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q} -o {output:q}"
         ") 2>&1 | tee {log:q}"

@@ -54,9 +54,9 @@ rule report:
     resources:
         mem_mb=memory(of_files(300, 10, 10)),
         runtime=minutes(of_files(300, 10, 10)),
+        study=STUDY_FILE,
     params:
         results=lambda wildcards, output: str(Path(output.page).parents[1]),
-        study=lambda wildcards: STUDY.to_json(),  # a function: Snakemake looks for wildcards in texts
-        build=BUILD,
+        settings=settings("report"),
     shell:
-        "seqkern report {params.results:q} --study {params.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"
+        "seqkern report {params.results:q} --study {resources.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"

@@ -1,10 +1,9 @@
 # What jobs ask an executor such as SLURM for: memory (mem_mb) and minutes (runtime). Snakemake evaluates the functions
 # again when a job is about to be submitted, after its inputs, and so the plan, exist. A retry asks for more. Runs on
 # this machine ignore all of it, unless --resources limits it.
-#
-# The memory_limit of the study is a resource too: as a parameter, another limit would rerun every job.
 import functools
 import math
+import os
 
 from seqkern.study.plan import DatasetPlan
 

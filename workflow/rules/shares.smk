@@ -25,23 +25,14 @@ rule share:
     resources:
         mem_mb=memory(of_share()),
         runtime=minutes(of_share()),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        **OF_METHOD,
-        methods=shared_methods,
-        further=lambda wildcards: " ".join(
-            [
-                *map(shlex.quote, after_options()),
-                bias_option(wildcards.dataset),
-                significance_option(wildcards.dataset, *STUDY.solvers),
-            ]
-        ),
+        **of_shares(),
     shell:
-        "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
-        " --methods {params.methods:q} --share {wildcards.share}/{wildcards.shares}"
-        " --plan {input.plan:q} --kernel-name {wildcards.kernel:q} --inner-folds {params.folds}"
-        " --inner-metric {params.metric} {params.search} {params.clusters} {params.further}"
-        " --memory {resources.memory_limit:q} --seed {params.seed} --threads {threads} -o $(dirname {output:q}) 2>&1 | tee {log:q}"
+        "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q}"
+        " --kernel {wildcards.kernel} --methods {params.methods} --gram {input.gram:q} {params.inner}"
+        " --share {wildcards.share}/{wildcards.shares} --plan {input.plan:q}"
+        " --threads {threads} -o $(dirname {output:q}) 2>&1 | tee {log:q}"
 
 
 use rule share as inner_share with:
@@ -52,11 +43,9 @@ use rule share as inner_share with:
     resources:
         mem_mb=memory(of_share(inner=True)),
         runtime=minutes(of_share(inner=True)),
-        memory_limit=STUDY.memory_limit,
+        study=STUDY_FILE,
     params:
-        **OF_METHOD,
-        methods=lambda wildcards: shared_methods(wildcards, inner=True),
-        further="--inner-only",
+        **of_shares(inner=True),
 
 
 # in a folder that the gathering job removes

@@ -15,7 +15,7 @@ from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import build_spec, parse_spec
 from seqkern.core.threads import in_threads
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import row_blocks
 from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
@@ -36,19 +36,15 @@ class GramTransform(Parameters):
         """Return `cubes`, the cost of a fit as a multiple of n³ operations, for n training samples."""
         return self.cubes
 
-    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
+    def _fit(self, K: Floats, diagonal: Floats) -> None:
         """Fit to the training square and its diagonal, and set the attributes named in `learned`."""
         raise NotImplementedError
 
-    def _apply(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    def _apply(self, K: Floats, diagonal: Floats | None) -> tuple[Floats, Floats | None]:
         """Return (K', diagonal') for rows of new samples; `diagonal` may be None."""
         raise NotImplementedError
 
-    def _apply_train(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _apply_train(self, K: Floats, diagonal: Floats) -> tuple[Floats, Floats]:
         """Return (K', diagonal') for the training square."""
         return self._apply(K, diagonal)  # type: ignore[return-value]  # a diagonal follows from one that is given
 
@@ -56,16 +52,14 @@ class GramTransform(Parameters):
         """Return whether transforming a new row requires its values against all training samples."""
         raise NotImplementedError
 
-    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+    def pull_back(self, coefficients: Floats) -> tuple[Floats, float]:
         """Return (c', constant) with Σ_j c_j K'(x, z_j) = Σ_j c'_j K(x, z_j) + constant, for any x.
 
         A transform that divides rows by a value that depends on x also divides the right side by it: see `divide_rows`.
         """
         raise NotImplementedError
 
-    def divide_rows(
-        self, diagonal: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64]]:
+    def divide_rows(self, diagonal: Floats) -> tuple[Floats | None, Floats]:
         """Return the divisors of the rows (None if rows are not divided), and the resulting diagonal.
 
         This is only for transforms whose new diagonal depends on the old one only: not for those with `needs_all`.
@@ -90,13 +84,11 @@ class GramTransform(Parameters):
         diagonal = np.diagonal(K) if diagonal is None else diagonal
         self.n_columns_ = len(K)
         train = K, np.array(diagonal, dtype=np.float64)
-        self._train: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = train
+        self._train: tuple[Floats, Floats] | None = train
         self._fit(*train)
         return self
 
-    def transform(
-        self, K: npt.ArrayLike, diagonal: npt.ArrayLike | None = None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    def transform(self, K: npt.ArrayLike, diagonal: npt.ArrayLike | None = None) -> tuple[Floats, Floats | None]:
         """Transform the rows K (n, l) of new samples against the l training samples, and their diagonal."""
         K = np.ascontiguousarray(K, dtype=np.float64)
         if K.ndim != 2 or K.shape[1] != self.n_columns_:
@@ -113,7 +105,7 @@ class GramTransform(Parameters):
             )
         return self._apply(K, None if diagonal is None else np.array(diagonal, dtype=np.float64))
 
-    def transform_train(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def transform_train(self) -> tuple[Floats, Floats]:
         """Return (K', diagonal') of the matrix given to `fit`; exactly symmetric."""
         return self._apply_train(*self._train)  # type: ignore[misc]  # None only after `release`
 
@@ -121,7 +113,7 @@ class GramTransform(Parameters):
         """Drop the training square, which is as large as the Gram matrix and not needed by `transform`."""
         self._train = None
 
-    def required_rows(self, support: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def required_rows(self, support: npt.ArrayLike) -> Ints:
         """Return the training samples that the columns `support` of a transformed row depend on."""
         return np.arange(self.n_columns_) if self.needs_all() else np.asarray(support, dtype=np.int64)
 
@@ -192,8 +184,8 @@ def naming_rows(ids: Sequence[str] | None) -> Iterator[None]:
 
 
 def fit_chain(
-    transforms: Iterable[GramTransform], K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
-) -> tuple[list[GramTransform], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    transforms: Iterable[GramTransform], K: Floats, diagonal: Floats
+) -> tuple[list[GramTransform], Floats, Floats]:
     """Fit transforms one after another on a training set.
 
     Parameters
@@ -240,7 +232,7 @@ LEAST_ROWS = 128
 """Minimum rows of a block; arranging the columns would dominate for fewer."""
 
 
-def multiply(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def multiply(x: Floats, y: Floats) -> Floats:
     """Return x · y.
 
     >>> multiply(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [3.0, 1.0]]))
@@ -255,7 +247,7 @@ def multiply(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDAr
     return out
 
 
-def square_of_rows(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def square_of_rows(x: Floats) -> Floats:
     """Return x · xᵀ, exactly symmetric.
 
     >>> square_of_rows(np.array([[1.0, 2.0], [0.0, 3.0]]))

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from seqkern.core.errors import GramError, ParameterError, SequenceError
 from seqkern.core.matrices import are_few, largest_eigenpairs
 from seqkern.core.parameters import choice, flag, integer, real
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header
 from seqkern.gram.transforms.gram_transform import GramTransform, multiply, square_of_rows
 from seqkern.kernels import _blocks
 from seqkern.kernels.alignment.pairwise import kernel_of_vectors
@@ -50,19 +50,17 @@ class CentreGram(GramTransform):
         """Return True, as the mean of a row is over all training samples."""
         return True
 
-    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
+    def _fit(self, K: Floats, diagonal: Floats) -> None:
         self.means_ = K.mean(axis=1)
         self.mean_ = float(self.means_.mean())
 
-    def _apply(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    def _apply(self, K: Floats, diagonal: Floats | None) -> tuple[Floats, Floats | None]:
         means = K.mean(axis=1)
         result = K - (means[:, None] + self.means_)
         result += self.mean_
         return result, None if diagonal is None else diagonal - 2 * means + self.mean_
 
-    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+    def pull_back(self, coefficients: Floats) -> tuple[Floats, float]:
         """Return (c', constant): the mean of a row is subtracted from each coefficient."""
         total = float(np.sum(coefficients))
         constant = total * self.mean_ - float(np.sum(coefficients * self.means_))
@@ -98,10 +96,10 @@ class NormaliseGram(GramTransform):
         """Return False, as each value needs only its own row and column."""
         return False
 
-    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
+    def _fit(self, K: Floats, diagonal: Floats) -> None:
         self.diagonal_ = self._positive(diagonal)
 
-    def _positive(self, diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _positive(self, diagonal: Floats) -> Floats:
         """Return the diagonal with non-positive values set to zero; raise GramError under the policy ``"error"``."""
         bad = np.flatnonzero(~(diagonal > 0))
         if len(bad) and self.zero_diagonal == "error":
@@ -112,9 +110,7 @@ class NormaliseGram(GramTransform):
             )
         return np.where(diagonal > 0, diagonal, 0.0)
 
-    def _apply(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _apply(self, K: Floats, diagonal: Floats | None) -> tuple[Floats, Floats]:
         if diagonal is None:
             raise GramError("normalising needs K(x, x) of the new samples", remedy="give the diagonal")
         diagonal = self._positive(diagonal)
@@ -122,11 +118,11 @@ class NormaliseGram(GramTransform):
         _blocks.normalise(result, diagonal, self.diagonal_)
         return result, np.where(diagonal > 0, 1.0, 0.0)
 
-    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+    def pull_back(self, coefficients: Floats) -> tuple[Floats, float]:
         """Return (c', 0): each coefficient is divided by the square root of its column's diagonal."""
         return over_root(coefficients, self.diagonal_), 0.0
 
-    def divide_rows(self, diagonal: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def divide_rows(self, diagonal: Floats) -> tuple[Floats, Floats]:
         """Return (√K(x, x), the new diagonal)."""
         diagonal = self._positive(diagonal)
         return np.sqrt(diagonal), np.where(diagonal > 0, 1.0, 0.0)
@@ -170,7 +166,7 @@ class RepairGram(GramTransform):
         """Return whether rows change: under clip and flip, if an eigenvalue is negative."""
         return self.method != "shift" and len(self.values_) > 0
 
-    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
+    def _fit(self, K: Floats, diagonal: Floats) -> None:
         from scipy.linalg import eigh  # 0.2 s to import
 
         if np.abs(K).max(initial=0.0) > LARGEST / max(len(K), 1):
@@ -190,7 +186,7 @@ class RepairGram(GramTransform):
             else:
                 values, vectors = eigh(K, **wanted)
         self.values_: list[float] = values.tolist()
-        self.vectors_: npt.NDArray[np.float64] = np.ascontiguousarray(vectors)
+        self.vectors_: Floats = np.ascontiguousarray(vectors)
 
     def _times(self) -> float:
         """Return the factor of the subtracted negative part: 1 clips it to zero, 2 flips its sign."""
@@ -200,9 +196,7 @@ class RepairGram(GramTransform):
         """Return the amount added to the diagonal, which shifts all eigenvalues."""
         return max((-value for value in self.values_), default=0.0)
 
-    def _apply(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    def _apply(self, K: Floats, diagonal: Floats | None) -> tuple[Floats, Floats | None]:
         if self.method == "shift":
             return K, None if diagonal is None else diagonal + self._shift()
         if not self.values_:
@@ -216,19 +210,17 @@ class RepairGram(GramTransform):
             diagonal = diagonal + self._times() * (along**2 / np.abs(self.values_)).sum(axis=1)
         return result, diagonal
 
-    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+    def pull_back(self, coefficients: Floats) -> tuple[Floats, float]:
         """Return (c', 0): under clip and flip by the same linear map as for rows."""
         if self.method == "shift" or not self.values_:
             return coefficients, 0.0
         return coefficients - self._times() * (self.vectors_ @ (coefficients @ self.vectors_)), 0.0
 
-    def divide_rows(self, diagonal: npt.NDArray[np.float64]) -> tuple[None, npt.NDArray[np.float64]]:
+    def divide_rows(self, diagonal: Floats) -> tuple[None, Floats]:
         """Return (None, the diagonal, shifted under shift)."""
         return None, diagonal + self._shift() if self.method == "shift" else diagonal
 
-    def _apply_train(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _apply_train(self, K: Floats, diagonal: Floats) -> tuple[Floats, Floats]:
         if self.method == "shift":
             result = K.copy()
             result[np.diag_indices_from(result)] += self._shift()
@@ -291,12 +283,12 @@ class KernelPCAGram(GramTransform):
         """Return True, as a projection is a sum over all training samples."""
         return True
 
-    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
+    def _fit(self, K: Floats, diagonal: Floats) -> None:
         n = len(K)
         wanted = n if self.n_components is None else min(self.n_components, n)
         self.means_ = K.mean(axis=1)
 
-        def centred() -> npt.NDArray[np.float64]:
+        def centred() -> Floats:
             made = K - (self.means_[:, None] + self.means_)
             made += self.means_.mean()
             return made
@@ -312,26 +304,22 @@ class KernelPCAGram(GramTransform):
                 remedy="choose another kernel, or repair the matrix first",
             )
         self.values_: list[float] = values[:count].tolist()
-        self.weights_: npt.NDArray[np.float64] = np.ascontiguousarray(vectors[:, :count] / np.sqrt(values[:count]))
+        self.weights_: Floats = np.ascontiguousarray(vectors[:, :count] / np.sqrt(values[:count]))
 
-    def _projections(self) -> npt.NDArray[np.float64]:
+    def _projections(self) -> Floats:
         """Return the projections p_c of the training samples, shape (l, components)."""
         return np.ascontiguousarray(self.weights_ * self.values_)
 
-    def _apply(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _apply(self, K: Floats, diagonal: Floats | None) -> tuple[Floats, Floats]:
         projections = multiply(K - self.means_, self.weights_)
         result = multiply(projections, np.ascontiguousarray(self._projections().T))
         return result, np.square(projections).sum(axis=1)
 
-    def _apply_train(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _apply_train(self, K: Floats, diagonal: Floats) -> tuple[Floats, Floats]:
         result = square_of_rows(self._projections())
         return result, np.diagonal(result).copy()
 
-    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+    def pull_back(self, coefficients: Floats) -> tuple[Floats, float]:
         """Return (c', constant): a sum of products with projections is a projection, too."""
         pulled = self.weights_ @ (coefficients @ self._projections())
         return pulled, -float(np.sum(pulled * self.means_))
@@ -390,12 +378,12 @@ class EmpiricalMapGram(GramTransform):
         """Return True, as a vector has one entry for each training sample."""
         return True
 
-    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
+    def _fit(self, K: Floats, diagonal: Floats) -> None:
         self.square_ = K
         self._columns: Prepared | None = None
         self.between_ = self._between().fit(FeatureTable(K))
 
-    def _prepared(self, K: npt.NDArray[np.float64], like: "Prepared | None" = None) -> "Prepared":
+    def _prepared(self, K: Floats, like: "Prepared | None" = None) -> "Prepared":
         """Return the vectors, prepared by the kernel between them; raise GramError for a rejected row."""
         try:
             return self.between_.prepare(FeatureTable(K), like=like)
@@ -409,24 +397,20 @@ class EmpiricalMapGram(GramTransform):
             self._columns = self._prepared(self.square_)
         return self._columns
 
-    def _apply(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _apply(self, K: Floats, diagonal: Floats | None) -> tuple[Floats, Floats]:
         columns = self._references()
         return self._filled(self._prepared(K, like=columns), columns)
 
-    def _apply_train(
-        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _apply_train(self, K: Floats, diagonal: Floats) -> tuple[Floats, Floats]:
         return self._filled(self._references(), self._references())
 
-    def _filled(self, rows: "Prepared", columns: "Prepared") -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _filled(self, rows: "Prepared", columns: "Prepared") -> tuple[Floats, Floats]:
         """Return the kernel matrix between vectors, and the diagonal of its rows."""
         out = np.empty((len(rows), len(columns)))
         fill(self.between_, rows, columns, out)
         return out, rows.diagonal
 
-    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+    def pull_back(self, coefficients: Floats) -> tuple[Floats, float]:
         """Return (c', 0), c' = Σ_j c_j k(z_j): a sum of products with vectors is the product with their sum."""
         if self.vector_kernel != "linear":
             raise ParameterError(
@@ -458,8 +442,6 @@ class EmpiricalMapGram(GramTransform):
 
 
 # Kernels on a graph of similar samples: diffusion and random walks (Kondor & Lafferty 2002, Smola & Kondor 2003).
-
-Matrix = npt.NDArray[np.float64]
 
 
 class GraphGram(GramTransform):
@@ -517,7 +499,7 @@ class GraphGram(GramTransform):
         """Return True, as any training sample may be among the most similar."""
         return True
 
-    def _fit(self, K: Matrix, diagonal: npt.NDArray[np.float64]) -> None:
+    def _fit(self, K: Floats, diagonal: Floats) -> None:
         from scipy.linalg import eigh  # 0.2 s to import
 
         W = K.copy()
@@ -535,13 +517,13 @@ class GraphGram(GramTransform):
             roots = np.exp(-0.5 * self.beta * values)
         else:
             roots = (self.a - values) ** (self.steps / 2)
-        self.square_: Matrix = square_of_rows(vectors * roots)
+        self.square_: Floats = square_of_rows(vectors * roots)
         if not np.isfinite(self.square_).all():
             raise GramError(
                 f"transform {self.name!r} cannot be fitted: its values overflow", remedy="choose smaller a or steps"
             )
 
-    def _nearest(self, K: Matrix) -> Matrix:
+    def _nearest(self, K: Floats) -> Floats:
         """Return the edge weights between each row and its most similar training samples, with 0 for all others."""
         count = min(self.neighbours, K.shape[1])
         if count == 0:
@@ -550,7 +532,7 @@ class GraphGram(GramTransform):
         edges = (last[:, None] <= K) & (K > 0)
         return np.where(edges, K if self.weighted else 1.0, 0.0)
 
-    def _apply(self, K: Matrix, diagonal: npt.NDArray[np.float64] | None) -> tuple[Matrix, npt.NDArray[np.float64]]:
+    def _apply(self, K: Floats, diagonal: Floats | None) -> tuple[Floats, Floats]:
         weights = self._nearest(K)
         largest = weights.max(axis=1, initial=0.0, keepdims=True)  # so that no sum overflows
         weights = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)
@@ -559,10 +541,10 @@ class GraphGram(GramTransform):
         out = multiply(weights, self.square_)
         return out, np.ascontiguousarray(out * weights).sum(axis=1)
 
-    def _apply_train(self, K: Matrix, diagonal: npt.NDArray[np.float64]) -> tuple[Matrix, npt.NDArray[np.float64]]:
+    def _apply_train(self, K: Floats, diagonal: Floats) -> tuple[Floats, Floats]:
         return self.square_.copy(), np.diagonal(self.square_).copy()
 
-    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+    def pull_back(self, coefficients: Floats) -> tuple[Floats, float]:
         """Raise ParameterError, as the choice of the most similar samples is not linear in K."""
         raise ParameterError(
             f"after the transform {self.name!r} the decision is not a weighted sum of kernel values",

@@ -443,7 +443,7 @@ def _build(aligned: Sequence[str], alphabet: Alphabet, symfrac: float) -> "pyhmm
 def read_profiles(path: PathLike) -> tuple[list[ProfileHMM], Alphabet]:
     """Return the models of a HMMER3 file, in file order and with HMMER's background, and their alphabet."""
     with open_text(local_path(path)) as (text, name):
-        found = parse_hmms(text.read(), name)
+        found = parse_hmms(text.read())
     letters = found[0].alphabet.type
     name_here = {"amino": "protein", "DNA": "dna", "RNA": "rna"}.get(letters)
     if name_here is None:

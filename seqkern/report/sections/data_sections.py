@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from seqkern.evaluation.folds import UNCHANGED
+from seqkern.evaluation.overlaps import ANY, Finding
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.formats.profile_sources import describe
-from seqkern.report.audit_overlaps import ANY, Finding
 from seqkern.report.audit_page import FINDINGS, findings_table
 from seqkern.report.dataset_results import KEYS, numbers, positive_class, rows_by, rows_by_value
 from seqkern.report.markup import Markup

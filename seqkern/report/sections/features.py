@@ -17,9 +17,14 @@ from seqkern.report.markup import Markup
 from seqkern.report.methods_text import chosen_values
 from seqkern.report.outcomes import sequence_cell, stored_sequences
 from seqkern.report.page_frame import Column, listing, method_name, number, plural, table
-from seqkern.report.plots import coefficients_figure, epsilon_path_figure, feature_weights_figure
+from seqkern.report.plots import (
+    coefficients_figure,
+    epsilon_path_figure,
+    feature_weights_figure,
+    letters_figure,
+    state_title,
+)
 from seqkern.report.residue_data import has_relevances, mean_relevances, relevances_by_position
-from seqkern.report.residue_figures import letters_figure, state_title
 from seqkern.report.sections.fitting import RANGE
 from seqkern.report.sentences import metric
 from seqkern.report.view import METHOD, View, section

@@ -524,7 +524,7 @@ def repairs_of(entry: AnyKernel) -> list[str]:
 def _needs_semidefinite(dataset: DatasetResults, solver: str) -> bool:
     """Return whether a solver needs a positive semi-definite matrix; False if the solver is unknown here."""
     grid = dataset.solver(solver).grid
-    return bool(grid) and getattr(type(grid[0]), "needs_semidefinite", False) is True
+    return bool(grid) and grid[0].traits.semidefinite
 
 
 # Run time and memory, on a page of their own: they differ between two equal runs.

@@ -13,10 +13,9 @@ from seqkern.report.compared import ComparedChains
 from seqkern.report.dataset_results import Method
 from seqkern.report.markup import Markup, text_of
 from seqkern.report.page_frame import Column, macro, method_name, number, panel, plural, render, table
-from seqkern.report.plots import MOST_NAMED
+from seqkern.report.plots import MOST_NAMED, ends_figure, lengths_figure, letters_figure, state_title
 from seqkern.report.profile_pictures import track_svg
 from seqkern.report.residue_data import Judged, has_relevances, information, weights_by_position
-from seqkern.report.residue_figures import ends_figure, lengths_figure, letters_figure, state_title
 from seqkern.report.sections.scores import STAR, UNMARKED, star_rule, starred, top
 from seqkern.report.sections.tests import exponent
 from seqkern.report.view import METHOD, View, section

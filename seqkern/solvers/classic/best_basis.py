@@ -10,18 +10,17 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.expansion import as_blocks, order_by_content, weighted_features
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import as_blocks, order_by_content, random_seed, weighted_features
 
 # Second moments of features and targets, which suffice for least squares on any subset of the features.
 
-FLAT = 1e-9
-"""A feature is dependent if regression on the others of a basis leaves at most this share of its variance."""
+FLAT = 1e-9  # A feature is dependent if regression on the others of a basis leaves at most this share of its variance
 
-STACK = 2**21
-"""Numbers processed at a time when many bases are evaluated together."""
+STACK = 2**21  # Numbers processed at a time when many bases are evaluated together
 
 
 @dataclass(frozen=True)
@@ -31,19 +30,14 @@ class Part:
     n: int  # Number of training rows
     # shape (d + 1, d + 1): Σ (z − z̄)(z − z̄)ᵀ, z the features followed by the target. `tested` is None if the
     # predicted rows are the same
-    learned: npt.NDArray[np.float64]
+    learned: Floats
     # shape (d + 1, d + 1): Σ (z − z̄)(z − z̄)ᵀ, z the features followed by the target. `tested` is None if the
     # predicted rows are the same
-    tested: npt.NDArray[np.float64] | None = None
+    tested: Floats | None = None
 
     @classmethod
     def of_sums(
-        cls,
-        n: int,
-        products: npt.NDArray[np.float64],
-        totals: npt.NDArray[np.float64],
-        columns: npt.NDArray[np.int64],
-        held: tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None,
+        cls, n: int, products: Floats, totals: Floats, columns: Ints, held: tuple[int, Floats, Floats] | None = None
     ) -> Self:
         """Return the Part for some columns, from sums over the training rows and, optionally, the predicted rows."""
         own = np.ix_(columns, columns)
@@ -55,7 +49,7 @@ class Part:
         cross = np.outer(totals[columns], mean)
         return cls(n, learned, products[own] - cross - cross.T + n_held * np.outer(mean, mean))
 
-    def errors(self, bases: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def errors(self, bases: Ints) -> Floats:
         """Return the sum of squared errors on the predicted rows for each basis; infinite for a dependent one."""
         m, p = bases.shape
         out = np.empty(m)
@@ -69,7 +63,7 @@ class Part:
             out[start : start + at_once] = stack.values()
         return out
 
-    def errors_of_all(self) -> npt.NDArray[np.float64]:
+    def errors_of_all(self) -> Floats:
         """Return the errors of all subsets of the d features, float64 (2^d,): bit j of the index stands for feature j.
 
         Each feature in turn doubles the number of matrices: matrices without it, and matrices from which it is
@@ -89,13 +83,13 @@ class _Stack:
     `variances` are the initial ones of the features; `good` marks independent bases.
     """
 
-    learned: npt.NDArray[np.float64]
-    tested: npt.NDArray[np.float64] | None
-    variances: npt.NDArray[np.float64]
-    good: npt.NDArray[np.bool_]
+    learned: Floats
+    tested: Floats | None
+    variances: Floats
+    good: Bools
 
     @classmethod
-    def of(cls, part: Part, places: npt.NDArray[np.int64]) -> Self:
+    def of(cls, part: Part, places: Ints) -> Self:
         """Return the stack for some columns, (m, q) of `places`, before any regression."""
         own = places[:, :, None], places[:, None, :]
         tested = None if part.tested is None else part.tested[own]
@@ -127,13 +121,13 @@ class _Stack:
         parts: list[Any] = [None if own is None else np.concatenate((own, more)) for own, more in pairs]
         return _Stack(*parts)
 
-    def values(self) -> npt.NDArray[np.float64]:
+    def values(self) -> Floats:
         """Return the squared errors of the target, the only remaining column."""
         found = (self.learned if self.tested is None else self.tested)[:, 0, 0]
         return np.where(self.good, np.maximum(found, 0.0), np.inf)
 
 
-def independent(learned: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def independent(learned: Floats) -> Ints:
     """Return the features, ascending, that do not depend linearly on those before them."""
     stack = _Stack.of(Part(0, learned), np.arange(len(learned))[None])
     kept = []
@@ -149,15 +143,12 @@ def independent(learned: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 CRITERIA = ("aic", "bic", "cp", "cv")
 SEARCHES = ("brute_force", "stepwise", "local")
-MAX_BRUTE = 20
-"""Largest number of features for an exhaustive search."""
+MAX_BRUTE = 20  # Largest number of features for an exhaustive search
 
-EQUAL = 1e-10
-"""Criteria that differ by at most this share count as equal."""
+EQUAL = 1e-10  # Criteria that differ by at most this share count as equal
 
 
-Found: TypeAlias = tuple[npt.NDArray[np.int64], float]
-"""The features of a basis, and its criterion."""
+Found: TypeAlias = tuple[Ints, float]  # The features of a basis, and its criterion
 
 
 @dataclass
@@ -175,13 +166,13 @@ class Criterion:
         """Number of features."""
         return len(self.whole.learned) - 1
 
-    def of(self, bases: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def of(self, bases: Ints) -> Floats:
         """Return the criterion of bases of one size; infinite for a dependent basis, or one too large for the rows."""
         self.looked_at += len(bases)
         errors = np.asarray(sum(part.errors(bases) for part in self._parts()))
         return self._from(errors, np.full(len(bases), bases.shape[1]))
 
-    def of_all(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    def of_all(self) -> tuple[Floats, Ints]:
         """Return the criterion and the size of all subsets, shape (2^d,): bit j of the index stands for feature j."""
         sizes = np.zeros(1, dtype=np.int64)
         for _ in range(self.d):
@@ -194,7 +185,7 @@ class Criterion:
         """Return the parts whose errors enter the criterion."""
         return self.parts if self.name == "cv" else [self.whole]
 
-    def _from(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _from(self, errors: Floats, sizes: Ints) -> Floats:
         """Return the criterion from sums of squared errors and numbers of features."""
         n, p = self.whole.n, sizes + 1.0
         if self.name == "cv":
@@ -238,7 +229,7 @@ def local(criterion: Criterion, restarts: int, seed: int) -> Found:
     return best
 
 
-def _descend(criterion: Criterion, basis: npt.NDArray[np.int64], *, swaps: bool) -> Found:
+def _descend(criterion: Criterion, basis: Ints, *, swaps: bool) -> Found:
     """Return a locally optimal basis and its criterion."""
     value = float(criterion.of(basis[None])[0])
     while True:
@@ -250,7 +241,7 @@ def _descend(criterion: Criterion, basis: npt.NDArray[np.int64], *, swaps: bool)
         basis, value = (basis[:-1], np.inf) if np.isinf(next_value) else (next_basis, next_value)
 
 
-def _neighbors(basis: npt.NDArray[np.int64], d: int, swaps: bool) -> Iterator[npt.NDArray[np.int64]]:
+def _neighbors(basis: Ints, d: int, swaps: bool) -> Iterator[Ints]:
     """Yield the neighbouring bases, grouped by size."""
     others = np.setdiff1d(np.arange(d), basis)
     smaller = np.array([np.delete(basis, place) for place in range(len(basis))], dtype=np.int64)
@@ -260,7 +251,7 @@ def _neighbors(basis: npt.NDArray[np.int64], d: int, swaps: bool) -> Iterator[np
         yield _with_each(smaller.reshape(len(basis), -1), others)
 
 
-def _with_each(bases: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _with_each(bases: Ints, others: Ints) -> Ints:
     """Return each basis extended by each other feature, with features sorted."""
     m, p = bases.shape
     out = np.empty((m, len(others), p + 1), dtype=np.int64)
@@ -269,7 +260,7 @@ def _with_each(bases: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> n
     return np.sort(out.reshape(-1, p + 1), axis=1)
 
 
-def _best(criterion: Criterion, bases: npt.NDArray[np.int64]) -> Found:
+def _best(criterion: Criterion, bases: Ints) -> Found:
     """Return the best of some bases and its criterion; ties go to the first."""
     values = criterion.of(bases)
     least = values.min()
@@ -287,8 +278,7 @@ def _better(value: float, size: int, other: float, other_size: int) -> bool:
 
 # Sums over training rows for least squares: moments of the inner folds, confidence intervals of coefficients.
 
-Sums: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
-"""The number of rows, Σ zzᵀ and Σ z of each inner fold."""
+Sums: TypeAlias = tuple[Ints, Floats, Floats]  # The number of rows, Σ zzᵀ and Σ z of each inner fold
 
 
 class TrainingSums:
@@ -297,7 +287,7 @@ class TrainingSums:
     Moments are taken around the mean of all rows.
     """
 
-    def __init__(self, K: FeatureBlocks, targets: npt.NDArray[np.float64]) -> None:
+    def __init__(self, K: FeatureBlocks, targets: Floats) -> None:
         self.K, self.targets = K, targets
         self.d, self.n = K.shape[1], len(targets)
         total = np.zeros(self.d)
@@ -305,12 +295,12 @@ class TrainingSums:
             total += block.sum(axis=0, dtype=np.float64)
         self.mean = np.concatenate((total, targets.sum(axis=0))) / self.n
 
-    def _rows(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    def _rows(self) -> Iterator[tuple[slice, Floats]]:
         """Yield (slice, centred features and targets) for blocks of rows."""
         for part, block in self.K.blocks():
             yield part, np.column_stack((block, self.targets[part])) - self.mean
 
-    def sums(self, folds: npt.NDArray[np.int64]) -> Sums:
+    def sums(self, folds: Ints) -> Sums:
         """Return the sums of each inner fold: counts, products Σ zzᵀ and totals Σ z of the centred columns z."""
         q = len(self.mean)
         counts, products, totals = np.bincount(folds), np.zeros((folds.max() + 1, q, q)), np.zeros((folds.max() + 1, q))
@@ -331,9 +321,7 @@ class TrainingSums:
         own = int(counts[held]), products[held], totals[held]
         return Part.of_sums(whole[0] - own[0], whole[1] - own[1], whole[2] - own[2], columns, own)
 
-    def intervals(
-        self, sums: Sums, bases: Sequence[npt.NDArray[np.int64]], codes: npt.NDArray[np.int64] | None, level: float
-    ) -> npt.NDArray[np.float64]:
+    def intervals(self, sums: Sums, bases: Sequence[Ints], codes: Ints | None, level: float) -> Floats:
         """Return each target's coefficients in its basis with confidence intervals, shape (targets, d, 3).
 
         With M = Σ xxᵀ and s_g = Σ x e over the rows of group g, e the errors, the covariance of the coefficients is
@@ -360,13 +348,13 @@ class TrainingSums:
             out[place, basis] = np.stack((own, own - ends, own + ends), axis=1)
         return out
 
-    def _inverse(self, sums: Sums, basis: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _inverse(self, sums: Sums, basis: Ints) -> Floats:
         """Return the inverse of Σ xxᵀ over a basis, computed from the correlations."""
         moments = sums[1].sum(axis=0)[np.ix_(basis, basis)]
         scale = np.sqrt(np.diagonal(moments))
         return np.linalg.inv(moments / np.outer(scale, scale)) / np.outer(scale, scale)
 
-    def _scores(self, weights: npt.NDArray[np.float64], codes: npt.NDArray[np.int64] | None) -> npt.NDArray[np.float64]:
+    def _scores(self, weights: Floats, codes: Ints | None) -> Floats:
         """Return Σ_g s_g s_gᵀ of each target, (targets, d, d); without groups each row is its own group."""
         out = np.zeros((len(weights), self.d, self.d))
         sums = None if codes is None else np.zeros((len(weights), codes.max() + 1, self.d))
@@ -380,11 +368,11 @@ class TrainingSums:
                     np.add.at(sums[place], codes[part], scores)
         return out if sums is None else sums.swapaxes(1, 2) @ sums
 
-    def intercepts(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def intercepts(self, weights: Floats) -> Floats:
         """Return the intercept b of each target."""
         return self.mean[self.d :] - weights @ self.mean[: self.d]
 
-    def residual(self, sums: Sums, weights: npt.NDArray[np.float64], bases: Sequence[npt.NDArray[np.int64]]) -> float:
+    def residual(self, sums: Sums, weights: Floats, bases: Sequence[Ints]) -> float:
         """Return the largest residual of the normal equations, relative to the largest |Σ xy|."""
         moments = sums[1].sum(axis=0)
         errors = moments[: self.d, self.d :] - moments[: self.d, : self.d] @ weights.T
@@ -457,9 +445,8 @@ class BestBasis(AnyClassSolver):
 
     name = "best_basis"
     summary = "Least squares on the best subset of the features, with confidence intervals."
+    declared = Traits(blocks=True, groups=True)
     input = "features"
-    accepts_blocks = True
-    accepts_groups = True
 
     search: str = choice(
         default="brute_force",
@@ -476,7 +463,7 @@ class BestBasis(AnyClassSolver):
     )
     seed: int = random_seed("Seed of the folds and the random subsets.")
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer records, or groups, than folds."""
         count = len(y) if groups is None else len(np.unique(np.asarray(groups)))
         if self.criterion == "cv" and count < self.folds:
@@ -491,7 +478,7 @@ class BestBasis(AnyClassSolver):
         """Return solvers for the contract suite."""
         return [cls(search="stepwise"), cls(criterion="cv", folds=3), cls(search="local", criterion="cp", restarts=1)]
 
-    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Choose a basis for each class, fit its coefficients, and return the report."""
         d = K.shape[1]
         if self.search == "brute_force" and d > MAX_BRUTE:
@@ -517,14 +504,12 @@ class BestBasis(AnyClassSolver):
         self.coef_ = np.ascontiguousarray(weights[:, self.support_])
         self.intercept_ = data.intercepts(weights)
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": data.residual(sums, weights, bases),
             "objective": float(sum(values)),
             "looked_at": int(sum(counts)),
         }
 
-    def _folds(self, K: Any, y: npt.NDArray[np.int64], codes: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
+    def _folds(self, K: Any, y: Ints, codes: Ints | None) -> Ints:
         """Return the inner fold of each row, int64 (n,); all 0 if no criterion needs them."""
         if self.criterion != "cv":
             return np.zeros(len(y), dtype=np.int64)
@@ -536,7 +521,7 @@ class BestBasis(AnyClassSolver):
         folds[shuffled] = np.arange(len(shuffled)) % self.folds
         return folds if codes is None else folds[codes]
 
-    def _choose(self, data: TrainingSums, sums: Sums, place: int) -> tuple[npt.NDArray[np.int64], float, int]:
+    def _choose(self, data: TrainingSums, sums: Sums, place: int) -> tuple[Ints, float, int]:
         """Return the basis of one class, its criterion, and the number of evaluated bases."""
         whole = data.part(sums, place)
         every = independent(whole.learned)
@@ -549,30 +534,30 @@ class BestBasis(AnyClassSolver):
             found = stepwise(criterion) if self.search == "stepwise" else local(criterion, self.restarts, self.seed)
         return *found, criterion.looked_at
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decision w·x + b of each class."""
         out = weighted_features(K, columns, self.coef_.T) + self.intercept_
         return out[:, 0] if out.shape[1] == 1 else out
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return (coefficients, constant) for two classes."""
         return (self._on_columns(self.coef_[0]), float(self.intercept_[0])) if len(self.coef_) == 1 else None
 
-    def weights_by_class(self) -> npt.NDArray[np.float64] | None:
+    def weights_by_class(self) -> Floats | None:
         """Return the coefficients of several classes, (c, s)."""
         return None if len(self.coef_) == 1 else self.coef_
 
-    def intervals(self) -> npt.NDArray[np.float64]:
+    def intervals(self) -> Floats:
         """Return `table_`."""
         return self.table_
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the coefficients and their intervals."""
         known = np.isfinite(self.table_)  # a model file holds finite numbers
         table = {"table": np.where(known, self.table_, 0.0), "known": known}
         return {}, {"coef": self.coef_, "intercept": self.intercept_, **table}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
         self.table_ = np.where(arrays["known"], arrays["table"], np.nan)

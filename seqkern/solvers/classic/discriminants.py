@@ -1,7 +1,6 @@
 """Linear and quadratic discriminants: Gaussian classes."""
 
 import numbers
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -10,14 +9,16 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, weighted_features
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import AnyClassSolver, stored
+from seqkern.solvers.costs import Effort
+from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, weighted_features
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.
 
-FLAT = 1e-10
-"""Directions with at most this share of the largest variance within classes are left out."""
+FLAT = 1e-10  # Directions with at most this share of the largest variance within classes are left out
 
 
 class LinearDiscriminant(AnyClassSolver):
@@ -69,12 +70,15 @@ class LinearDiscriminant(AnyClassSolver):
     """
 
     name = "linear_discriminant"
-    fit_products = 30.0
-    fit_cubes = 4.0
     summary = "Fisher's linear discriminant: a direction with distant class means and narrow classes."
+    learned = stored(coef="coef_", intercept="intercept_", means="means_")
+    declared = Traits(
+        blocks=True,
+        selects=False,
+        search=Search({"shrinkage": [0.0, 0.01, 0.1, 0.5]}, order=("-shrinkage",)),
+        effort=Effort(products=30.0, cubes=4.0),
+    )
     input = "features"
-    accepts_blocks = True
-    selects = False
 
     shrinkage: float | str | None = real(
         default=None,
@@ -87,25 +91,16 @@ class LinearDiscriminant(AnyClassSolver):
     )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of shrinkage that a search tries."""
-        return {"shrinkage": [0.0, 0.01, 0.1, 0.5]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−shrinkage,): more shrinkage gives smoother decisions."""
-        return (-float(self.shrinkage) if isinstance(self.shrinkage, (int, float)) else 0.0,)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(), cls(shrinkage=0.3), cls(shrinkage="auto")]
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute class moments, invert the common covariance, and return the report."""
         with one_thread():
             return self._discriminant(as_blocks(K), y.astype(np.int64))
 
-    def _discriminant(self, K: FeatureBlocks, y: npt.NDArray[np.int64]) -> dict[str, Any]:
+    def _discriminant(self, K: FeatureBlocks, y: Ints) -> dict[str, Any]:
         """Set the attributes that determine the decision, and return the report."""
         counts, means, covariances = class_moments(K, y)
         shares = counts / len(y)
@@ -133,38 +128,26 @@ class LinearDiscriminant(AnyClassSolver):
         quotient = float(shares @ np.square(centred).sum(axis=1))
         error = np.abs(whitening.T @ within @ whitening - np.eye(kept.sum())).max()
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": float(error),
             "objective": quotient,
             "directions": int(kept.sum()),
         }
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions X @ coef + intercept."""
         out = weighted_features(K, columns, self.coef_) + self.intercept_
         return out[:, 0] if out.shape[1] == 1 else out
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return (coefficients, constant) for two classes."""
         return (self._on_columns(self.coef_[:, 0]), float(self.intercept_[0])) if self.coef_.shape[1] == 1 else None
 
-    def weights_by_class(self) -> npt.NDArray[np.float64] | None:
+    def weights_by_class(self) -> Floats | None:
         """Return the coefficients of several classes, (c, d)."""
         return None if self.coef_.shape[1] == 1 else self.coef_.T
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the coefficients, the intercepts and the means."""
-        return {}, {"coef": self.coef_, "intercept": self.intercept_, "means": self.means_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.coef_, self.intercept_, self.means_ = arrays["coef"], arrays["intercept"], arrays["means"]
-
-
-def class_moments(
-    K: FeatureBlocks, y: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def class_moments(K: FeatureBlocks, y: Ints) -> tuple[Ints, Floats, Floats]:
     """Return the number of rows, the mean and the covariance of each class; each class must occur."""
     counts = np.bincount(y)
     means = np.zeros((len(counts), K.shape[1]))
@@ -180,7 +163,7 @@ def class_moments(
     return counts, means, covariances / counts[:, None, None]
 
 
-def towards_identity(covariance: npt.NDArray[np.float64], amount: float) -> npt.NDArray[np.float64]:
+def towards_identity(covariance: Floats, amount: float) -> Floats:
     """Return a covariance shrunk towards the identity times a constant, with the trace unchanged.
 
     >>> towards_identity(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.5).tolist()
@@ -191,9 +174,7 @@ def towards_identity(covariance: npt.NDArray[np.float64], amount: float) -> npt.
     return out
 
 
-def _ledoit_wolf(
-    K: FeatureBlocks, y: npt.NDArray[np.int64], means: npt.NDArray[np.float64], covariances: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def _ledoit_wolf(K: FeatureBlocks, y: Ints, means: Floats, covariances: Floats) -> Floats:
     """Return the class covariances, each shrunk by Ledoit and Wolf's formula applied to its correlations.
 
     Besides the correlations, the formula needs the sum of ‖z‖⁴ over the standardised rows z of the class.
@@ -269,12 +250,15 @@ class QuadraticDiscriminant(AnyClassSolver):
     """
 
     name = "quadratic_discriminant"
-    fit_products = 30.0
-    fit_cubes = 8.0
     summary = "Quadratic discriminant: Gaussian classes, each with its own spread, regularised."
+    learned = stored(means="means_", whitening="whitening_", offsets="offsets_")
+    declared = Traits(
+        blocks=True,
+        selects=False,
+        search=Search({"pooling": [0.1, 0.5, 0.9], "shrinkage": [0.01, 0.1, 0.5]}, order=("-pooling", "-shrinkage")),
+        effort=Effort(products=30.0, cubes=8.0),
+    )
     input = "features"
-    accepts_blocks = True
-    selects = False
 
     pooling: float = real(
         default=0.5,
@@ -290,20 +274,11 @@ class QuadraticDiscriminant(AnyClassSolver):
     )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of pooling and shrinkage that a search tries."""
-        return {"pooling": [0.1, 0.5, 0.9], "shrinkage": [0.01, 0.1, 0.5]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−pooling, −shrinkage): more of both gives smoother decisions."""
-        return -float(self.pooling), -float(self.shrinkage)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(), cls(pooling=0.0, shrinkage=0.0), cls(pooling=1.0, shrinkage=0.3)]
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError for a class of one sample, unless covariances are pooled."""
         classes, counts = np.unique(y, return_counts=True)
         if (counts.min() < 2 and self.pooling == 0) or len(classes) == len(y):
@@ -312,7 +287,7 @@ class QuadraticDiscriminant(AnyClassSolver):
                 remedy="give more samples of it, or pooling above 0",
             )
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute class moments and the inverse root of each covariance; return the report."""
         with one_thread():
             counts, means, covariances = class_moments(as_blocks(K), y.astype(np.int64))
@@ -340,14 +315,12 @@ class QuadraticDiscriminant(AnyClassSolver):
                 residual = max(residual, np.abs(white.T @ covariance @ white - np.eye(len(white))).max())
         self.support_ = np.arange(as_blocks(K).shape[1])
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": float(residual),
             "objective": float(objective),
             "condition": float(condition),
         }
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the discriminant δ_k of each class, or the difference for two classes."""
         out = np.empty((len(K), len(self.means_)))
         with one_thread():
@@ -356,11 +329,3 @@ class QuadraticDiscriminant(AnyClassSolver):
                     white = fixed_product(block - mean, self.whitening_[k])
                     out[part, k] = self.offsets_[k] - 0.5 * np.einsum("ij,ij->i", white, white)
         return out[:, 1] - out[:, 0] if out.shape[1] == 2 else out
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the means, the inverse roots of the covariances and the offsets."""
-        return {}, {"means": self.means_, "whitening": self.whitening_, "offsets": self.offsets_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.means_, self.whitening_, self.offsets_ = arrays["means"], arrays["whitening"], arrays["offsets"]

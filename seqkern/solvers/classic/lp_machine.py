@@ -1,19 +1,26 @@
 """The linear-programming SVM: a soft margin with a 1-norm penalty."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csc_array, hstack, identity
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
-from seqkern.solvers.contract import BinarySolver
+from seqkern.core.types import Array, Floats, Ints
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import BinarySolver, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.expansion import gathered, order_by_content, weighted_features
-from seqkern.solvers.shared import class_factors, class_weights, cost, random_seed
+from seqkern.solvers.shared import (
+    class_weights,
+    cost,
+    gathered,
+    order_by_content,
+    random_seed,
+    row_costs,
+    weighted_features,
+)
 
 # Linear program of the 1-norm SVM.
 
@@ -25,19 +32,17 @@ class OneNorm:
     `nearness` is |Σ_i α_i y_i x_ij|, at most 1 up to rounding, with α the dual solution; `gap` is relative.
     """
 
-    weights: npt.NDArray[np.float64]  # shape (d,): w
+    weights: Floats  # shape (d,): w
     intercept: float  # b
     # shape (d,): |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how close feature j is to being selected, with α the
     # dual solution
-    nearness: npt.NDArray[np.float64]
+    nearness: Floats
     objective: float  # ‖w‖₁ + Σ C_i ξ_i
     gap: float  # Between that and Σ α_i, the value of the dual, as a share of it
     iterations: int  # Of the simplex method
 
 
-def solve_one_norm(
-    X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: float | npt.NDArray[np.float64]
-) -> OneNorm:
+def solve_one_norm(X: Floats, y: Floats, C: float | Floats) -> OneNorm:
     """Solve the program min_{w,b} ‖w‖₁ + Σ_i C_i max(0, 1 − y_i (w·x_i + b))."""
     from scipy.optimize import linprog  # imported here: it slows start-up, and models do not need it
 
@@ -112,8 +117,9 @@ class LPMachine(BinarySolver):
 
     name = "lp_machine"
     summary = "Linear-programming SVM: a soft margin with few features, by the sum of the absolute weights."
+    learned = stored(intercept="intercept_", coef="coef_")
+    declared = Traits(blocks=True, search=Search({"C": [0.01, 0.1, 1.0, 10.0]}, order=("C",)))
     input = "features"
-    accepts_blocks = True
 
     C: float = cost("C, the cost of a margin error. If it is too small, all weights are zero.")
     class_weight: dict | str | None = class_weights()
@@ -131,32 +137,21 @@ class LPMachine(BinarySolver):
         return FitCost(pivots * work.n * work.width * 1e-9, 16 * work.n * work.width)
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): smaller costs give smoother decisions."""
-        return (float(self.C),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(), cls(C=0.3, max_units=30), cls(class_weight="balanced")]
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Solve the linear program on the drawn rows, and return the report."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         if len(np.unique(y[drawn])) < 2:
             raise ParameterError(f"max_units={self.max_units} leaves only one class", remedy="give a larger number")
         X = gathered(K, drawn).astype(np.float64, copy=False)
-        weights = class_factors(self.class_weight, self.classes_, y)
-        found = solve_one_norm(X, y[drawn], self.C * np.where(y[drawn] > 0, weights[1], weights[0]))
+        found = solve_one_norm(X, y[drawn], row_costs(self.C, self.class_weight, self.classes_, y)[drawn])
         self.support_ = np.flatnonzero(found.weights).astype(np.int64)
         self.coef_ = found.weights[self.support_]
         self.intercept_ = found.intercept
         return {
-            "converged": True,
             "iterations": found.iterations,
             "residual": float(max(found.nearness.max() - 1.0, 0.0)),
             "objective": found.objective,
@@ -164,18 +159,10 @@ class LPMachine(BinarySolver):
             "units": len(drawn),
         }
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions w·x + b."""
         return weighted_features(K, columns, self.coef_[:, None])[:, 0] + self.intercept_
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return (coefficients, constant)."""
         return self._on_columns(self.coef_), self.intercept_
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the weights and the intercept."""
-        return {"intercept": self.intercept_}, {"coef": self.coef_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.intercept_, self.coef_ = header["intercept"], arrays["coef"]

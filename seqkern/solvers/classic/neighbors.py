@@ -10,9 +10,11 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.linear_algebra import ROWS
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
-from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver
-from seqkern.solvers.expansion import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
-from seqkern.solvers.shared import random_seed
+from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver, stored
+from seqkern.solvers.costs import Effort
+from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content, random_seed
 
 if TYPE_CHECKING:
     from sklearn.neighbors import KNeighborsClassifier
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
 class Neighbors(Solver):
     """Base of both nearest-neighbour solvers: squared distances and neighbours."""
 
+    declared = Traits(search=Search({"n_neighbors": [1, 3, 5, 9, 15]}, order=("-n_neighbors",)))
+
     n_neighbors: int = integer(default=5, low=1, doc="k, less than the number of training rows.")
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
         if len(y) <= self.n_neighbors:
             raise ParameterError(
@@ -36,23 +40,12 @@ class Neighbors(Solver):
                 remedy=f"give an integer from 1 to {len(y) - 1}",
             )
 
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the default grid of a search: numbers of neighbours."""
-        return {"n_neighbors": [1, 3, 5, 9, 15]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return the complexity (−k,): more neighbours give smoother decisions."""
-        return (-float(self.n_neighbors),)
-
-    def _remember(self, K: npt.NDArray[np.float64]) -> None:
+    def _remember(self, K: Floats) -> None:
         """Keep the diagonal of the training matrix; any training row may be a neighbour."""
         self.support_ = np.arange(len(K))
         self.diagonal_ = np.diagonal(K).copy()
 
-    def _distances(
-        self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]
-    ) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    def _distances(self, K: Floats, columns: Ints) -> Iterator[tuple[slice, Floats]]:
         """Yield (rows as a slice, K(z, z) − 2 K(x, z)): squared distances up to K(x, x).
 
         K(x, x) does not affect the ranking.
@@ -64,15 +57,13 @@ class Neighbors(Solver):
             distances += self.diagonal_
             yield part, distances
 
-    def _left_out(self, K: npt.NDArray[np.float64]) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    def _left_out(self, K: Floats) -> Iterator[tuple[slice, Floats]]:
         """Yield `_distances` of the training rows, with infinite distance to themselves."""
         for part, distances in self._distances(K, self.support_):
             distances[np.arange(part.stop - part.start), np.arange(part.start, part.stop)] = np.inf
             yield part, distances
 
-    def _neighbors(
-        self, distances: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+    def _neighbors(self, distances: Floats) -> tuple[Bools, Bools, Floats]:
         """Return masks of the rows nearer than the k-th neighbour and of its ties, and the weight of a tied vote."""
         last = np.partition(distances, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1, None]
         nearer, tied = distances < last, distances == last
@@ -122,8 +113,9 @@ class KernelNeighbors(Neighbors, ClassSolver):
     """
 
     name = "kernel_neighbors"
-    fit_products = 30.0
     summary = "Nearest neighbours: the majority among the k most similar training records, by kernel distance."
+    learned = stored(diagonal="diagonal_", codes="codes_")
+    declared = Neighbors.declared.but(effort=Effort(products=30.0))
     targets = ("binary", "multiclass")
 
     @classmethod
@@ -131,26 +123,17 @@ class KernelNeighbors(Neighbors, ClassSolver):
         """Return solvers for the contract suite."""
         return [cls(), cls(n_neighbors=1), cls(n_neighbors=8)]
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        decisions = self.decision_function(K)
-        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
-
-    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
-        """Return a value for the second of two classes, or for each of several."""
-        return super().decision_function(K)
-
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Keep the training rows, classify each by the others, and return the report."""
         self._remember(K)
         self.codes_ = y.astype(np.int64)
         wrong = 0
         for part, distances in self._left_out(K):
             wrong += int(np.sum(self._scores(distances).argmax(axis=1) != y[part]))
-        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": wrong / len(K)}
+        return {"objective": wrong / len(K)}
 
     @np.errstate(all="ignore")  # what is not finite is found in the decisions
-    def _scores(self, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _scores(self, distances: Floats) -> Floats:
         """Return the score of each class for each row of squared distances, shape (m, classes)."""
         k = self.n_neighbors
         nearer, tied, share = self._neighbors(distances)
@@ -167,20 +150,12 @@ class KernelNeighbors(Neighbors, ClassSolver):
         t = np.clip((others - means) / scale, -1e300, 1e300)
         return (votes + t / (1.0 + np.abs(t)) / (2 * len(self.codes_))) / k
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the votes with tie-breakers for each row."""
         scores = np.empty((len(K), len(self.classes_)))
         for part, distances in self._distances(K, columns):
             scores[part] = self._scores(distances)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the diagonal and the classes of the training rows."""
-        return {}, {"diagonal": self.diagonal_, "codes": self.codes_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.diagonal_, self.codes_ = arrays["diagonal"], arrays["codes"]
 
 
 class KernelNeighborsRegressor(Neighbors, RealSolver):
@@ -222,40 +197,33 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     """
 
     name = "kernel_neighbors_regressor"
-    fit_products = 20.0
     summary = "Nearest neighbours for regression: the mean over the k most similar training records."
+    learned = stored(diagonal="diagonal_", values="values_")
+    declared = Neighbors.declared.but(effort=Effort(products=20.0))
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Keep the training rows, predict each from the others, and return the report."""
         self._remember(K)
         self.values_ = y
         errors = np.empty(len(K))
         for part, distances in self._left_out(K):
             errors[part] = self._means(distances) - y[part]
-        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(np.mean(errors**2))}
+        return {"objective": float(np.mean(errors**2))}
 
     @np.errstate(all="ignore")  # as above
-    def _means(self, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _means(self, distances: Floats) -> Floats:
         """Return the mean of the neighbours' values for each row of squared distances."""
         nearer, tied, share = self._neighbors(distances)
         # not a matrix product, whose bits would depend on the number of rows
         sums = [np.where(chosen, self.values_, 0.0).sum(axis=1) for chosen in (nearer, tied)]
         return (sums[0] + share * sums[1]) / self.n_neighbors
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the neighbours' mean values."""
         return np.concatenate([self._means(distances) for _, distances in self._distances(K, columns)])
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the diagonal and the values of the training rows."""
-        return {}, {"diagonal": self.diagonal_, "values": self.values_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.diagonal_, self.values_ = arrays["diagonal"], arrays["values"]
-
-
-def _mean_of_least(values: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.float64]:
+def _mean_of_least(values: Floats, k: int) -> Floats:
     """Return the mean of the finite ones among the k smallest values of each row; inf where none is finite."""
     k = min(k, values.shape[1])
     least = np.sort(np.partition(values, k - 1, axis=1)[:, :k], axis=1)
@@ -269,8 +237,7 @@ def _mean_of_least(values: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.fl
 
 # Nearest neighbours in whitened feature space.
 
-FLAT = 1e-10
-"""Directions with at most this share of the largest variance are left out."""
+FLAT = 1e-10  # Directions with at most this share of the largest variance are left out
 
 
 class WhitenedNeighbors(AnyClassSolver):
@@ -319,12 +286,14 @@ class WhitenedNeighbors(AnyClassSolver):
     """
 
     name = "whitened_neighbors"
-    fit_products = 100.0
-    fit_cubes = 4.0
     summary = "Nearest neighbours among whitened features: the majority of the k most similar records."
+    declared = Traits(
+        blocks=True,
+        selects=False,
+        search=Search({"n_neighbors": [1, 5, 15, 50, 150]}, order=("-n_neighbors",)),
+        effort=Effort(products=100.0, cubes=4.0),
+    )
     input = "features"
-    accepts_blocks = True
-    selects = False
 
     n_neighbors: int = integer(default=15, low=1, doc="k, less than the number of training rows.")
     n_components: int | None = integer(
@@ -337,7 +306,7 @@ class WhitenedNeighbors(AnyClassSolver):
     )
     seed: int = random_seed("Seed of the draw.")
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
         count = min(len(y), self.max_units)
         if count <= self.n_neighbors:
@@ -347,20 +316,11 @@ class WhitenedNeighbors(AnyClassSolver):
             )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the numbers of neighbours that a search tries."""
-        return {"n_neighbors": [1, 5, 15, 50, 150]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−k,): more neighbours give smoother decisions."""
-        return (-float(self.n_neighbors),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(n_neighbors=3), cls(n_neighbors=1, n_components=2, max_units=30)]
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute the components, whiten the drawn rows, and return the report."""
         drawn = order_by_content(K, y, self.seed)[: self.max_units]
         self.support_ = np.arange(K.shape[1])
@@ -370,8 +330,7 @@ class WhitenedNeighbors(AnyClassSolver):
         self.points_ = self._whitened(gathered(K, drawn), self.support_)
         self._search = self._made()
         wrong = np.mean(self._votes(self.points_).argmax(axis=1) != self.codes_)
-        report = {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
-        return {**report, "components": self.whitening_.shape[1], "units": len(drawn)}
+        return {"objective": float(wrong), "components": self.whitening_.shape[1], "units": len(drawn)}
 
     def _learn_whitening(self, K: "FeatureBlocks") -> None:
         """Set the mean and the whitening matrix."""
@@ -389,7 +348,7 @@ class WhitenedNeighbors(AnyClassSolver):
         self.mean_ = mean
         self.whitening_ = directions[:, kept] / np.sqrt(variances[kept])
 
-    def _whitened(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _whitened(self, K: Any, columns: Ints) -> Floats:
         """Return the whitened rows, float64 (n, components)."""
         out = np.empty((K.shape[0], self.whitening_.shape[1]))
         with one_thread():
@@ -403,24 +362,24 @@ class WhitenedNeighbors(AnyClassSolver):
 
         return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)
 
-    def _votes(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _votes(self, points: Floats) -> Floats:
         """Return each class's share of the votes, float64 (n, c)."""
         found = self._search.predict_proba(points)
         out = np.zeros((len(points), len(self.classes_)))
         out[:, self._search.classes_] = found
         return out
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return each class's share of the votes, or the difference of the shares of two classes."""
         votes = self._votes(self._whitened(K, columns))
         return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the whitening and the training rows."""
         whitening = {"mean": self.mean_, "whitening": np.ascontiguousarray(self.whitening_)}
         return {}, {**whitening, "points": self.points_, "codes": self.codes_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.mean_, self.whitening_ = arrays["mean"], arrays["whitening"]
         self.points_, self.codes_ = arrays["points"], arrays["codes"]

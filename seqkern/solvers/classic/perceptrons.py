@@ -3,13 +3,14 @@
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import flag, real
+from seqkern.core.types import Floats
 from seqkern.solvers import _linear
+from seqkern.solvers.capabilities import SEARCH_COST, Search, Traits
 from seqkern.solvers.contract import BinarySolver
-from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.shared import SearchesCost, cost, gram_order, limit, random_seed, tolerance
+from seqkern.solvers.costs import Effort
+from seqkern.solvers.shared import KernelExpansion, cost, gram_order, limit, random_seed, tolerance
 
 # The kernel perceptron.
 
@@ -70,8 +71,9 @@ class Perceptron(KernelExpansion, BinarySolver):
 
     name = "perceptron"
     summary = "Perceptron: adds every sample that is on the wrong side, until none is."
-    fit_products = 20.0
-    gram_copies = 0.1
+    declared = Traits(
+        search=Search({"average": [True, False]}, order=("-average",)), effort=Effort(products=20.0, copies=0.1)
+    )
 
     average: bool = flag(default=False, doc="Whether the result is the mean of w over all visits, not the last w.")
     bias: float = bias_share()
@@ -79,20 +81,11 @@ class Perceptron(KernelExpansion, BinarySolver):
     seed: int = random_seed("Of the order of the samples.")
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values that a search tries: the last w, or the mean."""
-        return {"average": [True, False]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (0,) with `average`, which is smoother, else (1,)."""
-        return (float(not self.average),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(), cls(average=True, bias=1.0)]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Pass over the samples until none is misclassified, and return the report."""
         K = np.ascontiguousarray(K)
         n, shift = len(K), float(self.bias) * float(np.diagonal(K).mean())
@@ -116,7 +109,7 @@ class Perceptron(KernelExpansion, BinarySolver):
 # AdaTron: an SVM without bias, trained one multiplier at a time.
 
 
-class AdaTron(SearchesCost, KernelExpansion, BinarySolver):
+class AdaTron(KernelExpansion, BinarySolver):
     r"""AdaTron: the SVM without bias, by a perceptron rule for its multipliers.
 
     Attributes
@@ -163,10 +156,7 @@ class AdaTron(SearchesCost, KernelExpansion, BinarySolver):
 
     name = "adatron"
     summary = "AdaTron: a support vector machine without bias, trained by a perceptron rule."
-    needs_semidefinite = True
-    fit_products = 60.0
-    fit_growth = 0.5
-    gram_copies = 0.1
+    declared = Traits(semidefinite=True, search=SEARCH_COST, effort=Effort(products=60.0, growth=0.5, copies=0.1))
 
     C: float = cost("C, the cost of a margin error; inf for a hard margin.", infinite=True)
     eta: float = real(
@@ -186,7 +176,7 @@ class AdaTron(SearchesCost, KernelExpansion, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=20.0, bias=1.0, eta=1.5, tol=1e-5)]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Update the multipliers in passes until none changes, and return the report."""
         K = np.ascontiguousarray(K)
         n, diagonal = len(K), np.diagonal(K)
@@ -253,8 +243,7 @@ class MinOver(KernelExpansion, BinarySolver):
 
     name = "minover"
     summary = "MinOver: the separating hyperplane of greatest margin, by adding the sample nearest to it."
-    fit_products = 50.0
-    gram_copies = 0.1
+    declared = Traits(effort=Effort(products=50.0, copies=0.1))
 
     bias: float = bias_share()
     tol: float = tolerance(0.02, "The fit has converged when the margin is within this share of the greatest one.")
@@ -265,7 +254,7 @@ class MinOver(KernelExpansion, BinarySolver):
         """Return solvers for the contract suite."""
         return [cls(tol=0.1), cls(bias=1.0, tol=0.2)]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Add the sample of least stability until the margin is close to its bound; return the report."""
         K = np.ascontiguousarray(K)
         n, shift = len(K), float(self.bias) * float(np.diagonal(K).mean())

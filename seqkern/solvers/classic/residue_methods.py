@@ -11,9 +11,11 @@ from scipy.special import expit, log_softmax
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import flag, integer, real
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.expansion import blocks_of_columns, fixed_product, gathered, order_by_content
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.costs import Effort
+from seqkern.solvers.shared import blocks_of_columns, fixed_product, gathered, order_by_content, random_seed
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
 
 # GOR: the information of residues in a window, single or in pairs, on the class of its centre.
 
-LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
-"""Features encoding residues."""
+LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"  # Features encoding residues
 
 
 class GOR(AnyClassSolver):
@@ -80,9 +81,8 @@ class GOR(AnyClassSolver):
 
     name = "gor"
     summary = "GOR: the information of each residue in a window, or each pair, on the class of its centre."
+    declared = Traits(blocks=True, selects=False, search=Search(order=("-pair_pseudocount", "-pseudocount")))
     input = "features"
-    accepts_blocks = True
-    selects = False
 
     letters: int = integer(
         default=21,
@@ -105,16 +105,12 @@ class GOR(AnyClassSolver):
         doc="Pseudocount added to the pairs of a class, distributed as if residues were independent.",
     )
 
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−pseudocounts,): larger ones give smoother decisions."""
-        return (-float(self.pair_pseudocount), -float(self.pseudocount))
-
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(letters=1), cls(letters=1, pairs=True, pair_pseudocount=1.0)]
 
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Count residues and pairs of residues in each class, and return the report."""
         if K.shape[1] % self.letters:
             raise ParameterError(
@@ -128,9 +124,9 @@ class GOR(AnyClassSolver):
         probabilities = self._learn_letters(codes, y)
         self._learn_pairs(codes, y, probabilities)
         wrong = np.mean(self._scores(codes).argmax(axis=1) != y)
-        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
+        return {"objective": float(wrong)}
 
-    def _codes(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    def _codes(self, K: Any, columns: Ints) -> npt.NDArray[np.int32]:
         """Return the residue code at each position of each row, int32 (n, w); 0 where no feature is above zero."""
         w = len(columns) // self.letters
         codes = np.empty((K.shape[0], w), dtype=np.int32)
@@ -142,7 +138,7 @@ class GOR(AnyClassSolver):
             codes[part] = np.where(found, largest + 1, 0)
         return codes
 
-    def _check_letters(self, block: npt.NDArray[Any], found: npt.NDArray[np.bool_], start: int) -> None:
+    def _check_letters(self, block: Array, found: Bools, start: int) -> None:
         """Raise GramError if a position has several non-zero features, or a negative one."""
         if self.letters == 1:
             return
@@ -155,7 +151,7 @@ class GOR(AnyClassSolver):
                 remedy=LETTERS_OF,
             )
 
-    def _learn_letters(self, codes: npt.NDArray[np.int32], y: npt.NDArray[np.int64]) -> list[npt.NDArray[np.float64]]:
+    def _learn_letters(self, codes: npt.NDArray[np.int32], y: Ints) -> list[Floats]:
         """Set `information_`; return P(a_m | S) and P(a_m | n−S), each (w, letters + 1, c)."""
         c, size = len(self.log_odds_), self.letters + 1
         own = np.array([_counts(column, y, size, c) for column in codes.T])
@@ -165,9 +161,7 @@ class GOR(AnyClassSolver):
         self.information_ = _log_ratio(*found)
         return found
 
-    def _learn_pairs(
-        self, codes: npt.NDArray[np.int32], y: npt.NDArray[np.int64], probabilities: list[npt.NDArray[np.float64]]
-    ) -> None:
+    def _learn_pairs(self, codes: npt.NDArray[np.int32], y: Ints, probabilities: list[Floats]) -> None:
         """Set the pair information, `pair_information_`."""
         c, size = len(self.log_odds_), self.letters + 1
         places = list(itertools.combinations(range(codes.shape[1] if self.pairs else 0), 2))
@@ -179,7 +173,7 @@ class GOR(AnyClassSolver):
             found = [_shares(n + self.pair_pseudocount * p, axis=0) for n, p in zip(counts, expected, strict=True)]
             information[:] = _log_ratio(*found).reshape(size, size, c)
 
-    def _scores(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    def _scores(self, codes: npt.NDArray[np.int32]) -> Floats:
         """Return the decision value of each class, float64 (n, c)."""
         singles = np.zeros((len(codes), len(self.log_odds_)))
         for table, column in zip(self.information_, codes.T, strict=True):
@@ -191,17 +185,17 @@ class GOR(AnyClassSolver):
             pairs += table[codes[:, m], codes[:, k]]
         return self.log_odds_ + (2.0 * pairs - (w - 2.0) * singles) / w
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the log odds of each class, or of the second of two classes."""
         scores = self._scores(self._codes(K, columns))
         return scores[:, 1] if len(self.log_odds_) == 2 else scores
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the information values."""
         tables = {"information": self.information_, "pair_information": self.pair_information_}
         return {}, {"log_odds": self.log_odds_, **tables}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.log_odds_, self.information_ = arrays["log_odds"], arrays["information"]
         self.pair_information_ = arrays["pair_information"]
@@ -213,18 +207,18 @@ class GOR(AnyClassSolver):
         return tags
 
 
-def _counts(codes: npt.NDArray[Any], y: npt.NDArray[np.int64], size: int, c: int) -> npt.NDArray[np.float64]:
+def _counts(codes: Array, y: Ints, size: int, c: int) -> Floats:
     """Return the number of times that each code occurs in each class, float64 (size, c)."""
     return np.bincount(codes.astype(np.int64) * c + y, minlength=size * c).reshape(size, c).astype(np.float64)
 
 
-def _shares(counts: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
+def _shares(counts: Floats, axis: int) -> Floats:
     """Return counts normalised along an axis; 0 where there are no counts."""
     total = counts.sum(axis=axis, keepdims=True)
     return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
 
 
-def _log_ratio(own: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _log_ratio(own: Floats, others: Floats) -> Floats:
     """Return the log ratio ln own − ln others; 0 if either is 0."""
     known = (own > 0) & (others > 0)
     return np.log(np.where(known, own, 1.0)) - np.log(np.where(known, others, 1.0))
@@ -232,8 +226,7 @@ def _log_ratio(own: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) ->
 
 # A neural network with one hidden layer, as in early secondary structure prediction.
 
-LEAST = 1e-4
-"""Minimum decrease of the mean −ln P for a pass to count as better."""
+LEAST = 1e-4  # Minimum decrease of the mean −ln P for a pass to count as better
 
 
 class Network(AnyClassSolver):
@@ -283,12 +276,15 @@ class Network(AnyClassSolver):
     """
 
     name = "network"
-    fit_products = 1000.0
     summary = "Neural network with one hidden layer, trained until held-out groups no longer improve."
+    declared = Traits(
+        blocks=True,
+        groups=True,
+        selects=False,
+        search=Search({"hidden": [5, 10, 20, 40]}, order=("hidden",)),
+        effort=Effort(products=1000.0),
+    )
     input = "features"
-    accepts_blocks = True
-    selects = False
-    accepts_groups = True
 
     hidden: int = integer(default=10, low=1, doc="Hidden units.")
     alpha: float = real(default=0.01, low=0, doc="α, the penalty on squared weights.")
@@ -309,20 +305,11 @@ class Network(AnyClassSolver):
     )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the numbers of hidden units that a search tries."""
-        return {"hidden": [5, 10, 20, 40]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (hidden units,)."""
-        return (float(self.hidden),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(hidden=4, learning_rate=0.2, batch_size=10, validation=0.2, patience=3)]
 
-    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train pass by pass, keep the best network, and return the report."""
         from sklearn.neural_network import MLPClassifier  # imported here: scikit-learn slows start-up
 
@@ -352,9 +339,7 @@ class Network(AnyClassSolver):
         report = {"converged": stopped, "iterations": epochs, "residual": 0.0, "objective": best}
         return {**report, "best_epoch": best_epoch, **remark}
 
-    def _divided(
-        self, order: npt.NDArray[np.int64], groups: npt.ArrayLike | None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _divided(self, order: Ints, groups: npt.ArrayLike | None) -> tuple[Ints, Ints]:
         """Return the training and early-stopping rows, in `order`; the same rows if no group is held out."""
         names = order if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][order]
         several = np.unique(names)
@@ -365,7 +350,7 @@ class Network(AnyClassSolver):
         held = np.isin(names, drawn[:number])
         return order[~held], order[held]
 
-    def _pass(self, network: "MLPClassifier", X: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
+    def _pass(self, network: "MLPClassifier", X: Array, y: Array) -> None:
         """Make one training pass over the rows."""
         try:
             network.partial_fit(X, y, classes=np.arange(len(self.classes_)))
@@ -374,25 +359,23 @@ class Network(AnyClassSolver):
                 f"learning_rate={self.learning_rate} diverges: {error}", remedy="choose a smaller learning_rate"
             ) from error
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the log odds of the second of two classes, or ln P of each class."""
         logits = _logits(K, columns, self.weights_, self.biases_)
         return logits[:, 0] if logits.shape[1] == 1 else log_softmax(logits, axis=1)
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the weights and biases."""
         weights = dict(zip(("hidden_weights", "output_weights"), self.weights_, strict=True))
         return {}, weights | dict(zip(("hidden_biases", "output_biases"), self.biases_, strict=True))
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.weights_ = [arrays["hidden_weights"], arrays["output_weights"]]
         self.biases_ = [arrays["hidden_biases"], arrays["output_biases"]]
 
 
-def _logits(
-    K: Any, columns: npt.NDArray[np.int64], weights: Sequence[npt.NDArray[Any]], biases: Sequence[npt.NDArray[Any]]
-) -> npt.NDArray[np.float64]:
+def _logits(K: Any, columns: Ints, weights: Sequence[Array], biases: Sequence[Array]) -> Floats:
     """Return the outputs before the final activation, float64 (n, outputs)."""
     out = np.empty((K.shape[0], len(biases[1])))
     with one_thread():
@@ -402,7 +385,7 @@ def _logits(
     return out
 
 
-def _mean_loss(logits: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> float:
+def _mean_loss(logits: Floats, y: Array) -> float:
     """Return the mean loss, −ln P(y | x)."""
     if logits.shape[1] == 1:
         return float(np.mean(np.logaddexp(0.0, np.where(y == 1, -logits[:, 0], logits[:, 0]))))

@@ -5,8 +5,8 @@ from .chain import as_columns as as_columns
 from .chain import build_layer as build_layer
 from .chain import build_layers as build_layers
 from .chain import layer_from_state as layer_from_state
-from .path_layer import ChainSVMLayer as ChainSVMLayer
-from .path_layer import CrfLayer as CrfLayer
 from .segments import ProbabilityLayer as ProbabilityLayer
 from .segments import SegmentLayer as SegmentLayer
-from .window_layer import StructureLayer as StructureLayer
+from .window_layers import ChainSVMLayer as ChainSVMLayer
+from .window_layers import CrfLayer as CrfLayer
+from .window_layers import StructureLayer as StructureLayer

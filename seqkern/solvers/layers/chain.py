@@ -1,19 +1,120 @@
-"""A chain of layers, fitted so that no layer learns from scores that depend on the labels of its residues."""
+"""Layers after the first classifier of residues: their contract, their names, and the chain of them."""
 
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError
+from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import build_spec
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.residues import Residues
-from seqkern.solvers.layers.layer import Layer
+from seqkern.sequences.labels import UNLABELLED
+
+
+class Layer(Parameters):
+    """Base of all layers: a subclass implements `_fit`, `transform`, `fitted_state` and `restore_fitted`."""
+
+    name: ClassVar[str | None] = None
+    summary: ClassVar[str] = ""
+    calibrated: ClassVar[bool] = False
+    needs_chains: ClassVar[bool] = True
+    decides: ClassVar[bool] = False
+
+    def check_classes(self, classes: Sequence[str]) -> None:
+        """Raise ParameterError if the parameters name classes not in `classes`."""
+
+    def _fit(self, scores: Floats, chains: Residues, y: Ints) -> None:
+        """Learn from the rows with a class, in the context of all rows, and set the attributes ending in ``_``."""
+        raise NotImplementedError
+
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> Floats:
+        """Return new scores (n, classes); neighbours that are not among the rows count as missing."""
+        raise NotImplementedError
+
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return (JSON dict, dict of arrays) of the values learned by `_fit`."""
+        raise NotImplementedError
+
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Restore the state returned by `fitted_state`."""
+        raise NotImplementedError
+
+    def fit(
+        self, scores: npt.ArrayLike, chains: Residues, y: npt.ArrayLike, classes: Sequence[str] | None = None
+    ) -> Self:
+        """Learn from scores of residues on which the classifier was not trained.
+
+        `y` has the columns of the true classes, −1 (`UNLABELLED`) for residues that serve as neighbours only.
+        """
+        self.check_parameters()
+        scores, y = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(y, dtype=np.int64)
+        if scores.ndim != 2 or scores.shape[1] < 2 or not len(scores) == len(chains) == len(y):
+            raise LabelError(
+                f"layer {self.name!r}: scores of {scores.shape}, {len(chains)} residues, {len(y)} labels",
+                remedy="give a row of scores and a label for each residue, and a column for each class",
+            )
+        names = tuple(map(str, range(scores.shape[1]) if classes is None else classes))
+        if len(names) != scores.shape[1]:
+            raise LabelError(
+                f"layer {self.name!r}: {len(names)} classes for scores of {scores.shape[1]}",
+                remedy="give one column of scores for each class",
+            )
+        for name, count in zip(names, np.bincount(y[y != UNLABELLED], minlength=len(names)), strict=True):
+            if count == 0:
+                raise LabelError(
+                    f"layer {self.name!r}: no residue of class {name!r} to learn from",
+                    remedy="give more chains, or fewer classes",
+                )
+        self.check_classes(names)
+        self.classes_ = names
+        self.not_converged_ = 0
+        self._fit(scores, chains, y)
+        return self
+
+    def learned(self) -> dict[str, Any]:
+        """Return the learned values worth reporting, a dict of name to number."""
+        return {}
+
+    def predict(self, scores: npt.ArrayLike, chains: Residues) -> Ints:
+        """Return the class of each residue, int64 (n,); by default the class with the largest new score."""
+        return self.transform(scores, chains).argmax(axis=1)
+
+    def spec(self) -> dict[str, Any]:
+        """Return the layer in configuration form: ``{"layer": name, parameter: value, …}``."""
+        return {"layer": self.name, **self.get_params(deep=False)}
+
+    def _stored(self, arrays: Mapping[str, Array], name: str, *shape: int | None) -> Array:
+        """Return an array of a state; raise ModelError for another shape (None: any size) or non-finite numbers."""
+        array = arrays[name]
+        right = array.ndim == len(shape) and array.dtype.kind in "if"
+        right = right and all(size in (None, own) for size, own in zip(shape, array.shape, strict=True))
+        if not right or not np.isfinite(array).all():
+            raise ModelError(
+                f"not the state of layer {self.name!r}: its {name} are damaged",
+                remedy="the model file is corrupted; train the model again",
+            )
+        return array
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return (JSON dict, dict of arrays); `layer_from_state` restores this layer from it."""
+        header, arrays = self.fitted_state()
+        return {"spec": self.spec(), "classes": list(self.classes_), "learned": header}, arrays
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Restore the state returned by `state`."""
+        self.classes_ = tuple(header["classes"])
+        self.not_converged_ = 0
+        self.restore_fitted(header["learned"], arrays)
+
+
+# A chain of layers, fitted so that no layer learns from scores that depend on the labels of its residues.
 
 # The layers by name, with the modules of their classes, so that a look-up imports a single module.
 #
@@ -21,13 +122,13 @@ from seqkern.solvers.layers.layer import Layer
 
 LAYERS = Registry(
     "layer",
-    "seqkern.solvers.layers.layer:Layer",
+    "seqkern.solvers.layers.chain:Layer",
     {
-        "chain_svm": "seqkern.solvers.layers.path_layer:ChainSVMLayer",
-        "crf": "seqkern.solvers.layers.path_layer:CrfLayer",
+        "chain_svm": "seqkern.solvers.layers.window_layers:ChainSVMLayer",
+        "crf": "seqkern.solvers.layers.window_layers:CrfLayer",
         "probabilities": "seqkern.solvers.layers.segments:ProbabilityLayer",
         "segments": "seqkern.solvers.layers.segments:SegmentLayer",
-        "structure": "seqkern.solvers.layers.window_layer:StructureLayer",
+        "structure": "seqkern.solvers.layers.window_layers:StructureLayer",
     },
 )
 
@@ -99,7 +200,7 @@ def build_layers(specs: Any) -> list[Layer]:
     return [build_layer(spec) for spec in specs]
 
 
-def layer_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Layer:
+def layer_from_state(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Layer:
     """Return the fitted layer with a given state.
 
     Parameters
@@ -167,9 +268,9 @@ class Decided(NamedTuple):
     array([0, 1])
     """
 
-    scores: npt.NDArray[np.float64]
-    predicted: npt.NDArray[np.int64]
-    probabilities: npt.NDArray[np.float64] | None
+    scores: Floats
+    predicted: Ints
+    probabilities: Floats | None
 
 
 class Layers:
@@ -230,7 +331,7 @@ class Layers:
         scores: npt.ArrayLike,
         chains: Residues | None,
         y: npt.ArrayLike,
-        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+        parts: Sequence[tuple[Ints, Ints]],
         classes: Sequence[str] | None = None,
     ) -> Self:
         """Learn from scores of held-out residues.
@@ -252,14 +353,8 @@ class Layers:
         return self
 
     def _cross_fitted(
-        self,
-        layer: Layer,
-        scores: npt.NDArray[np.float64],
-        chains: Any,
-        y: npt.NDArray[np.int64],
-        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
-        names: list[str],
-    ) -> npt.NDArray[np.float64]:
+        self, layer: Layer, scores: Floats, chains: Any, y: Ints, parts: Sequence[tuple[Ints, Ints]], names: list[str]
+    ) -> Floats:
         """Return the output of copies of a layer for the residues of each fold, fitted on the other folds."""
         out = np.full_like(scores, np.nan)
         for train, held_out in parts:
@@ -304,10 +399,10 @@ class Layers:
         """Return the number of unconverged fits of the layers."""
         return sum(layer.not_converged_ for layer in self.layers_)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays); `from_state` restores the fitted layers from it."""
         headers: list[dict[str, Any]] = []
-        arrays: dict[str, npt.NDArray[Any]] = {}
+        arrays: dict[str, Array] = {}
         for place, layer in enumerate(self.layers_):
             header, own = layer.state()
             headers.append(header)
@@ -315,7 +410,7 @@ class Layers:
         return {"layers": headers}, arrays
 
     @classmethod
-    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
         """Return the fitted layers with a given state.
 
         Parameters
@@ -340,7 +435,7 @@ class Layers:
         return made
 
 
-def as_columns(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def as_columns(scores: npt.ArrayLike) -> Floats:
     """Return scores with a column for each class.
 
     Parameters
@@ -363,7 +458,7 @@ def as_columns(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
 
 
-def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
+def as_decisions(scores: Floats, kind: str) -> Floats:
     """Return scores (n, classes) as decisions of a solver.
 
     For two classes they are the second column minus the first, shape (n,).
@@ -376,14 +471,12 @@ def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.f
     return scores[:, 1] - scores[:, 0] if kind == "binary" else scores
 
 
-def _rows_of(scores: npt.NDArray[np.float64], chains: Residues | None) -> Any:
+def _rows_of(scores: Floats, chains: Residues | None) -> Any:
     """Return the chains of the rows; row numbers if there are no chains."""
     return np.arange(len(scores)) if chains is None else chains
 
 
-def _fit_known(
-    layer: Layer, scores: npt.NDArray[np.float64], chains: Any, y: npt.NDArray[np.int64], names: list[str]
-) -> Layer:
+def _fit_known(layer: Layer, scores: Floats, chains: Any, y: Ints, names: list[str]) -> Layer:
     """Return a copy of a layer, fitted on the rows with scores."""
     known = np.flatnonzero(~np.isnan(scores).any(axis=1))
     if not len(known):

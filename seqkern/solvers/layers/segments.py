@@ -10,23 +10,21 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
-from seqkern.solvers.layers.layer import Layer
+from seqkern.solvers.layers.chain import Layer
 
 # Class probabilities from scores.
 
 # Multinomial logistic regression: class probabilities from scores.
 
-PENALTY = 1.0
-"""Penalty of squared weights, for standardised scores; negligible for thousands of residues."""
+PENALTY = 1.0  # Penalty of squared weights, for standardised scores; negligible for thousands of residues
 INTERCEPT_PENALTY = 1e-6
 STEPS, SMALLEST_STEP, PRECISION, ROUNDING = 100, 1e-8, 1e-10, 1e-12
 
 
-def fit_multinomial(
-    scores: npt.NDArray[np.float64], y: npt.NDArray[np.int64], k: int | None = None
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], bool]:
+def fit_multinomial(scores: Floats, y: Ints, k: int | None = None) -> tuple[Floats, Floats, bool]:
     """Return the weights (d, k) and intercepts (k,) of maximum penalised likelihood, and whether the fit converged.
 
     log P(c | f) = f · w_c + b_c − log Σ_d exp(f · w_d + b_d); the penalty, subtracted from the log likelihood,
@@ -64,9 +62,7 @@ def fit_multinomial(
     return weights, W[d] - mean @ weights, converged
 
 
-def log_probabilities(
-    scores: npt.ArrayLike, weights: npt.NDArray[np.float64], intercepts: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def log_probabilities(scores: npt.ArrayLike, weights: Floats, intercepts: Floats) -> Floats:
     """Return the natural logarithms of the class probabilities, (n, k), for scores (n, d).
 
     The bits of a row depend on that row alone.
@@ -78,23 +74,19 @@ def log_probabilities(
     return log_softmax(z)
 
 
-def log_softmax(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def log_softmax(z: Floats) -> Floats:
     """Return z − log Σ_c exp(z_c) for each row, shape (n, k)."""
     z = z - z.max(axis=1, keepdims=True)
     return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
 
 
-def _loss(
-    X: npt.NDArray[np.float64], y: npt.NDArray[np.int64], W: npt.NDArray[np.float64], penalty: npt.NDArray[np.float64]
-) -> tuple[float, npt.NDArray[np.float64]]:
+def _loss(X: Floats, y: Ints, W: Floats, penalty: Floats) -> tuple[float, Floats]:
     """Return the penalised negative log likelihood, and the probabilities."""
     L = log_softmax(X @ W)
     return float(0.5 * (penalty * W * W).sum() - L[np.arange(len(y)), y].sum()), np.exp(L)
 
 
-def _hessian(
-    X: npt.NDArray[np.float64], P: npt.NDArray[np.float64], penalty: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def _hessian(X: Floats, P: Floats, penalty: Floats) -> Floats:
     """Return the second derivatives, with the unknowns of each class in one block."""
     d, k = X.shape[1], P.shape[1]
     H = np.empty((k, d, k, d))
@@ -149,21 +141,21 @@ class ProbabilityLayer(Layer):
     calibrated = True
     needs_chains = False
 
-    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
+    def _fit(self, scores: Floats, chains: Residues, y: Ints) -> None:
         """Learn the weights of maximum likelihood."""
         known = y != UNLABELLED
         self.weights_, self.intercepts_, converged = fit_multinomial(scores[known], y[known])
         self.not_converged_ = int(not converged)
 
-    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> Floats:
         """Return natural logarithms of probabilities; see `Layer.transform`."""
         return log_probabilities(np.asarray(scores, dtype=np.float64), self.weights_, self.intercepts_)
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays) of the values learned by `fit`."""
         return {}, {"weights": self.weights_, "intercepts": self.intercepts_}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         k = len(self.classes_)
         self.weights_ = self._stored(arrays, "weights", k, k)
@@ -186,19 +178,19 @@ class SegmentModel(NamedTuple):
     lengths.
     """
 
-    shortest: npt.NDArray[np.int64]  # shape (k,): Minimum length of a segment of each class
-    start: npt.NDArray[np.float64]  # shape (k,): Natural logarithms of the probabilities of the first segment's class
-    stay: npt.NDArray[np.float64]  # shape (k,): Of continuing, for a segment with at least its minimum length
+    shortest: Ints  # shape (k,): Minimum length of a segment of each class
+    start: Floats  # shape (k,): Natural logarithms of the probabilities of the first segment's class
+    stay: Floats  # shape (k,): Of continuing, for a segment with at least its minimum length
     # shape (k, k): Of a segment of the column's class after one of the row's; 0 on the unused diagonal
-    follow: npt.NDArray[np.float64]
+    follow: Floats
     weight: float = 1.0  # Exponent of these probabilities relative to the evidence; 0 keeps only the minimum lengths
 
-    def states(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def states(self) -> tuple[Ints, Ints, Ints]:
         """Return the class of each of the K states, and the first and last states of each class, int64."""
         ends = np.cumsum(self.shortest)
         return np.repeat(np.arange(len(ends)), self.shortest), ends - self.shortest, ends - 1
 
-    def transitions(self) -> npt.NDArray[np.float64]:
+    def transitions(self) -> Floats:
         """Return the weighted log probabilities of transitions from state (row) to state (column), float64 (K, K)."""
         of, first, last = self.states()
         A = np.full((len(of), len(of)), -np.inf)
@@ -220,7 +212,7 @@ class Steps(NamedTuple):
 
     # For each step the rows, −1 for a residue that is not among them, of the chains that are not over yet: the longest
     # first, so that those at one step are the first of those at the step before
-    slots: list[npt.NDArray[np.int64]]
+    slots: list[Ints]
 
     @classmethod
     def of(cls, chains: Residues) -> Self:
@@ -247,7 +239,7 @@ class Steps(NamedTuple):
         return slice(after, len(self.slots[step]))
 
 
-def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Steps) -> npt.NDArray[np.int64]:
+def best_path(model: SegmentModel, evidence: Floats, steps: Steps) -> Ints:
     """Return the most likely class of each residue, over paths that respect the minimum lengths.
 
     `evidence` (n, k) has log likelihoods of the classes, up to a constant. A chain shorter than all minimum
@@ -278,7 +270,7 @@ def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Ste
     return out[:-1]
 
 
-def _final_states(value: npt.NDArray[np.float64], model: SegmentModel, length: int) -> npt.NDArray[np.int64]:
+def _final_states(value: Floats, model: SegmentModel, length: int) -> Ints:
     """Return the best final state of chains of a given length."""
     _, first, last = model.states()
     # if all minimum lengths exceed the chain, it is one segment
@@ -286,9 +278,7 @@ def _final_states(value: npt.NDArray[np.float64], model: SegmentModel, length: i
     return ends[value[:, ends].argmax(axis=1)]
 
 
-def class_probabilities(
-    model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Steps
-) -> npt.NDArray[np.float64]:
+def class_probabilities(model: SegmentModel, evidence: Floats, steps: Steps) -> Floats:
     """Return the probability of each class at each residue, (n, k), over all paths.
 
     `evidence` (n, k) has log likelihoods of the classes, up to a constant.
@@ -326,7 +316,7 @@ def class_probabilities(
     return out / out.sum(axis=1, keepdims=True)
 
 
-def _product(rows: npt.NDArray[np.float64], A: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _product(rows: Floats, A: Floats) -> Floats:
     """Return the product rows @ A, summed in a fixed order.
 
     So the bits of a chain do not depend on other chains.
@@ -339,8 +329,7 @@ def _product(rows: npt.NDArray[np.float64], A: npt.NDArray[np.float64]) -> npt.N
 
 # Segments of known classes: their lengths and transitions.
 
-RARE = 100
-"""Inverse of the share of a class's segments that may be shorter than the minimum length."""
+RARE = 100  # Inverse of the share of a class's segments that may be shorter than the minimum length
 
 
 class TrueSegments(NamedTuple):
@@ -350,15 +339,15 @@ class TrueSegments(NamedTuple):
     `whole` whether no residue beside the segment is missing, so that it cannot be longer.
     """
 
-    state: npt.NDArray[np.int64]  # shape (s,): Class, and number of residues
-    length: npt.NDArray[np.int64]  # shape (s,): Class, and number of residues
-    first: npt.NDArray[np.bool_]  # shape (s,): Whether it is the first of its chain
+    state: Ints  # shape (s,): Class, and number of residues
+    length: Ints  # shape (s,): Class, and number of residues
+    first: Bools  # shape (s,): Whether it is the first of its chain
     # shape (s,): Whether the next segment follows it: not where a chain ends, or residues are missing
-    meets: npt.NDArray[np.bool_]
-    whole: npt.NDArray[np.bool_]  # shape (s,): Whether no residue is missing beside it, so that it cannot be longer
+    meets: Bools
+    whole: Bools  # shape (s,): Whether no residue is missing beside it, so that it cannot be longer
 
     @classmethod
-    def of(cls, chains: Residues, y: npt.NDArray[np.int64]) -> Self:
+    def of(cls, chains: Residues, y: Ints) -> Self:
         """Return the segments of residues with the classes `y`."""
         order = np.lexsort((chains.place, chains.record))
         record, place, state = chains.record[order], chains.place[order], y[order]
@@ -375,7 +364,7 @@ class TrueSegments(NamedTuple):
             (follows | at_start) & (meets | at_end),
         )
 
-    def shortest(self, k: int, longest: int) -> npt.NDArray[np.int64]:
+    def shortest(self, k: int, longest: int) -> Ints:
         """Return the minimum length of each class, from 1 to `longest` residues.
 
         Fewer than one in `RARE` of the class's whole segments are shorter; it is 1 for a class without whole
@@ -388,7 +377,7 @@ class TrueSegments(NamedTuple):
                 out[code] = min(lengths[(len(lengths) - 1) // RARE], longest)
         return out
 
-    def model(self, shortest: npt.NDArray[np.int64]) -> SegmentModel:
+    def model(self, shortest: Ints) -> SegmentModel:
         """Return the segment model with observed frequencies as probabilities, with a pseudocount of 1.
 
         Segments shorter than the minimum length count as having this length.
@@ -408,8 +397,7 @@ class TrueSegments(NamedTuple):
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
 ARRAYS = ("weights", "intercepts", "context_weights", "context_intercepts", "shares")
 LONGEST = 100  # of the shortest lengths
-LEAST = np.log(1e-12)
-"""Lower bound of probabilities, so that a single residue does not exclude a class."""
+LEAST = np.log(1e-12)  # Lower bound of probabilities, so that a single residue does not exclude a class
 
 
 class SegmentLayer(Layer):
@@ -496,7 +484,7 @@ class SegmentLayer(Layer):
                     remedy=f"classes are: {', '.join(classes)}",
                 )
 
-    def lengths(self, true: TrueSegments) -> npt.NDArray[np.int64]:
+    def lengths(self, true: TrueSegments) -> Ints:
         """Return the shortest length of each class.
 
         Parameters
@@ -514,7 +502,7 @@ class SegmentLayer(Layer):
             return true.shortest(len(self.classes_), LONGEST)
         return np.array([named.get(name, 1) for name in self.classes_], dtype=np.int64)
 
-    def _fit(self, scores: npt.NDArray[np.float64], chains: Residues, y: npt.NDArray[np.int64]) -> None:
+    def _fit(self, scores: Floats, chains: Residues, y: Ints) -> None:
         """Learn the regressions, the transitions, and the weight of the transitions."""
         k, steps, known = len(self.classes_), Steps.of(chains), np.flatnonzero(y != UNLABELLED)
         y = y[known]
@@ -532,23 +520,23 @@ class SegmentLayer(Layer):
         }
         self.weight_ = max(right, key=right.__getitem__)
 
-    def _context(self, scores: npt.NDArray[np.float64], steps: Steps) -> npt.NDArray[np.float64]:
+    def _context(self, scores: Floats, steps: Steps) -> Floats:
         """Return the log probabilities of the classes from each residue alone, and over all paths, side by side."""
         alone = np.maximum(log_probabilities(scores, self.weights_, self.intercepts_), LEAST)
         over_paths = class_probabilities(self.model_, alone - self.shares_, steps)
         return np.column_stack([alone, np.log(np.maximum(over_paths, np.exp(LEAST)))])
 
-    def _path(self, found: npt.NDArray[np.float64], steps: Steps, weight: float) -> npt.NDArray[np.int64]:
+    def _path(self, found: Floats, steps: Steps, weight: float) -> Ints:
         """Return the best path for log probabilities and a weight of the transitions."""
         model = self.model_._replace(weight=weight)
         return best_path(model, np.maximum(found, LEAST) - weight * self.shares_, steps)
 
-    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> Floats:
         """Return natural logarithms of probabilities; see `Layer.transform`."""
         context = self._context(np.asarray(scores, dtype=np.float64), Steps.of(chains))
         return log_probabilities(context, self.context_weights_, self.context_intercepts_)
 
-    def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:
+    def predict(self, scores: npt.ArrayLike, chains: Residues) -> Ints:
         """Return the classes on the best path of each chain, int64 (n,)."""
         return self._path(self.transform(scores, chains), Steps.of(chains), self.weight_)
 
@@ -558,13 +546,13 @@ class SegmentLayer(Layer):
         found = {f"shortest {name}": length for name, length in lengths} if self.shortest is None else {}
         return found | ({"weight": self.weight_} if self.weight is None else {})
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays) of the values learned by `fit`."""
         model = self.model_._asdict()
         del model["weight"]  # 1, as it is counted
         return {"weight": self.weight_}, model | {name: getattr(self, f"{name}_") for name in ARRAYS}
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.weight_, k = float(header["weight"]), len(self.classes_)
         shapes = ((k, k), (k,), (2 * k, k), (k,), (k,))

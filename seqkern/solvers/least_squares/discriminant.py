@@ -1,11 +1,9 @@
 """The kernel Fisher discriminant: large distance between class means, small scatter within classes."""
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import TransformerMixin
 
 from seqkern.core.convergence import ignoring_unconverged
@@ -14,12 +12,12 @@ from seqkern.core.linear_algebra import ROWS, Definite, centred
 from seqkern.core.matrices import are_few, largest_eigenpairs
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Floats, Ints
 from seqkern.solvers import _linear
-from seqkern.solvers.contract import BinarySolver, Solver
-from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.expansion import KernelExpansion
-from seqkern.solvers.shared import class_weights, cost, limit, tolerance
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.contract import BinarySolver, Solver, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.svm import CSVC
 
 
@@ -84,10 +82,11 @@ class KernelFisher(KernelExpansion, BinarySolver):
     """
 
     name = "kernel_fisher"
-    gram_copies = 2.0
-    fit_products = 25.0
-    fit_cubes = 1.0
     summary = "Kernel Fisher discriminant: a direction with distant class means and narrow classes."
+    declared = Traits(
+        search=Search({"epsilon": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]}, {"epsilon": (1e-8, 1e3)}, ("-epsilon",)),
+        effort=Effort(copies=2.0, products=25.0, cubes=1.0),
+    )
 
     epsilon: float = real(
         default=0.01,
@@ -107,20 +106,6 @@ class KernelFisher(KernelExpansion, BinarySolver):
     )
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of epsilon that a search tries."""
-        return {"epsilon": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest epsilon that a search tries."""
-        return {"epsilon": (1e-8, 1e3)}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (−ε,): larger ε gives smoother decisions."""
-        return (-float(self.epsilon),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [
@@ -129,12 +114,12 @@ class KernelFisher(KernelExpansion, BinarySolver):
             cls(epsilon=0.5, form="program", penalty="function", epsilon_scale="absolute"),
         ]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Solve for the direction, set its length and the threshold, and return the report."""
         with one_thread():
             return self._discriminant(K, _Classes(y))
 
-    def _discriminant(self, K: npt.NDArray[np.float64], classes: "_Classes") -> dict[str, Any]:
+    def _discriminant(self, K: Floats, classes: "_Classes") -> dict[str, Any]:
         """Set the coefficients α and the bias b, and return the report."""
         means = K @ classes.averages
         between = means[:, 1] - means[:, 0]
@@ -168,9 +153,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         """Return the absolute ε, from the trace of the total scatter per row."""
         return float(self.epsilon) * (total if self.epsilon_scale == "mean" else 1.0)
 
-    def _of_coefficients(
-        self, K: npt.NDArray[np.float64], between: npt.NDArray[np.float64], classes: "_Classes"
-    ) -> tuple[float, npt.NDArray[np.float64]]:
+    def _of_coefficients(self, K: Floats, between: Floats, classes: "_Classes") -> tuple[float, Floats]:
         """Return ε and α = (N + εI)⁻¹(m₊ − m₋)."""
         matrix = classes.without_means(K)
         matrix = matrix.T @ matrix  # K H K, as H is a projection
@@ -179,9 +162,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         matrix[np.diag_indices_from(matrix)] += epsilon
         return epsilon, self._factor(matrix).solve(between)
 
-    def _of_function(
-        self, K: npt.NDArray[np.float64], between: npt.NDArray[np.float64], classes: "_Classes"
-    ) -> tuple[float, npt.NDArray[np.float64]]:
+    def _of_function(self, K: Floats, between: Floats, classes: "_Classes") -> tuple[float, Floats]:
         """Return ε and the solution α of (H K + εI) α = t, with t = 1₊/l₊ − 1₋/l₋.
 
         α has two parts: t/ε, constant over each class, and a = H a, from the symmetric system (H K H + εI) a = −H K
@@ -198,7 +179,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         # rounding would reintroduce a constant part, which K does not remove
         return epsilon, (difference - classes.without_means(other)) / epsilon
 
-    def _factor(self, matrix: npt.NDArray[np.float64]) -> Definite:
+    def _factor(self, matrix: Floats) -> Definite:
         """Return the Cholesky factor; raise GramError if the matrix is not positive definite."""
         try:
             return Definite(matrix)
@@ -217,7 +198,7 @@ def _indefinite() -> GramError:
 class _Classes:
     """The members of two classes, from labels −1.0 and 1.0; `averages` has a column 1/l± over each class."""
 
-    def __init__(self, y: npt.NDArray[np.float64]) -> None:
+    def __init__(self, y: Floats) -> None:
         self.codes = (y > 0).astype(np.int64)
         self.members = [np.flatnonzero(y < 0), np.flatnonzero(y > 0)]
         self.averages = np.zeros((len(y), 2))
@@ -225,7 +206,7 @@ class _Classes:
             self.averages[rows, column] = 1.0 / len(rows)
         self.share = len(self.members[0]) * len(self.members[1]) / len(y)
 
-    def centred(self, K: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def centred(self, K: Floats) -> Floats:
         """Return the centred matrix H K H, exactly symmetric if `K` is."""
         means = K @ self.averages
         blocks = self.averages.T @ means
@@ -237,7 +218,7 @@ class _Classes:
             result[part] += blocks[own][:, self.codes]
         return result
 
-    def without_means(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def without_means(self, values: Floats) -> Floats:
         """Return H `values`: each row minus the mean of its class."""
         means = self.averages.T @ values
         result = np.array(values)
@@ -302,10 +283,12 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     """
 
     name = "spherical_svc"
-    fit_products = 30.0
-    fit_cubes = 0.35
     summary = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
-    needs_semidefinite = True
+    declared = Traits(
+        semidefinite=True,
+        search=Search({"C": [0.01, 0.1, 1.0, 10.0], "ridge": [0.001, 0.01, 0.1, 1.0]}, order=("C", "-ridge")),
+        effort=Effort(products=30.0, cubes=0.35),
+    )
 
     C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
     ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: smaller values are closer to sphered data.")
@@ -314,20 +297,11 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     max_iter: int = limit(10_000_000, "As in `CSVC`.")
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C and ridge that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0], "ridge": [0.001, 0.01, 0.1, 1.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C, −ρ): small costs and a large ridge give smooth decisions."""
-        return float(self.C), -float(self.ridge)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=np.inf, ridge=10.0, tol=1e-6), cls(class_weight="balanced", tol=1e-6)]
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Sphere the matrix, train the C-SVM, fold the sphering into its coefficients, and return the report."""
         n = len(K)
         with one_thread():
@@ -359,7 +333,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
         margin = {"margin": square**-0.5} if square > 0 else {}
         return {**machine.report_, "n_margin": len(machine.support_), **margin}
 
-    def _sphered(self, inverse: npt.NDArray[np.float64], added: float) -> npt.NDArray[np.float64]:
+    def _sphered(self, inverse: Floats, added: float) -> Floats:
         """Return the sphered matrix S = l (1 + ρ) (I − lρs (K̄ + lρs I)⁻¹) on the training rows."""
         factor = len(inverse) * (1.0 + self.ridge)
         result = np.empty_like(inverse)
@@ -371,8 +345,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 
 # Kernel principal component analysis: directions of largest variance in feature space.
 
-PRODUCTS = 1.5
-"""Products with a vector for each of few components."""
+PRODUCTS = 1.5  # Products with a vector for each of few components
 
 
 class KernelPCA(TransformerMixin, Solver):
@@ -429,17 +402,18 @@ class KernelPCA(TransformerMixin, Solver):
     """
 
     name = "kernel_pca"
-    gram_copies = 2.0
-    fit_products = 25.0
-    fit_cubes = 1.5
     summary = "Kernel principal component analysis: the directions in which records differ most."
+    learned = stored(
+        coef="dual_coef_", mean="means_", variance="explained_variance_", ratio="explained_variance_ratio_"
+    )
+    declared = Traits(effort=Effort(copies=2.0, products=25.0, cubes=1.5))
     targets: ClassVar[tuple[str, ...]] = ("none",)
 
     n_components: int | None = integer(
         default=2, low=1, optional=True, doc="Maximum number of components, largest variance first; none: all."
     )
 
-    def transform(self, K: Any) -> npt.NDArray[np.float64]:
+    def transform(self, K: Any) -> Floats:
         """Return the projections of new rows; `decision_function` is the same."""
         return self.decision_function(K)
 
@@ -448,9 +422,9 @@ class KernelPCA(TransformerMixin, Solver):
         count = self.n_components
         if count is None or not are_few(count, work.width):
             return super().fit_cost(work)
-        return FitCost((self.fit_products + PRODUCTS * count) * work.product)
+        return FitCost((self.declared.effort.products + PRODUCTS * count) * work.product)
 
-    def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64] | None) -> dict[str, Any]:
+    def _fit(self, K: Floats, y: Floats | None) -> dict[str, Any]:
         """Keep the eigenvectors of the centred matrix with the largest positive eigenvalues; return the report."""
         n = len(K)
         wanted = n if self.n_components is None else min(self.n_components, n)
@@ -458,7 +432,7 @@ class KernelPCA(TransformerMixin, Solver):
             self.means_ = K.mean(axis=1)
             trace = 0.0
 
-            def matrix() -> npt.NDArray[np.float64]:
+            def matrix() -> Floats:
                 nonlocal trace
                 made = centred(K, self.means_)
                 trace = float(np.trace(made))
@@ -478,8 +452,6 @@ class KernelPCA(TransformerMixin, Solver):
         self.explained_variance_ = values / n
         self.explained_variance_ratio_ = values / trace
         return {
-            "converged": True,
-            "iterations": 1,
             "residual": float(np.abs(product).max() / values[0]),
             "objective": float(self.explained_variance_.sum()),
             "components": count,
@@ -500,23 +472,9 @@ class KernelPCA(TransformerMixin, Solver):
                 stacklevel=4,
             )
 
-    def _decide(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Floats, columns: Ints) -> Floats:
         """Return the projections of the rows onto the components."""
         out = np.empty((len(self.dual_coef_), len(K)))
         for weights, projections in zip(self.dual_coef_, out, strict=True):
             _linear.decide(K, columns, self.means_, weights, 0.0, projections)
         return np.ascontiguousarray(out.T)
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the coefficients, the means, and the variances."""
-        return {}, {
-            "coef": self.dual_coef_,
-            "mean": self.means_,
-            "variance": self.explained_variance_,
-            "ratio": self.explained_variance_ratio_,
-        }
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.dual_coef_, self.means_ = arrays["coef"], arrays["mean"]
-        self.explained_variance_, self.explained_variance_ratio_ = arrays["variance"], arrays["ratio"]

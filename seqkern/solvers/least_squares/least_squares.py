@@ -7,18 +7,19 @@ If only errors on the wrong side count (inequality form), a bounded quadratic pr
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.linear_algebra import Definite, Indefinite, on_diagonal
 from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.contract import BinarySolver, RealSolver
-from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Squared
-from seqkern.solvers.products.on_products import MOST_PRODUCTS, OnProducts
-from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost
+from seqkern.solvers.products.subspace import fit_loss
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, row_costs
 
 # The Lagrangian SVM: the quadratic program ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + D.
 #
@@ -30,14 +31,9 @@ from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, c
 # to the best point on the way. The primal never increases, and when A settles, the result is the exact optimum, with
 # exact zeros. If K + 11ᵀ is indefinite, though Q is not, neither method is sure to find it.
 
-FIRST = 20
-"""Maximum number of initial iterations; they end earlier if the rows within the margin stay the same."""
+FIRST = 20  # Maximum number of initial iterations; they end earlier if the rows within the margin stay the same
 
-HALVINGS = 50
-"""Number of times the interval of the best step is halved."""
-
-
-Floats = npt.NDArray[np.float64]
+HALVINGS = 50  # Number of times the interval of the best step is halved
 
 
 class _Program:
@@ -63,11 +59,11 @@ class _Program:
         """Return the primal objective."""
         return 0.5 * float(beta @ f) + float(self.cost @ np.maximum(1.0 - self.y * f, 0.0) ** 2)
 
-    def within(self, f: Floats) -> npt.NDArray[np.int64]:
+    def within(self, f: Floats) -> Ints:
         """Return the indices of the rows within the margin."""
         return np.flatnonzero(self.y * f < 1.0)
 
-    def target(self, active: npt.NDArray[np.int64]) -> Floats:
+    def target(self, active: Ints) -> Floats:
         """Return the target β of a Newton step."""
         part = self.K[np.ix_(active, active)]
         part += 1.0
@@ -130,7 +126,7 @@ def _iterate(program: _Program, factor: Definite, tol: float, max_iter: int) -> 
     """
     alpha = program.y * factor.solve(program.y)
     slack = np.zeros(len(alpha))  # Qα = 1 at first
-    active: npt.NDArray[np.bool_] | None = None
+    active: Bools | None = None
     iterations = 1
     while iterations < max_iter and program.violation(alpha, slack) > tol:
         before, active = active, slack <= program.gamma * alpha
@@ -209,17 +205,14 @@ def _report(best: dict[str, Any], iterations: int, tol: float, stuck: bool) -> d
     }
 
 
-REFINEMENTS = 1
-"""Number of refinement steps for the rounding errors of the factor."""
+REFINEMENTS = 1  # Number of refinement steps for the rounding errors of the factor
 
-EXACT = 1e-6
-"""Share of the primal objective below which the duality gap of regression on products has converged."""
+EXACT = 1e-6  # Share of the primal objective below which the duality gap of regression on products has converged
 
-ENOUGH = 1e-4
-"""Largest error of an equation of a solved system, in units of the largest |y|, at least 1."""
+ENOUGH = 1e-4  # Largest error of an equation of a solved system, in units of the largest |y|, at least 1
 
 
-class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
+class LSSVC(KernelExpansion, BinarySolver):
     r"""Least-squares SVM classifier, in the equality or the inequality form.
 
     Attributes
@@ -281,9 +274,8 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
     """
 
     name = "lssvc"
-    fit_products = 15.0
-    fit_cubes = 1 / 3
     summary = "Least-squares support vector machine: like an SVM, but with squared errors."
+    declared = Traits(operator=True, search=SEARCH_COST, effort=Effort(products=15.0, cubes=1 / 3))
 
     C: float = cost(
         "C, the cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
@@ -305,27 +297,20 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
         default=1000, low=1, doc="Maximum number of iterations of the inequality form, one linear system each."
     )
 
-    @property
-    def iterative(self) -> bool:
-        """Whether the fit iterates until `tol`, as the inequality form does."""
-        return self.form == "inequality"
-
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
         return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Solve the linear system, or the quadratic program, and return the report."""
-        factors = class_factors(self.class_weight, self.classes_, y)
-        cost = self.C * np.where(y > 0, factors[1], factors[0])
+        cost = row_costs(self.C, self.class_weight, self.classes_, y)
         if isinstance(K, KernelOperator):
             if self.form == "inequality":
                 raise ParameterError(
                     "form=inequality needs a Gram matrix", remedy="choose form=equality, or solver primal_svc"
                 )
-            _, self.dual_coef_, report = self._learn(K, Squared(y, cost), self.tol, MOST_PRODUCTS)
-            return report
+            return fit_loss(self, K, Squared(y, cost), self.tol)
         with one_thread():
             if self.form == "equality":
                 coefficients, intercept, report = solve_system(K, y, cost)
@@ -335,7 +320,7 @@ class LSSVC(SearchesCost, OnProducts, KernelExpansion, BinarySolver):
         return report
 
 
-class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
+class LSSVR(KernelExpansion, RealSolver):
     r"""Least-squares support vector regression: kernel ridge regression with a free bias.
 
     Attributes
@@ -378,27 +363,22 @@ class LSSVR(SearchesCost, OnProducts, KernelExpansion, RealSolver):
     """
 
     name = "lssvr"
-    fit_products = 15.0
-    fit_cubes = 1 / 3
     summary = "Least-squares support vector regression: kernel ridge regression with a bias."
+    declared = Traits(operator=True, search=SEARCH_COST, effort=Effort(products=15.0, cubes=1 / 3))
 
     C: float = cost("C, the cost of a squared error.")
 
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Solve the linear system, and return the report."""
         if isinstance(K, KernelOperator):
-            loss = Squared(y, np.full(len(y), float(self.C)))
-            _, self.dual_coef_, report = self._learn(K, loss, EXACT, MOST_PRODUCTS)
-            return report
+            return fit_loss(self, K, Squared(y, np.full(len(y), float(self.C))), EXACT)
         with one_thread():
             coefficients, intercept, report = solve_system(K, y, np.full(len(y), float(self.C)))
         self._keep(coefficients, intercept)
         return report
 
 
-def solve_system(
-    K: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], float, dict[str, Any]]:
+def solve_system(K: Floats, y: Floats, cost: Floats) -> tuple[Floats, float, dict[str, Any]]:
     """Solve the system (K + diag(1/(2 cost))) β + b 1 = y, Σ β = 0; return β, b and the report.
 
     >>> import numpy as np

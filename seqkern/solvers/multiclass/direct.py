@@ -1,19 +1,18 @@
 """The direct multi-class SVM: all classes in one optimisation."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.lapack import dposv
 
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
-from seqkern.solvers.contract import ClassSolver, Solver
-from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.expansion import weighted_sums
+from seqkern.core.types import Array, Floats, Ints
+from seqkern.solvers.capabilities import SEARCH_COST, Traits
+from seqkern.solvers.contract import ClassSolver, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.shared import SearchesCost, cost, limit, tolerance
+from seqkern.solvers.shared import cost, limit, tolerance, weighted_sums
 from seqkern.solvers.svm.libsvm import share_of
 
 # Newton steps for the direct multi-class SVM: joint moves of all variables inside their bounds.
@@ -23,22 +22,18 @@ from seqkern.solvers.svm.libsvm import share_of
 
 FREE = 1 / 3
 """Largest number of jointly solved variables, as a share of the rows: their matrix and its copy take 2/9 of K."""
-SMALL = 64
-"""Number of variables that are always solved for jointly."""
-DAMPING = 1e-11, 1e-6, 1e-2
-"""Smallest, first and largest addition to the diagonal, as a share of its mean."""
-
-Array = npt.NDArray[np.float64]
+SMALL = 64  # Number of variables that are always solved for jointly
+DAMPING = 1e-11, 1e-6, 1e-2  # Smallest, first and largest addition to the diagonal, as a share of its mean
 
 
 class Newton:
     """Joint moves of the free variables of the direct multi-class SVM."""
 
-    def __init__(self, K: Array, y: npt.NDArray[np.int64], cost: float, sigma: float) -> None:
+    def __init__(self, K: Floats, y: Ints, cost: float, sigma: float) -> None:
         self.K, self.y, self.cost, self.sigma = K, y, cost, sigma
         self.damping = DAMPING[1]
 
-    def step(self, alpha: Array, outputs: Array) -> Array | None:
+    def step(self, alpha: Floats, outputs: Floats) -> Floats | None:
         """Move the free variables, in place, towards their joint minimum as far as their bounds permit.
 
         Returns the change of −β, shape (n, c), or None if nothing has moved.
@@ -60,7 +55,7 @@ class Newton:
         np.add.at(change, (rows, own), before - goal)
         return change
 
-    def _curvature(self, classes: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> Array:
+    def _curvature(self, classes: Ints, rows: Ints) -> Floats:
         """Return the second derivatives of the dual with respect to the variables of these classes and rows.
 
         α_im enters β_mi with sign −, and the β of the row's own class with sign +.
@@ -75,7 +70,7 @@ class Newton:
         H *= signs
         return H
 
-    def _direction(self, H: Array, slope: Array) -> Array | None:
+    def _direction(self, H: Floats, slope: Floats) -> Floats | None:
         """Return the solution of (H + damping) · direction = −slope; None if there is none."""
         damped = H.copy()
         damped.flat[:: len(H) + 1] += self.damping * np.trace(H) / len(H)
@@ -83,7 +78,7 @@ class Newton:
         self.damping = min(self.damping * 100, DAMPING[2]) if failed else max(self.damping / 10, DAMPING[0])
         return None if failed else direction
 
-    def _goal(self, H: Array, slope: Array, before: Array, direction: Array) -> Array | None:
+    def _goal(self, H: Floats, slope: Floats, before: Floats, direction: Floats) -> Floats | None:
         """Return the new values of the variables, clipped to their bounds; None without a move.
 
         It is the longest tried step that lowers the dual; the shortest one ends at the first bound.
@@ -106,7 +101,7 @@ TURN = 64, 4  # moves between Newton steps: at least so many, and as many as the
 STEPS = 3  # Newton steps one after the other
 
 
-class DirectMulticlass(SearchesCost, ClassSolver):
+class DirectMulticlass(ClassSolver):
     r"""Direct multi-class SVM: one function for each class, all learned at once.
 
     Attributes
@@ -159,9 +154,8 @@ class DirectMulticlass(SearchesCost, ClassSolver):
 
     name = "direct_multiclass"
     summary = "One support vector machine for all classes at once: the true class must win by a margin."
-    gram_copies = 1.25
-    fit_products = 30.0
-    needs_semidefinite = True
+    learned = stored(coef="dual_coef_", intercept="intercept_")
+    declared = Traits(semidefinite=True, search=SEARCH_COST, effort=Effort(copies=1.25, products=30.0))
     targets = ("multiclass",)
 
     C: float = cost("C, the cost of a margin error.")
@@ -186,17 +180,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         """Return solvers for the contract suite."""
         return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit, starting from the solution of `previous` for another C, if on the same rows. See `fit`."""
-        self._start = getattr(previous, "_alpha", None)
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            del self._start
-
-    def _fit(self, K: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Minimise the dual, compute the optimality of the solution, and return the report."""
         K = np.ascontiguousarray(K)
         n, c = len(y), len(self.classes_)
@@ -211,7 +195,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
                 break
         weights = _weights(alpha, y)
         outputs = self._outputs(K, weights)
-        self._alpha = alpha
+        self._warm = {"dual": alpha}
         self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
         self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
         self.intercept_ = self._sigma * weights.sum(axis=1)
@@ -228,14 +212,7 @@ class DirectMulticlass(SearchesCost, ClassSolver):
             "gap": share_of(primal - dual, primal),
         }
 
-    def _descend(
-        self,
-        K: npt.NDArray[np.float64],
-        y: npt.NDArray[np.int64],
-        alpha: npt.NDArray[np.float64],
-        outputs: npt.NDArray[np.float64],
-        limit: int,
-    ) -> int:
+    def _descend(self, K: Floats, y: Ints, alpha: Floats, outputs: Floats, limit: int) -> int:
         """Move single rows, and at times all free variables, to the minimum; return the number of moves."""
         n, c = len(y), len(alpha)
         room = np.empty(n), np.empty(n), np.empty(c)
@@ -255,14 +232,14 @@ class DirectMulticlass(SearchesCost, ClassSolver):
                 _direct_multiclass.change_outputs(K, self._sigma, change, outputs)
         return moves
 
-    def _first(self, y: npt.NDArray[np.int64], c: int) -> npt.NDArray[np.float64]:
+    def _first(self, y: Ints, c: int) -> Floats:
         """Return the initial variables, (c, n): the previous solution clipped to the bounds, or zeros."""
-        start = getattr(self, "_start", None)
+        start = self._left("dual")
         if start is None or start.shape != (c, len(y)) or np.any(start[y, np.arange(len(y))]):
             return np.zeros((c, len(y)))
         return np.minimum(start, self.C)
 
-    def _outputs(self, K: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _outputs(self, K: Floats, weights: Floats) -> Floats:
         """Return the outputs f_m of all training rows, (c, n)."""
         out = np.empty(weights.shape)
         for m, row in enumerate(weights):
@@ -270,34 +247,20 @@ class DirectMulticlass(SearchesCost, ClassSolver):
             out[m] = weighted_sums(K, support, row[support], self._sigma * row.sum())
         return out
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the outputs f_m of each row, (m, classes)."""
         parts = zip(self.dual_coef_, self.intercept_, strict=True)
         return np.stack([weighted_sums(K, columns, coef, constant) for coef, constant in parts], axis=1)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the warm-start data."""
-        return {key: value for key, value in vars(self).items() if key not in ("_alpha", "_start")}
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the coefficients and the intercepts."""
-        return {}, {"coef": self.dual_coef_, "intercept": self.intercept_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.dual_coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
-
-
-def _weights(alpha: npt.NDArray[np.float64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _weights(alpha: Floats, y: Ints) -> Floats:
     """Return the weights β, (c, n), for α, (c, n)."""
     weights = -alpha
     weights[y, np.arange(len(y))] = alpha.sum(axis=0)
     return weights
 
 
-def _violation(
-    alpha: npt.NDArray[np.float64], outputs: npt.NDArray[np.float64], y: npt.NDArray[np.int64], cost: float
-) -> float:
+def _violation(alpha: Floats, outputs: Floats, y: Ints, cost: float) -> float:
     """Return the largest violation of the dual's optimality conditions."""
     slope = outputs[y, np.arange(len(y))] - outputs - 2
     bad = np.where(alpha <= 0, np.maximum(-slope, 0), np.where(alpha >= cost, np.maximum(slope, 0), np.abs(slope)))

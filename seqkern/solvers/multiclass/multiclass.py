@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,62 +11,35 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import component, labels
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.checking import checked_matrix
-from seqkern.solvers.contract import ClassSolver, Solver, count_rows
+from seqkern.solvers.contract import BinarySolver, ClassSolver, Solver, check_is_fitted, clone, count_rows
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.estimator import check_is_fitted, clone
-from seqkern.solvers.expansion import take_rows
-from seqkern.solvers.shared import class_of
+from seqkern.solvers.shared import class_of, take_rows
 from seqkern.solvers.solver_specs import solver_from_state
 
-# Mixin for solvers built from a binary solver, whose input and requirements they inherit.
+# Base of solvers built from a binary solver, whose input and requirements they inherit.
 
 
-class MetaSolver:
-    """Mixin of solvers with a parameter `binary`, a binary solver that gets the same data."""
+class MetaSolver(ClassSolver):
+    """Base of solvers with a parameter `binary`, a binary solver that gets the same data."""
 
     binary: Solver
+    # Traits that are the binary solver's
+    inherited: ClassVar[tuple[str, ...]] = ("sparse", "blocks", "operator", "selects", "semidefinite", "asymmetric")
 
     @property
-    def input(self) -> str:
+    def input(self) -> str:  # type: ignore[override]  # an attribute of the class in other solvers
         """Kind of input that the binary solver takes."""
         return getattr(self.binary, "input", "gram")
 
     @property
-    def accepts_sparse(self) -> bool:
-        """Whether the binary solver takes a sparse matrix of features."""
-        return getattr(self.binary, "accepts_sparse", False)
-
-    @property
-    def accepts_blocks(self) -> bool:
-        """Whether the binary solver takes features in blocks."""
-        return getattr(self.binary, "accepts_blocks", False)
-
-    @property
-    def accepts_operator(self) -> bool:
-        """Whether the binary solver takes products with a kernel matrix."""
-        return getattr(self.binary, "accepts_operator", False)
-
-    @property
-    def selects(self) -> bool:
-        """Whether the binary solver selects features."""
-        return getattr(self.binary, "selects", True)
-
-    @property
-    def needs_semidefinite(self) -> bool:
-        """Whether the binary solver needs a positive semi-definite matrix."""
-        return getattr(self.binary, "needs_semidefinite", False)
-
-    @property
-    def accepts_asymmetric(self) -> bool:
-        """Whether the binary solver takes a matrix that is not symmetric."""
-        return getattr(self.binary, "accepts_asymmetric", False)
-
-    @property
-    def accepts_groups(self) -> bool:
-        """Whether the binary solver takes groups."""
-        return getattr(self.binary, "accepts_groups", False)
+    def traits(self) -> Traits:
+        """Traits of the class, with those inherited from the binary solver."""
+        binary = getattr(self.binary, "traits", self.declared)
+        return self.declared.but(**{name: getattr(binary, name) for name in self.inherited})
 
     def _check_parameters(self) -> None:
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
@@ -78,30 +51,53 @@ class MetaSolver:
         each = self.binary.fit_cost(work.part(work.n))
         return each.times(1 if work.classes < 3 else work.classes)
 
-    def complexity(self) -> tuple[float, ...]:
-        """Return the complexity of the binary solver."""
-        return self.binary.complexity()
+
+class Wrapper(MetaSolver, BinarySolver):
+    """Base of binary solvers that decide by one fitted binary solver, `machine_`, less a threshold."""
+
+    threshold_ = 0.0
+
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
+        """Raise ParameterError if the binary solver would."""
+        self.binary.check_labels(y, groups)
+
+    def _decide(self, K: Any, columns: Ints) -> Floats:
+        """Return the binary solver's decisions minus the threshold."""
+        return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
+
+    def linear(self) -> tuple[Floats, float] | None:
+        """Return the binary solver's coefficients on all columns, and its constant minus the threshold."""
+        found = self.machine_.linear()
+        return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
+
+    def _wrap(self, found: Solver, threshold: float = 0.0, rows: Ints | None = None) -> None:
+        """Set `machine_` to a fitted solver, on some training rows or all, `support_` and the threshold."""
+        self.support_ = found.support_ if rows is None else rows[found.support_]
+        self.machine_: Solver = found.restrict(found.support_)
+        self.threshold_ = threshold
 
 
 # Shared base of multi-class solvers built from binary classifiers: training, warm starts, reports, state.
 
-Task: TypeAlias = tuple[npt.NDArray[np.int64], Callable[[npt.NDArray[np.int64]], npt.NDArray[Any]]]
+Task: TypeAlias = tuple[Ints, Callable[[Ints], Array]]
 """Indices of the classes of a binary classifier, and the function from class indices to its labels."""
 
 
-class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class BinaryEnsemble(MetaSolver):
     """Base of solvers that train several binary classifiers; subclasses implement `tasks` and `_decide`.
 
     `machines_` holds a classifier for each task, restricted to the columns `support_`.
     """
 
     targets = ("multiclass",)
+    declared = Traits(search=Search(order=("binary",)))
+    inherited = (*MetaSolver.inherited, "groups")
 
-    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+    def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield, for each binary classifier, its classes and a function from class indices to its two labels."""
         raise NotImplementedError
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the labels of any classifier do not suit the binary solver's parameters."""
         classes, codes = np.unique(y, return_inverse=True)
         for places, code in self.tasks(classes):
@@ -115,38 +111,30 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
                 rest = others[0] if len(others) == 1 else "the rest"
                 raise ParameterError(f"{positive} against {rest}: {error.problem}", remedy=error.remedy) from error
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit the solver, with optional warm starts from the classifiers of `previous`; see `fit`."""
-        self._starts = getattr(previous, "_trained", ()) if type(previous) is type(self) else ()
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            del self._starts
-
-    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the binary classifiers, and return the report."""
         tasks = list(self.tasks(self.classes_))
-        chain = hasattr(self, "_starts")  # sequential fits
-        starts = self._starts if chain and len(self._starts) == len(tasks) else [None] * len(tasks)
+        chain = hasattr(self, "_before")  # sequential fits
+        starts = self._left(str(self.name)) or ()
+        starts = starts if len(starts) == len(tasks) else [None] * len(tasks)
         records = self.input == "gram" or isinstance(K, KernelOperator)
-        self._trained, columns = [], []
+        trained, columns = [], []
         for (places, code), start in zip(tasks, starts, strict=True):
             rows = np.flatnonzero(np.isin(y, places))
             own_groups = None if groups is None else np.asarray(groups)[rows]
             classifier, data = clone(self.binary), (self._of(K, rows, len(y)), code(y[rows]), own_groups)
-            self._trained.append(classifier.fit_after(start, *data) if chain else classifier.fit(*data))
+            trained.append(classifier.fit_after(start, *data) if chain else classifier.fit(*data))
             columns.append(rows[classifier.support_] if records else classifier.support_)
+        self._warm = {str(self.name): trained}
         self.support_ = np.unique(np.concatenate(columns))
         size = len(self.support_)
         self.machines_ = [
             classifier.renumber(np.searchsorted(self.support_, own), size)
-            for classifier, own in zip(self._trained, columns, strict=True)
+            for classifier, own in zip(trained, columns, strict=True)
         ]
         return summary([classifier.report_ for classifier in self.machines_])
 
-    def _of(self, K: Any, rows: npt.NDArray[np.int64], n: int) -> Any:
+    def _of(self, K: Any, rows: Ints, n: int) -> Any:
         """Return the binary solver's input for some of the n records; `K` itself for all."""
         if len(rows) == n:
             return K
@@ -154,11 +142,7 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
             return K[np.ix_(rows, rows)]
         return take_rows(K, rows)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the warm-start data."""
-        return {key: value for key, value in vars(self).items() if key not in ("_trained", "_starts")}
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the states of the classifiers."""
         headers, arrays = [], {}
         for number, classifier in enumerate(self.machines_):
@@ -167,14 +151,14 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
             arrays.update(nest(str(number), own))
         return {"machines": headers}, arrays
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the classifiers from the output of `fitted_state`."""
         self.machines_ = [
             solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
         ]
 
 
-def against_rest(place: int, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def against_rest(place: int, codes: Ints) -> Ints:
     """Return labels for one class against the rest: 1 for its rows, −1 for the others."""
     return np.where(codes == place, 1, -1)
 
@@ -200,7 +184,7 @@ def summary(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def squashed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def squashed(values: Floats) -> Floats:
     """Return s / (3 (1 + |s|)) of the numbers s: order-preserving and within ±1/3, so that it only breaks ties."""
     return values / (3 * (1 + np.abs(values)))
 
@@ -274,12 +258,12 @@ class BinaryTree(BinaryEnsemble):
                 f"order={self.order!r} is not possible", remedy="list every class once, like order: [H, E, C]"
             )
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if the order does not match the classes, or a classifier cannot learn them."""
         self._places(np.unique(y))
         super().check_labels(y, groups)
 
-    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+    def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield each class of the order with the later ones, and labels 1 for its rows and −1 for the others."""
         order = self._places(classes)
         for level, own in enumerate(order[:-1]):
@@ -293,11 +277,11 @@ class BinaryTree(BinaryEnsemble):
         return [cls(PrimalSVC(tol=1e-9))]
 
     @property
-    def order_(self) -> npt.NDArray[np.int64]:
+    def order_(self) -> Ints:
         """The index of each class in the order."""
         return self._places(self.classes_)
 
-    def _places(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def _places(self, classes: Array) -> Ints:
         """Return the indices of `classes` in their order along the list, int64 (c,)."""
         if self.order is None:
             return np.arange(len(classes))
@@ -310,7 +294,7 @@ class BinaryTree(BinaryEnsemble):
             )
         return np.array([known.index(name) for name in meant])
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the smallest decision on the path to each class, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
         rest = np.full(len(out), np.inf)
@@ -368,10 +352,8 @@ class OneAgainstRest(BinaryEnsemble):
     name = "one_against_rest"
     summary = "One classifier for each class against all others; the largest decision wins."
 
-    @property
-    def margin(self) -> float | None:  # type: ignore[override]  # constant of other solvers
-        """Margin of the binary solver: a row is within it if one of its decisions is."""
-        return getattr(self.binary, "margin", None)
+    # a row is within the margin if one of its decisions is within the binary solver's
+    inherited = (*BinaryEnsemble.inherited, "margin")
 
     binary: Solver = component(
         "solver",
@@ -379,7 +361,7 @@ class OneAgainstRest(BinaryEnsemble):
         doc="The binary solver; each class trains a clone on all rows, its own as 1, the others as −1.",
     )
 
-    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+    def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield all classes for each class, with labels 1 for its rows and −1 for the others."""
         for place in range(len(classes)):
             yield np.arange(len(classes)), partial(against_rest, place)
@@ -393,7 +375,7 @@ class OneAgainstRest(BinaryEnsemble):
 
         return [cls(CSVC(C=5.0, tol=1e-6)), cls(PSVC())]
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the classifiers' decisions, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
         for place, classifier in enumerate(self.machines_):
@@ -403,8 +385,7 @@ class OneAgainstRest(BinaryEnsemble):
 
 # Multi-class solvers with a binary classifier for each pair of classes: voting, or a decision graph.
 
-CHUNK_ROWS = 4096
-"""Rows predicted at a time."""
+CHUNK_ROWS = 4096  # Rows predicted at a time
 
 
 class PairwiseEnsemble(BinaryEnsemble):
@@ -432,7 +413,7 @@ class PairwiseEnsemble(BinaryEnsemble):
 
         return [cls(CSVC(tol=1e-6))]
 
-    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+    def tasks(self, classes: Array) -> Iterator[Task]:
         """Yield the pairs of classes, with the names of the two classes as labels."""
         for pair in itertools.combinations(range(len(classes)), 2):
             yield np.array(pair), lambda y: classes[y]
@@ -493,11 +474,7 @@ class PairwiseVoting(PairwiseEnsemble):
     name = "pairwise_voting"
     summary = "One classifier for each pair of classes; the class that wins most pairs is predicted."
 
-    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
-        """Return one value for each class; the class with the largest is predicted."""
-        return super().decision_function(K)
-
-    def predict(self, K: Any) -> npt.NDArray[Any]:
+    def predict(self, K: Any) -> Array:
         """Return the predicted class of each row of `K`, shape (m,): the decision function's, with fewer decisions."""
         check_is_fitted(self)
         K = checked_matrix(self, K, reset=False)
@@ -507,14 +484,14 @@ class PairwiseVoting(PairwiseEnsemble):
             np.concatenate([self._winners(K if len(part) == m else take_rows(K, part)) for part in parts])
         ]
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the votes for each class, with ties broken."""
         decisions = np.empty((count_rows(K), len(self.machines_)))
         for j, classifier in enumerate(self.machines_):
             decisions[:, j] = classifier._decide(K, columns[classifier.support_])
         return self._counted(decisions)
 
-    def _counted(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _counted(self, decisions: Floats) -> Floats:
         """Return the votes (m, classes), with ties broken, for decisions (m, pairs); NaN marks unevaluated pairs."""
         votes = np.zeros((len(decisions), len(self.classes_)))
         sums = np.zeros_like(votes)
@@ -526,7 +503,7 @@ class PairwiseVoting(PairwiseEnsemble):
             sums[:, a] -= known
         return votes + squashed(sums)
 
-    def _winners(self, K: Any) -> npt.NDArray[np.int64]:
+    def _winners(self, K: Any) -> Ints:
         """Return the predicted class indices, evaluating pairs until the winner of each row is certain."""
         game = Game(len(self.classes_))
         decisions = np.full((count_rows(K), len(self.machines_)), np.nan)
@@ -544,7 +521,7 @@ class PairwiseVoting(PairwiseEnsemble):
         return np.argmax(counted, axis=1)
 
 
-Standing: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]
+Standing: TypeAlias = tuple[Floats, Floats, Bools]
 
 
 class Game:
@@ -556,7 +533,7 @@ class Game:
         places = np.arange(len(self.first))
         self.member[places, self.first] = self.member[places, self.second] = True
 
-    def standing(self, decisions: npt.NDArray[np.float64]) -> Standing:
+    def standing(self, decisions: Floats) -> Standing:
         """Return each row's votes, remaining pairs, and classes that can still win or tie, each (m, c).
 
         In `decisions`, (m, pairs), NaN marks a pair that is not evaluated; above zero, the second class wins.
@@ -568,7 +545,7 @@ class Game:
         left = np.isnan(decisions) @ member
         return votes, left, votes + left >= votes.max(axis=1, keepdims=True)
 
-    def next_pair(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    def next_pair(self, decisions: Floats) -> Ints:
         """Return the index of the pair to evaluate next for each row; −1 if the winner is certain.
 
         It pairs the class with the most votes, among those that can win, with another that can win if there is one.
@@ -621,11 +598,7 @@ class DecisionDAG(PairwiseEnsemble):
     name = "decision_dag"
     summary = "One classifier for each pair of classes; each decision rules one class out, until one is left."
 
-    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
-        """Return one value for each class; the class with the largest is predicted."""
-        return super().decision_function(K)
-
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions after descending the graph, one node for all its rows at a time."""
         c, m = len(self.classes_), count_rows(K)
         out = np.zeros((m, c))

@@ -5,12 +5,11 @@ smoothed: within `width` of a kink it is a parabola, and the certificate include
 """
 
 import copy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from seqkern.core.types import Floats, Ints
 
 
 class Loss:
@@ -20,6 +19,7 @@ class Loss:
     scale of the decisions.
     """
 
+    cost: Any
     total = 0.0
     width = 0.0
     unit = 1.0
@@ -40,7 +40,7 @@ class Loss:
         """Return the part of the duality gap due to smoothing, Σ_i ℓ_i(z_i) + ℓ_i*(−a_i) + a_i·z_i ≥ 0."""
         return 0.0
 
-    def part(self, rows: npt.NDArray[np.int64]) -> Self:
+    def part(self, rows: Ints) -> Self:
         """Return the loss of some of the decisions."""
         found = copy.copy(self)
         for name, values in vars(self).items():
@@ -265,13 +265,7 @@ def tube_biases(f: Floats, y: Floats, epsilon: float) -> tuple[float, float]:
 # The optimal bias of hinge losses for given weights.
 
 
-def best_bias(
-    products: npt.NDArray[np.float64],
-    y: npt.NDArray[np.float64],
-    cost: npt.NDArray[np.float64],
-    margin: float = 1.0,
-    total: float = 0.0,
-) -> float:
+def best_bias(products: Floats, y: Floats, cost: Floats, margin: float = 1.0, total: float = 0.0) -> float:
     """Return the b that minimises total·b + Σ cost·max(0, margin − y·(products + b)), the middle one of several.
 
     The slope rises by cost_i at b = y_i·margin − products_i, starting from total − Σ cost of the positive samples. If

@@ -1,27 +1,32 @@
-"""Minimisation of regularised losses by kernel products: an exact minimum in a growing subspace.
+"""Minimisation of a loss on products with a kernel matrix, in the space that the products span."""
 
-Each round minimises P(f, b) = ½‖f‖² + total·b + Σ ℓ_i(f(x_i) + b) over the `ProductSpace` and b, by Newton's method
-on as many variables as there are directions, without any product. The dual variables a of this minimum are feasible,
-and r = β − a is the gradient; one product K·r gives the duality gap, ½·rᵀ·K·r, and the next direction. For least
-squares these are the iterates of conjugate gradients. For other losses no direction is lost when the set of active
-records changes, unlike in Newton's method with conjugate gradients. The lower bound comes from the convex hull of all
-dual points so far (see `dual_bound`), as in bundle methods, and is much tighter than the bound of the last point.
-Kinks are smoothed by parabolas that narrow as the gap shrinks; the reported value is the exact loss.
-
-Teo, Vishwanathan, Smola, Le: Bundle methods for regularized risk minimization. Journal of Machine Learning Research
-11, 2010. Franc, Sonnenburg: Optimized cutting plane algorithm for support vector machines. ICML 2008.
-"""
-
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from seqkern.core.errors import ParameterError
 from seqkern.core.progress import progress_counter
+from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.products.losses import Loss
+from seqkern.solvers.contract import Solver
+from seqkern.solvers.products.losses import Hinge, Loss, Squared, best_bias
+from seqkern.solvers.shared import KernelExpansion
+
+# Minimisation of regularised losses by kernel products: an exact minimum in a growing subspace.
+#
+# Each round minimises P(f, b) = ½‖f‖² + total·b + Σ ℓ_i(f(x_i) + b) over the `ProductSpace` and b, by Newton's method
+# on as many variables as there are directions, without any product. The dual variables a of this minimum are feasible,
+# and r = β − a is the gradient; one product K·r gives the duality gap, ½·rᵀ·K·r, and the next direction. For least
+# squares these are the iterates of conjugate gradients. For other losses no direction is lost when the set of active
+# records changes, unlike in Newton's method with conjugate gradients. The lower bound comes from the convex hull of all
+# dual points so far (see `dual_bound`), as in bundle methods, and is much tighter than the bound of the last point.
+# Kinks are smoothed by parabolas that narrow as the gap shrinks; the reported value is the exact loss.
+#
+# Teo, Vishwanathan, Smola, Le: Bundle methods for regularized risk minimization. Journal of Machine Learning Research
+# 11, 2010. Franc, Sonnenburg: Optimized cutting plane algorithm for support vector machines. ICML 2008.
 
 # The space of functions whose products with the kernel matrix are known.
 #
@@ -29,16 +34,12 @@ from seqkern.solvers.products.losses import Loss
 # are orthonormal in the kernel's metric, d_iᵀ·K·d_j = δ_ij; so ‖f‖² = ‖c‖², and a whole problem can be solved within
 # the space without another product. Products computed for one class, or one C, are reused for the others.
 
-Floats = npt.NDArray[np.float64]
 
-MEMORY = 2**30
-"""Maximum bytes of directions and products."""
+MEMORY = 2**30  # Maximum bytes of directions and products
 
-FEWEST, MOST = 48, 512
-"""Least and greatest number of directions kept, regardless of memory."""
+FEWEST, MOST = 48, 512  # Least and greatest number of directions kept, regardless of memory
 
-ROUNDING = 1e-12
-"""Share of Σ direction_i²·K_ii below which the square of a direction consists of rounding errors."""
+ROUNDING = 1e-12  # Share of Σ direction_i²·K_ii below which the square of a direction consists of rounding errors
 
 NEGATIVE = 1e-6
 """Share of Σ direction_i²·K_ii up to which a negative square may be a rounding error, even of float32 tables."""
@@ -134,11 +135,9 @@ class ProductSpace:
 
 # The best lower bound of a minimum from all dual points visited so far.
 
-ENOUGH = 0.02
-"""Largest possible improvement of a good enough combination, as a share of the gap."""
+ENOUGH = 0.02  # Largest possible improvement of a good enough combination, as a share of the gap
 
-MOST_MOVES = 5000
-"""Maximum number of moves of weight from one point to another."""
+MOST_MOVES = 5000  # Maximum number of moves of weight from one point to another
 
 
 class DualBound:
@@ -209,27 +208,21 @@ class DualBound:
         self.square = np.array([[point @ point]])
 
 
-INNER = 0.03
-"""Share of the last gap below which the gap of a minimum within the space is small enough."""
+INNER = 0.03  # Share of the last gap below which the gap of a minimum within the space is small enough
 
-INNER_STEPS = 300
-"""Maximum number of Newton steps within the space."""
+INNER_STEPS = 300  # Maximum number of Newton steps within the space
 
-BLOCK = 8192
-"""Records whose part of the Hessian is summed at once."""
+BLOCK = 8192  # Records whose part of the Hessian is summed at once
 
 SMOOTHING = 5.0
 """Multiple of the rest of the gap above which the cost of smoothing narrows the parabolas. Narrowing them sooner would
 make directions depend on few records."""
 
-NARROWING = 0.1, 0.7
-"""Least and largest factor of the width in one reduction."""
+NARROWING = 0.1, 0.7  # Least and largest factor of the width in one reduction
 
-SHARPER = 4
-"""Maximum number of times that the parabolas are narrowed to see whether the space is good enough."""
+SHARPER = 4  # Maximum number of times that the parabolas are narrowed to see whether the space is good enough
 
-TRIES = 200
-"""Maximum number of steps to a root."""
+TRIES = 200  # Maximum number of steps to a root
 
 
 @dataclass(frozen=True)
@@ -429,3 +422,59 @@ def root(function: Callable[[float], tuple[float, float, float]], start: float, 
             break
         t = following
     return float(t)
+
+
+# Training on a kernel operator: losses minimised on products K·v.
+
+INDEFINITE = "the kernel is not positive semi-definite; clip it (clip=true), or choose csvc with a repaired Gram matrix"
+
+STALLED = "rounding errors leave this gap; lower C, or normalise the kernel"
+
+MOST_PRODUCTS = 2000  # Maximum number of products of a fit whose solver has no such parameter
+
+
+def fit_on_products(
+    solver: Solver, K: KernelOperator, losses: Sequence[Loss], tol: float, most: int = MOST_PRODUCTS
+) -> tuple[list[Minimum], dict[str, Any]]:
+    """Minimise several losses in turn, each with all products known by then; return the minima and the report.
+
+    The decisions are f(x) = Σ_i β_i K(x, x_i) + b. `support_` are the records with a nonzero β in some minimum; their
+    features are kept for decisions on an operator. After `fit_after`, the next fit reuses the products.
+    """
+    space: ProductSpace | None = solver._left("space")
+    spent = 0 if space is None else space.products
+    if space is None or not space.knows(K):
+        space, spent = ProductSpace(K), 0
+    with one_thread():
+        found = [Subspace(space, loss).run(tol, most) for loss in losses]
+    if hasattr(solver, "_before"):
+        solver._warm = {"space": space}
+    solver.support_ = np.flatnonzero(np.any([one.coefficients != 0 for one in found], axis=0)).astype(np.int64)
+    solver._vectors = K.take(solver.support_)
+    gap = max(one.gap for one in found)
+    report: dict[str, Any] = {
+        "converged": gap <= tol and not space.indefinite,
+        "iterations": max(one.rounds for one in found),
+        "residual": max(one.residual for one in found),
+        "objective": sum(one.primal for one in found),
+        "gap": gap,
+        "products": space.products - spent,
+    }
+    if space.indefinite:
+        report["remark"] = INDEFINITE
+    elif not report["converged"] and any(one.stalled for one in found):
+        report["remark"] = STALLED
+    return found, report
+
+
+def fit_loss(
+    solver: KernelExpansion, K: KernelOperator, loss: Loss, tol: float, most: int = MOST_PRODUCTS
+) -> dict[str, Any]:
+    """Minimise one loss; set `support_`, `dual_coef_` and `intercept_`, and return the report with the dual value."""
+    if not np.isfinite(loss.cost).all():
+        raise ParameterError("C=inf needs a Gram matrix", remedy="give a finite C, such as 1000")
+    (found,), report = fit_on_products(solver, K, [loss], tol, most)
+    solver.dual_coef_, solver.intercept_ = found.coefficients[solver.support_], found.bias
+    if isinstance(loss, Hinge):
+        solver.intercept_ = best_bias(found.decisions - found.bias, loss.y, loss.cost, loss.margin, loss.total)
+    return report if isinstance(loss, Squared) else {**report, "objective": -found.dual}

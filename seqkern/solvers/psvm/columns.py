@@ -10,10 +10,10 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core._symmetry import is_symmetric
 from seqkern.core.errors import GramError, ParameterError
+from seqkern.core.types import Floats, Ints
 from seqkern.gram.matrix import MIB, MatrixFile
 from seqkern.solvers import _linear
 from seqkern.solvers.psvm import _psvm
@@ -26,42 +26,42 @@ class Columns:
     """
 
     n_rows: int
-    means: npt.NDArray[np.float64]
-    scales: npt.NDArray[np.float64]
+    means: Floats
+    scales: Floats
 
     @property
     def n_columns(self) -> int:
         """The number of columns, N."""
         return len(self.means)
 
-    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products(self, vector: Floats) -> Floats:
         """Return the products K̃ᵀv, shape (N,)."""
         raise NotImplementedError
 
-    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def combine(self, alpha: Floats) -> Floats:
         """Return the combination K̃α, shape (l,); columns with α_j = 0 are not read."""
         raise NotImplementedError
 
-    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products_of(self, which: Ints, vector: Floats) -> Floats:
         """Return the elements `which` of K̃ᵀv."""
         raise NotImplementedError
 
-    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def standardised(self, which: Ints) -> Floats:
         """Return some columns of K̃ as rows, shape (w, l); constant columns are zeros."""
         raise NotImplementedError
 
-    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def gram(self, a: Ints, b: Ints) -> Floats:
         """Return a block of Q = K̃ᵀK̃, shape (len(a), len(b))."""
         raise NotImplementedError
 
-    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> "Columns":
+    def part(self, rows: Ints, columns: Ints | None = None) -> "Columns":
         """Return the Columns of some rows of K (a training set), with their own means and scales.
 
         `rows` and `columns` ascend; for a Gram matrix, `columns` equals `rows`.
         """
         raise NotImplementedError
 
-    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def values(self, rows: Ints, which: Ints) -> Floats:
         """Return elements of K, not standardised, shape (len(rows), len(which))."""
         raise NotImplementedError
 
@@ -72,12 +72,7 @@ class DenseColumns(Columns):
     BLOCK = 128  # columns standardised at a time
     SAMPLE = 64  # columns compared by `nearly_orthogonal`
 
-    def __init__(
-        self,
-        columns: npt.NDArray[np.float64],
-        means: npt.NDArray[np.float64] | None = None,
-        scales: npt.NDArray[np.float64] | None = None,
-    ) -> None:
+    def __init__(self, columns: Floats, means: Floats | None = None, scales: Floats | None = None) -> None:
         self.columns = columns
         self.n_rows = columns.shape[1]
         if means is None or scales is None:
@@ -87,36 +82,36 @@ class DenseColumns(Columns):
         self.scales = scales
 
     @classmethod
-    def of(cls, K: npt.NDArray[np.float64], square: bool) -> "DenseColumns":
+    def of(cls, K: Floats, square: bool) -> "DenseColumns":
         """Return the columns of a matrix K, without a copy if it is symmetric or stored by columns."""
         symmetric = square and K.flags.c_contiguous and is_symmetric(K)
         return cls(np.ascontiguousarray(K if symmetric else K.T))
 
-    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products(self, vector: Floats) -> Floats:
         """Return K̃ᵀv; see `Columns`."""
         out = np.empty(self.n_columns)
         _psvm.products(self.columns, self.means, self.scales, None, vector, out)
         return out
 
-    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def combine(self, alpha: Floats) -> Floats:
         """Return K̃α; see `Columns`."""
         out = np.zeros(self.n_rows)
         _psvm.combine(self.columns, self.means, self.scales, alpha, out)
         return out
 
-    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products_of(self, which: Ints, vector: Floats) -> Floats:
         """Return elements of K̃ᵀv; see `Columns`."""
         out = np.empty(len(which))
         _psvm.products(self.columns, self.means, self.scales, which, vector, out)
         return out
 
-    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def standardised(self, which: Ints) -> Floats:
         """Return columns of K̃ as rows; see `Columns`."""
         out = np.empty((len(which), self.n_rows))
         _psvm.standardise(self.columns, self.means, self.scales, which, out)
         return out
 
-    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def gram(self, a: Ints, b: Ints) -> Floats:
         """Return a block of Q; see `Columns`."""
         right = self.standardised(b)
         out = np.empty((len(a), len(b)))
@@ -125,14 +120,7 @@ class DenseColumns(Columns):
             out[part] = self.standardised(a[part]) @ right.T
         return out
 
-    def sweep(
-        self,
-        which: npt.NDArray[np.int64],
-        alpha: npt.NDArray[np.float64],
-        residual: npt.NDArray[np.float64],
-        epsilon: float,
-        cost: float,
-    ) -> int:
+    def sweep(self, which: Ints, alpha: Floats, residual: Floats, epsilon: float, cost: float) -> int:
         """Minimise the dual over some variables one by one, and return the number of moved ones.
 
         `alpha` and `residual` (K̃α − y) are changed in place.
@@ -156,12 +144,12 @@ class DenseColumns(Columns):
         np.fill_diagonal(Q, 0.0)
         return bool(len(varying) * (Q**2).sum() / (len(which) * (len(which) - 1)) <= 0.5)
 
-    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> "DenseColumns":
+    def part(self, rows: Ints, columns: Ints | None = None) -> "DenseColumns":
         """Return a copy of some rows and columns, standardised anew; see `Columns`."""
         picked = self.columns if columns is None else self.columns[columns]
         return DenseColumns(np.ascontiguousarray(picked[:, rows]))
 
-    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def values(self, rows: Ints, which: Ints) -> Floats:
         """Return elements of K; see `Columns`."""
         return np.ascontiguousarray(self.columns[np.ix_(which, rows)].T)
 
@@ -176,7 +164,7 @@ class ColumnCache:
         self.store = np.empty((n_columns, n_rows))
         self.place: OrderedDict[int, int] = OrderedDict()  # of each column in `store`; the one used last at the end
 
-    def missing(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def missing(self, which: Ints) -> Ints:
         """Return the missing columns, and mark the others as recently used."""
         out = []
         for j in which:
@@ -186,7 +174,7 @@ class ColumnCache:
                 out.append(j)
         return np.array(out, dtype=np.int64)
 
-    def reserve(self, which: npt.NDArray[np.int64]) -> list[int]:
+    def reserve(self, which: Ints) -> list[int]:
         """Return slots in `store` for missing columns, evicting the least recently used ones."""
         places = []
         for j in which:
@@ -196,7 +184,7 @@ class ColumnCache:
             places.append(place)
         return places
 
-    def get(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def get(self, which: Ints) -> Floats:
         """Return a copy of cached columns, as rows."""
         return self.store[[self.place[j] for j in which]]
 
@@ -260,7 +248,7 @@ class MappedColumns(Columns):
         scales = np.sqrt(squares / self.n_rows)
         self.scales[:] = np.where(scales <= 1e-12 * largest, 0, scales)
 
-    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products(self, vector: Floats) -> Floats:
         """Return K̃ᵀv, in one pass through the file; see `Columns`."""
         out = np.zeros(self.n_columns)
         if self.by_columns:
@@ -271,7 +259,7 @@ class MappedColumns(Columns):
             _psvm.add_products_by_rows(block, self.means, vector[part], out)
         return np.divide(out, self.scales, out=np.zeros(self.n_columns), where=self.scales > 0)
 
-    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def combine(self, alpha: Floats) -> Floats:
         """Return K̃α; see `Columns`."""
         out = np.zeros(self.n_rows)
         which = np.flatnonzero((alpha != 0) & (self.scales > 0)).astype(np.int64)
@@ -285,7 +273,7 @@ class MappedColumns(Columns):
             _linear.decide(block, which, self.means[which], weights, 0.0, out[part])
         return out
 
-    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products_of(self, which: Ints, vector: Floats) -> Floats:
         """Return elements of K̃ᵀv; see `Columns`."""
         if not self.by_columns and len(self.cache.missing(which)):
             return self.products(vector)[which]
@@ -296,11 +284,11 @@ class MappedColumns(Columns):
             out[places] = part
         return out
 
-    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def standardised(self, which: Ints) -> Floats:
         """Return columns of K̃ as rows; see `Columns`."""
         return self._standardised(which, keep=False)
 
-    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def gram(self, a: Ints, b: Ints) -> Floats:
         """Return a block of Q; see `Columns`."""
         if not self.by_columns and len(np.union1d(a, b)) > len(self.cache.store):
             return self._gram_by_rows(a, b)
@@ -313,7 +301,7 @@ class MappedColumns(Columns):
                 out[np.ix_(left, right)] = self._standardised(a[left], keep=True) @ columns.T
         return out
 
-    def _gram_by_rows(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _gram_by_rows(self, a: Ints, b: Ints) -> Floats:
         """Return a block of Q, in one pass through the file, without caching."""
         out = np.zeros((len(a), len(b)))
         for _, block in self.file.blocks(self.block):
@@ -323,12 +311,12 @@ class MappedColumns(Columns):
             out += left.T @ right
         return out * np.outer(self._inverses(a), self._inverses(b))
 
-    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> "MappedColumns":
+    def part(self, rows: Ints, columns: Ints | None = None) -> "MappedColumns":
         """Return some rows and columns, standardised anew; see `Columns`."""
         picked = self.file.part(columns, rows) if self.by_columns else self.file.part(rows, columns)
         return MappedColumns(picked, self.by_columns, self.cache_size)
 
-    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def values(self, rows: Ints, which: Ints) -> Floats:
         """Return elements of K; see `Columns`."""
         out = np.empty((len(rows), len(which)))
         if self.by_columns:
@@ -340,23 +328,23 @@ class MappedColumns(Columns):
             out[start : start + step] = self.file.take(rows[start : start + step])[:, which]
         return out
 
-    def _batches(self, which: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+    def _batches(self, which: Ints) -> Iterator[Ints]:
         """Yield batches of as many indices as columns fit into the product buffer."""
         for start in range(0, len(which), self.batch):
             yield which[start : start + self.batch]
 
-    def _inverses(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _inverses(self, which: Ints) -> Floats:
         """Return 1 / scale of columns, and 0 for constant ones."""
         return np.divide(1.0, self.scales[which], out=np.zeros(len(which)), where=self.scales[which] > 0)
 
-    def _standardised(self, which: npt.NDArray[np.int64], keep: bool) -> npt.NDArray[np.float64]:
+    def _standardised(self, which: Ints, keep: bool) -> Floats:
         """Return columns of K̃ as rows; see `_raw` for `keep`."""
         rows = self._raw(which, keep)
         rows -= self.means[which, None]
         rows *= self._inverses(which)[:, None]
         return rows
 
-    def _raw(self, which: npt.NDArray[np.int64], keep: bool = False) -> npt.NDArray[np.float64]:
+    def _raw(self, which: Ints, keep: bool = False) -> Floats:
         """Return a copy of columns of K as rows, from the cache or the file; `keep` puts all of them into the cache."""
         if keep:
             self._keep(which)
@@ -369,15 +357,13 @@ class MappedColumns(Columns):
         self._read(missing, out, np.flatnonzero(new))
         return out
 
-    def _keep(self, which: npt.NDArray[np.int64]) -> None:
+    def _keep(self, which: Ints) -> None:
         """Read missing columns into the cache, which must have room for all of `which`."""
         missing = self.cache.missing(which)
         if len(missing):
             self._read(missing, self.cache.store, self.cache.reserve(missing))
 
-    def _read(
-        self, which: npt.NDArray[np.int64], out: npt.NDArray[np.float64], places: npt.NDArray[np.int64] | list[int]
-    ) -> None:
+    def _read(self, which: Ints, out: Floats, places: Ints | list[int]) -> None:
         """Read columns of K from the file into the rows `places` of `out`."""
         if self.by_columns:
             for j, place in zip(which, places, strict=True):
@@ -387,7 +373,7 @@ class MappedColumns(Columns):
             out[places, part] = block[:, which].T
 
 
-def _check_finite(means: npt.NDArray[np.float64], first: int) -> None:
+def _check_finite(means: Floats, first: int) -> None:
     """Raise GramError if the mean of a column is not finite; `first` is the number of the first one."""
     bad = np.flatnonzero(~np.isfinite(means))
     if len(bad):

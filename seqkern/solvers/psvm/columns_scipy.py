@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from seqkern.core.errors import GramError, ParameterError
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.psvm import _psvm
 from seqkern.solvers.psvm.columns import Columns
@@ -40,32 +40,32 @@ class OperatorColumns(Columns):
         if not (np.isfinite(self.means).all() and np.isfinite(self.scales).all()):
             raise GramError("a column of the operator contains NaN or inf", remedy="correct its matvec")
 
-    def _raw(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _raw(self, which: Ints) -> Floats:
         """Return the columns `which` of K, (l, w)."""
         units = np.zeros((self.n_columns, len(which)))
         units[which, np.arange(len(which))] = 1.0
         return np.asarray(self.operator.matmat(units), dtype=np.float64)
 
     @property
-    def _inverses(self) -> npt.NDArray[np.float64]:
+    def _inverses(self) -> Floats:
         """The inverse scales, with 0 for constant columns."""
         return np.divide(1.0, self.scales, out=np.zeros(self.n_columns), where=self.scales > 0)
 
-    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products(self, vector: Floats) -> Floats:
         """Return K̃ᵀv; see `Columns`."""
         raw = np.asarray(self.operator.rmatvec(vector), dtype=np.float64)
         return (raw - self.means * vector.sum()) * self._inverses
 
-    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def combine(self, alpha: Floats) -> Floats:
         """Return K̃α; see `Columns`."""
         weights = alpha * self._inverses
         return np.asarray(self.operator.matvec(weights), dtype=np.float64) - self.means @ weights
 
-    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products_of(self, which: Ints, vector: Floats) -> Floats:
         """Return elements of K̃ᵀv; see `Columns`."""
         return self.products(vector)[which]
 
-    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def standardised(self, which: Ints) -> Floats:
         """Return columns of K̃ as rows; see `Columns`."""
         out = np.empty((len(which), self.n_rows))
         for start in range(0, len(which), self.BLOCK):
@@ -73,7 +73,7 @@ class OperatorColumns(Columns):
             out[start : start + self.BLOCK] = (self._raw(part) - self.means[part]).T * self._inverses[part, None]
         return out
 
-    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def gram(self, a: Ints, b: Ints) -> Floats:
         """Return a block of Q; see `Columns`."""
         out = np.empty((len(a), len(b)))
         for start in range(0, len(b), self.BLOCK):
@@ -83,12 +83,12 @@ class OperatorColumns(Columns):
             out[:, start : start + self.BLOCK] = shifted * self._inverses[a, None]
         return out
 
-    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> "OperatorColumns":
+    def part(self, rows: Ints, columns: Ints | None = None) -> "OperatorColumns":
         """Return some rows and columns, standardised anew; see `Columns`."""
         columns = np.arange(self.n_columns) if columns is None else columns
         return OperatorColumns(_Part(self.operator, rows, columns))
 
-    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def values(self, rows: Ints, which: Ints) -> Floats:
         """Return elements of K; see `Columns`."""
         out = np.empty((len(rows), len(which)))
         for start in range(0, len(which), self.BLOCK):
@@ -99,18 +99,18 @@ class OperatorColumns(Columns):
 class _Part(LinearOperator):
     """Selected rows and columns of an operator."""
 
-    def __init__(self, operator: LinearOperator, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> None:
+    def __init__(self, operator: LinearOperator, rows: Ints, columns: Ints) -> None:
         super().__init__(np.dtype(np.float64), (len(rows), len(columns)))  # type: ignore[call-arg]  # scipy-stubs know of no __init__
         self.whole = operator
         self.rows = rows
         self.columns = columns
 
-    def _matvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _matvec(self, vector: Array) -> Floats:
         full = np.zeros(self.whole.shape[1])
         full[self.columns] = np.ravel(vector)
         return self.whole.matvec(full)[self.rows]
 
-    def _rmatvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _rmatvec(self, vector: Array) -> Floats:
         full = np.zeros(self.whole.shape[0])
         full[self.rows] = np.ravel(vector)
         return self.whole.rmatvec(full)[self.columns]
@@ -134,10 +134,10 @@ class GramOperator(LinearOperator):
         self.row_vectors = rows
         self.column_vectors = columns
 
-    def _matvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _matvec(self, vector: Array) -> Floats:
         return self.row_vectors.dots(self.column_vectors.weights(np.ravel(vector)))
 
-    def _rmatvec(self, vector: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _rmatvec(self, vector: Array) -> Floats:
         return self.column_vectors.dots(self.row_vectors.weights(np.ravel(vector)))
 
 
@@ -158,50 +158,46 @@ class SparseColumns(Columns):
         _psvm.sparse_moments(matrix.data, matrix.indptr, self.n_rows, self.means, self.scales)
 
     @property
-    def _stored(
-        self,
-    ) -> tuple[
-        npt.NDArray[np.float64], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.float64]
-    ]:
+    def _stored(self) -> tuple[Floats, Array, Array, Floats, Floats]:
         """The arguments common to all loops."""
         return self.matrix.data, self.matrix.indices, self.matrix.indptr, self.means, self.scales
 
-    def products(self, vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products(self, vector: Floats) -> Floats:
         """Return K̃ᵀv; see `Columns`."""
         out = np.empty(self.n_columns)
         _psvm.sparse_products(*self._stored, None, vector, out)
         return out
 
-    def combine(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def combine(self, alpha: Floats) -> Floats:
         """Return K̃α; see `Columns`."""
         out = np.zeros(self.n_rows)
         _psvm.sparse_combine(*self._stored, alpha, out)
         return out
 
-    def products_of(self, which: npt.NDArray[np.int64], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def products_of(self, which: Ints, vector: Floats) -> Floats:
         """Return elements of K̃ᵀv; see `Columns`."""
         out = np.empty(len(which))
         _psvm.sparse_products(*self._stored, which, vector, out)
         return out
 
-    def standardised(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def standardised(self, which: Ints) -> Floats:
         """Return columns of K̃ as rows; see `Columns`."""
         out = np.empty((len(which), self.n_rows))
         _psvm.sparse_standardise(*self._stored, which, out)
         return out
 
-    def gram(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def gram(self, a: Ints, b: Ints) -> Floats:
         """Return a block of Q, with one dense column of `b` at a time; see `Columns`."""
         out = np.empty((len(b), len(a)))
         for row, j in zip(out, b, strict=True):
             _psvm.sparse_products(*self._stored, a, self.standardised(np.array([j]))[0], row)
         return out.T
 
-    def part(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64] | None = None) -> "SparseColumns":
+    def part(self, rows: Ints, columns: Ints | None = None) -> "SparseColumns":
         """Return some rows and columns, standardised anew; see `Columns`."""
         matrix = self.matrix if columns is None else self.matrix[:, columns]
         return SparseColumns(matrix[rows])
 
-    def values(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def values(self, rows: Ints, which: Ints) -> Floats:
         """Return elements of K; see `Columns`."""
         return np.ascontiguousarray(self.matrix[:, which][rows].toarray())

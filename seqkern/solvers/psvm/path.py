@@ -13,9 +13,9 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError, ParameterError, unknown_name
 from seqkern.core.statistics import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats, Ints
 from seqkern.sequences.sampling import deal
-from seqkern.solvers.contract import Solver
-from seqkern.solvers.estimator import clone
+from seqkern.solvers.contract import Solver, clone
 from seqkern.solvers.psvm.columns import Columns
 from seqkern.solvers.psvm.psvm import PotentialSVM
 from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
@@ -27,8 +27,7 @@ from seqkern.solvers.solver_specs import solver_from_state
 # such a path in every training set, with newly standardised columns and ε in units of that set's own ε_max; for a Gram
 # matrix it leaves out rows and columns together.
 
-DIGITS = 12
-"""Digits to which mean errors are rounded before they are compared."""
+DIGITS = 12  # Digits to which mean errors are rounded before they are compared
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,12 @@ class Path:
     `alphas` hold for each ε the columns with α ≠ 0 and their α; a scale of zero marks a constant column.
     """
 
-    epsilons: npt.NDArray[np.float64]  # shape (p,): In the units of the solver's `epsilon_scale`
+    epsilons: Floats  # shape (p,): In the units of the solver's `epsilon_scale`
     epsilon_max: float  # ‖K̃ᵀy‖_∞, absolute
-    supports: list[npt.NDArray[np.int64]]  # For each ε the columns with α ≠ 0
-    alphas: list[npt.NDArray[np.float64]]  # Their α
-    means: npt.NDArray[np.float64]  # shape (N,): Of all columns; a scale of zero marks a constant one
-    scales: npt.NDArray[np.float64]  # shape (N,): Of all columns; a scale of zero marks a constant one
+    supports: list[Ints]  # For each ε the columns with α ≠ 0
+    alphas: list[Floats]  # Their α
+    means: Floats  # shape (N,): Of all columns; a scale of zero marks a constant one
+    scales: Floats  # shape (N,): Of all columns; a scale of zero marks a constant one
     intercept: float  # Mean of y
     reports: list[dict[str, Any]]  # The report of `PSVC` for each ε; ``iterations`` count from the previous solution
     _solver: PotentialSVM
@@ -65,7 +64,7 @@ class Path:
         header = {"spec": spec, "columns": len(self.means), "report": report, "learned": {"intercept": self.intercept}}
         return solver_from_state(header, arrays)
 
-    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, K: Any) -> Floats:
         """Return the decisions on new rows for every ε, shape (m, p)."""
         return np.column_stack([self.solver(place).decision_function(K) for place in range(len(self))])
 
@@ -80,14 +79,14 @@ class CrossValidatedPath:
     """
 
     path: Path  # On all rows
-    folds: npt.NDArray[np.int64]  # shape (l,): The fold of each row
+    folds: Ints  # shape (l,): The fold of each row
     # shape (l, p): Decisions on every row for every ε, by the path of the other folds
-    decisions: npt.NDArray[np.float64]
-    losses: npt.NDArray[np.float64]  # shape (l, p): Misclassification, 0 or 1; or the squared error
+    decisions: Floats
+    losses: Floats  # shape (l, p): Misclassification, 0 or 1; or the squared error
     # shape (p,): The mean loss for each ε, and its standard error, from the variance between the parts' means
-    errors: npt.NDArray[np.float64]
+    errors: Floats
     # shape (p,): The mean loss for each ε, and its standard error, from the variance between the parts' means
-    standard_errors: npt.NDArray[np.float64]
+    standard_errors: Floats
     chosen: int  # Index of the chosen ε
     solver: Solver  # Fitted on all rows with the chosen ε
 
@@ -152,7 +151,7 @@ def psvm_path_cv(
     return CrossValidatedPath(path, numbers, decisions, losses, errors, standard_errors, best, path.solver(best))
 
 
-def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialSVM, Columns, npt.NDArray[np.float64]]:
+def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialSVM, Columns, Floats]:
     """Return the checked input of a path: (copy of the solver with its classes, columns of K, target)."""
     if not isinstance(solver, PotentialSVM):
         raise ParameterError(f"{solver!r} is not a P-SVM", remedy="give a PSVC or a PSVR")
@@ -161,7 +160,7 @@ def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialS
     return (
         solver,
         columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size),
-        cast("npt.NDArray[np.float64]", target),
+        cast("Floats", target),
     )
 
 
@@ -173,11 +172,11 @@ def _is_classifier(solver: Solver) -> bool:
 def _grid(
     solver: PotentialSVM,
     columns: Columns,
-    target: npt.NDArray[np.float64],
+    target: Floats,
     epsilons: npt.ArrayLike | None,
     n_epsilons: int,
     smallest: float,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return the values of ε, the largest first, in the solver's units."""
     if epsilons is None:
         check_integer("n_epsilons", n_epsilons, 2)
@@ -194,9 +193,7 @@ def _grid(
     return epsilons
 
 
-def _path(
-    solver: PotentialSVM, columns: Columns, target: npt.NDArray[np.float64], grid: npt.NDArray[np.float64]
-) -> Path:
+def _path(solver: PotentialSVM, columns: Columns, target: Floats, grid: Floats) -> Path:
     """Return the Path of one matrix."""
     intercept = float(np.mean(target))
     dual = Dual(columns, target - intercept, 0.0, float(solver.C))
@@ -226,14 +223,7 @@ def _path(
     return Path(grid, dual.epsilon_max, supports, alphas, columns.means, columns.scales, intercept, reports, solver)
 
 
-def _left_out(
-    solver: PotentialSVM,
-    columns: Columns,
-    target: npt.NDArray[np.float64],
-    grid: npt.NDArray[np.float64],
-    train: npt.NDArray[np.int64],
-    test: npt.NDArray[np.int64],
-) -> npt.NDArray[np.float64]:
+def _left_out(solver: PotentialSVM, columns: Columns, target: Floats, grid: Floats, train: Ints, test: Ints) -> Floats:
     """Return the decisions on the rows `test` by the path trained on the rows `train`."""
     if _is_classifier(solver) and len(np.unique(target[train])) < 2:
         raise LabelError(
@@ -250,9 +240,7 @@ def _left_out(
     return out
 
 
-def _fold_numbers(
-    folds: int | str | npt.ArrayLike, target: npt.NDArray[np.float64], classes: bool, seed: int
-) -> npt.NDArray[np.int64]:
+def _fold_numbers(folds: int | str | npt.ArrayLike, target: Floats, classes: bool, seed: int) -> Ints:
     """Return the fold of each row, int64, numbered from 0."""
     size = len(target)
     if isinstance(folds, str):
@@ -292,8 +280,7 @@ def _fold_numbers(
 # is never 0). Westfall & Young 1993, Resampling-Based Multiple Testing. Benjamini & Hochberg 1995, J. R. Stat. Soc. B
 # 57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
 
-SAME = 1e-6
-"""Relative difference below which a smaller statistic counts as equal, in favour of the null."""
+SAME = 1e-6  # Relative difference below which a smaller statistic counts as equal, in favour of the null
 
 BLOCK, SHARE_DIGITS = 256, 9
 """Columns compared at a time, and significant digits of their values, standardised to deviation 1."""
@@ -308,19 +295,19 @@ class Significance:
     but those with a larger T (step-down).
     """
 
-    columns: npt.NDArray[np.int64]  # shape (s,): The support features
-    alpha: npt.NDArray[np.float64]  # shape (s,): α with the original labels, shared equally by equal columns, and T
-    statistic: npt.NDArray[np.float64]  # shape (s,): α with the original labels, shared equally by equal columns, and T
-    p: npt.NDArray[np.float64]  # shape (s,): Not corrected; never below 1 / (B + 1)
+    columns: Ints  # shape (s,): The support features
+    alpha: Floats  # shape (s,): α with the original labels, shared equally by equal columns, and T
+    statistic: Floats  # shape (s,): α with the original labels, shared equally by equal columns, and T
+    p: Floats  # shape (s,): Not corrected; never below 1 / (B + 1)
     # shape (s,): Corrected for N tests. Never below N / (B + 1): they need many shufflings
-    bonferroni: npt.NDArray[np.float64]
+    bonferroni: Floats
     # shape (s,): Corrected for N tests. Never below N / (B + 1): they need many shufflings
-    holm: npt.NDArray[np.float64]
+    holm: Floats
     # shape (s,): The least false discovery rate at which the feature is found
-    benjamini_hochberg: npt.NDArray[np.float64]
+    benjamini_hochberg: Floats
     # shape (s,): T compared with the largest of the shuffled statistics, of all columns but those with a larger T
     # (step-down). Needs no more shufflings than p
-    max_statistic: npt.NDArray[np.float64]
+    max_statistic: Floats
     n_tested: int  # N: columns that are not constant
     n_permutations: int  # B
     not_converged: int  # Number of unconverged fits, with original and shuffled labels; their α is not exact
@@ -391,7 +378,7 @@ def psvm_significance(
     )
 
 
-def _copies(columns: Columns) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _copies(columns: Columns) -> tuple[Ints, Floats]:
     """Return a group number for each column, shared by columns equal but for scale and sign, and their signs."""
     groups: dict[bytes, int] = {}
     numbers, signs = np.empty(columns.n_columns, dtype=np.int64), np.empty(columns.n_columns)
@@ -406,11 +393,8 @@ def _copies(columns: Columns) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.flo
 
 
 def _coefficients(
-    solver: PotentialSVM,
-    columns: Columns,
-    target: npt.NDArray[np.float64],
-    copies: tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]],
-) -> tuple[npt.NDArray[np.float64], bool]:
+    solver: PotentialSVM, columns: Columns, target: Floats, copies: tuple[Ints, Floats]
+) -> tuple[Floats, bool]:
     """Return (α, converged), with α shared by equal columns.
 
     ε is in units of the ε_max of these labels.
@@ -424,7 +408,7 @@ def _coefficients(
     return signs * shared[numbers], found.report["converged"]
 
 
-def _correlations(columns: Columns, target: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _correlations(columns: Columns, target: Floats) -> Floats:
     """Return the correlation of each column with the labels, 0 for constant columns."""
     length = np.sqrt(len(target)) * np.linalg.norm(target)
     return columns.products(target) / (length if length > 0 else 1.0)

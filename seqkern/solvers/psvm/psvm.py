@@ -1,18 +1,18 @@
 """The P-SVM: potential support vector machine, for classification and regression."""
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import choice, real
+from seqkern.core.types import Floats, Ints
 from seqkern.gram.matrix import GramRows
-from seqkern.solvers.checking import check_size
-from seqkern.solvers.contract import BinarySolver, ConstantColumnWarning, RealSolver, Solver
-from seqkern.solvers.costs import FitCost, FitWork
+from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.checking import ConstantColumnWarning, check_size
+from seqkern.solvers.contract import BinarySolver, RealSolver, Solver, stored
+from seqkern.solvers.costs import Effort, FitCost, FitWork
 from seqkern.solvers.psvm.qp import decide, stays_outside
 from seqkern.solvers.shared import cost, limit, tolerance
 
@@ -22,13 +22,11 @@ from seqkern.solvers.shared import cost, limit, tolerance
 # at its own sample, where it is about √l. With α = ±1/√l such a column reproduces the label of its own sample and says
 # nothing about others. A bound C of about 1/√l or less prevents that, and many columns then share in each decision.
 
-WIDE = 0.95
-"""Minimum share of a column's variance due to its own sample, in the median column of a wide diagonal."""
-LARGE = 2.0
-"""Multiple of 1/√l above which C is too large for a wide diagonal."""
+WIDE = 0.95  # Minimum share of a column's variance due to its own sample, in the median column of a wide diagonal
+LARGE = 2.0  # Multiple of 1/√l above which C is too large for a wide diagonal
 
 
-def own_share(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64], scales: npt.NDArray[np.float64]) -> float:
+def own_share(K: Floats, means: Floats, scales: Floats) -> float:
     """Return the share of a column's variance that is due to the diagonal (0 to 1), for the median column.
 
     >>> K = np.eye(50) + 0.01
@@ -42,7 +40,7 @@ def own_share(K: npt.NDArray[np.float64], means: npt.NDArray[np.float64], scales
     return float(np.median(deviations**2)) / len(K)
 
 
-def remark(K: Any, means: npt.NDArray[np.float64], scales: npt.NDArray[np.float64], cost: float) -> str | None:
+def remark(K: Any, means: Floats, scales: Floats, cost: float) -> str | None:
     """Return the advice on a dominant diagonal; None if there is none, if C is small, or without a square array."""
     if not isinstance(K, np.ndarray) or K.shape[0] != K.shape[1] or cost <= LARGE / np.sqrt(len(K)):
         return None
@@ -57,6 +55,18 @@ def remark(K: Any, means: npt.NDArray[np.float64], scales: npt.NDArray[np.float6
 
 class PotentialSVM(Solver):
     """Base of `PSVC` and `PSVR`: parameters, fit and state."""
+
+    learned = stored(intercept="intercept_", alpha="alpha_", mean="means_", scale="scales_")
+
+    declared = Traits(
+        asymmetric=True,
+        search=Search(
+            {"C": [0.01, 0.03, 0.1], "epsilon": [0.01, 0.1]},
+            {"C": (1e-4, 10.0), "epsilon": (1e-5, 0.3)},
+            ("C", "-epsilon"),
+        ),
+        effort=Effort(copies=1.25, products=10.0),
+    )
 
     C: float = cost(
         "C, the bound on every |α_j|; infinite for none. A small bound limits the influence of single columns.",
@@ -79,9 +89,6 @@ class PotentialSVM(Solver):
         doc="``precomputed``: K is a square Gram matrix whose columns are the training rows; "
         "``features``: any matrix whose columns are features or other objects, possibly sparse.",
     )
-    gram_copies = 1.25
-    fit_products = 10.0  # with ε = 0.1 · ε_max
-    accepts_asymmetric = True
     cache_size: float = real(
         default=256,
         low=1,
@@ -96,32 +103,13 @@ class PotentialSVM(Solver):
         return "features" if self.kernel == "features" else "gram"
 
     @property
-    def accepts_sparse(self) -> bool:
-        """Whether sparse input is accepted: features are standardised without becoming dense."""
-        return self.input == "features"
-
-    @property
-    def accepts_rows(self) -> bool:
-        """Whether rows of a Gram matrix in a file are accepted, which features are not."""
-        return self.input == "gram"
+    def traits(self) -> Traits:
+        """Traits of the class; features may be sparse, a Gram matrix may be in a file."""
+        return self.declared.but(sparse=self.input == "features", rows=self.input == "gram")
 
     def accepts_unread(self, K: Any) -> bool:
         """Return whether `K` is a large memory map, read in parts, or a LinearOperator."""
         return stays_outside(K, self.cache_size)
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C and ε that a search tries first; it refines them."""
-        return {"C": [0.01, 0.03, 0.1], "epsilon": [0.01, 0.1]}
-
-    @classmethod
-    def search_limits(cls) -> dict[str, tuple[float, float]]:
-        """Return the limits of C and ε; ε is at least ten times `tol`, the resolution of a fit."""
-        return {"C": (1e-4, 10.0), "epsilon": (1e-5, 0.3)}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C, −ε); both bound the coefficients."""
-        return float(self.C), -float(self.epsilon)
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -138,21 +126,7 @@ class PotentialSVM(Solver):
         epsilon = float(self.epsilon) if self.epsilon_scale == "max" else 0.01
         return super().fit_cost(work).times((0.1 / min(max(epsilon, 1e-4), 1.0)) ** 0.7)
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit, starting from the solution of `previous` if it is a P-SVM on the same columns with another C or ε.
-
-        Raises like `fit`.
-        """
-        if isinstance(previous, PotentialSVM):
-            self._start = previous._on_columns(previous.alpha_)
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            self.__dict__.pop("_start", None)
-
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
         # imported here: it takes 0.2 s, and prediction does not need it
         from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
@@ -170,11 +144,12 @@ class PotentialSVM(Solver):
         dual = Dual(columns, y - self.intercept_, 0.0, float(self.C))
         largest = dual.epsilon_max
         epsilon = float(self.epsilon) * (largest if self.epsilon_scale == "max" else 1.0)
-        start = getattr(self, "_start", None)
+        start = self._left("alpha")
         if start is not None and len(start) != columns.n_columns:
             start = None  # of other columns
         minimum = minimise(replace(dual, epsilon=epsilon), tol=self.tol, max_iter=self.max_iter, start=start)
         alpha = minimum.alpha
+        self._warm = {"alpha": alpha}
         self.support_ = np.flatnonzero(alpha).astype(np.int64)
         self.alpha_ = alpha[self.support_]
         self.means_ = means[self.support_]
@@ -191,25 +166,15 @@ class PotentialSVM(Solver):
             "constant_columns": constant,
         }
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions Σ α_j (K(x, z_j) − mean_j) / scale_j + b."""
         weights = self.alpha_ / self.scales_
         return decide(K, columns, self.means_, weights, self.intercept_, self.cache_size)
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float]:
+    def linear(self) -> tuple[Floats, float]:
         """Return the coefficients α_j / scale_j of the columns, and the constant b − Σ α_j mean_j / scale_j."""
         weights = self.alpha_ / self.scales_
         return self._on_columns(weights), self.intercept_ - float(np.sum(weights * self.means_))
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return the intercept, and the coefficients, means and scales of the support columns."""
-        arrays = {"alpha": self.alpha_, "mean": self.means_, "scale": self.scales_}
-        return {"intercept": self.intercept_}, arrays
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.intercept_ = header["intercept"]
-        self.alpha_, self.means_, self.scales_ = (arrays[key] for key in ("alpha", "mean", "scale"))
 
 
 class PSVC(PotentialSVM, BinarySolver):

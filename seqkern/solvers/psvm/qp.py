@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.matrices import is_operator, is_sparse
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.gram.matrix import MIB, GramRows, MatrixFile, is_whole_map
 from seqkern.solvers import _linear
 from seqkern.solvers.psvm import _psvm
@@ -27,10 +27,10 @@ class Dual:
     """One dual problem; `dataclasses.replace` changes ε or C without another pass over K."""
 
     columns: Columns  # K and the means and scales of its columns; a scale of zero excludes a column
-    target: npt.NDArray[np.float64]  # shape (l,): y, centred
+    target: Floats  # shape (l,): y, centred
     epsilon: float  # ε ≥ 0 and C > 0, which may be infinite
     cost: float  # ε ≥ 0 and C > 0, which may be infinite
-    correlations: npt.NDArray[np.float64] = None  # type: ignore[assignment]  # an array from the start on
+    correlations: Floats = None  # type: ignore[assignment]  # an array from the start on
 
     def __post_init__(self) -> None:
         """Compute the correlations K̃ᵀy unless given."""
@@ -62,15 +62,15 @@ class Dual:
         rows = len(self.target)
         return rows * np.finfo(np.float64).eps * float(np.sqrt(2 * self.energy * rows))
 
-    def residual(self, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def residual(self, alpha: Floats) -> Floats:
         """Return the residual K̃α − y, shape (l,)."""
         return self.columns.combine(alpha) - self.target
 
-    def gradient(self, residual: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def gradient(self, residual: Floats) -> Floats:
         """Return the gradient g = K̃ᵀ(K̃α − y), shape (N,)."""
         return self.columns.products(residual)
 
-    def violations(self, alpha: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def violations(self, alpha: Floats, gradient: Floats) -> Floats:
         """Return the violation of each variable's optimality condition, zero where it holds.
 
         The conditions are |g| ≤ ε for α = 0, g = −ε for 0 < α < C, g = ε for −C < α < 0, g ≤ −ε for α = C, and g ≥ ε
@@ -80,14 +80,12 @@ class Dual:
         _psvm.violations(alpha, gradient, self.epsilon, self.cost, out)
         return out
 
-    def objective(self, alpha: npt.NDArray[np.float64], residual: npt.NDArray[np.float64]) -> float:
+    def objective(self, alpha: Floats, residual: Floats) -> float:
         """Return ½ αᵀK̃ᵀK̃α − yᵀK̃α + ε‖α‖₁, the objective of the module less ½‖y‖²."""
         squares = residual @ residual - self.target @ self.target
         return float(0.5 * squares + self.epsilon * np.abs(alpha).sum())
 
-    def gap(
-        self, alpha: npt.NDArray[np.float64], residual: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]
-    ) -> float | None:
+    def gap(self, alpha: Floats, residual: Floats, gradient: Floats) -> float | None:
         """Return an upper bound on the distance of the objective from its minimum; None if ε = 0 and C is infinite.
 
         Any multiple s · (K̃α − y) is a point of the problem's own dual, with a penalty C Σ (s|g_j| − ε)₊. The smaller
@@ -141,7 +139,7 @@ class WorkingSet:
         self.members = np.empty(0, dtype=np.int64)
         self.expected = np.empty(0)
         self.Q = self._room = np.empty((0, 0), dtype=dtype)
-        self._rows: npt.NDArray[Any] | None = None
+        self._rows: Array | None = None
         if isinstance(self.columns, DenseColumns):
             size = min(self.columns.n_columns, LARGEST, ROWS // self.columns.n_rows)
             self._rows = np.empty((size, self.columns.n_rows), dtype=dtype)  # uses memory only where filled
@@ -151,7 +149,7 @@ class WorkingSet:
         """Whether Q is in single precision."""
         return self._room.dtype == np.float32
 
-    def is_exact(self, gradient: npt.NDArray[np.float64], shrunk: npt.NDArray[np.bool_], error: float) -> bool:
+    def is_exact(self, gradient: Floats, shrunk: Bools, error: float) -> bool:
         """Return whether Q is in double precision or was precise enough in the last run.
 
         `error` is the largest accepted error of the expected gradient; `shrunk` marks variables of unknown gradient.
@@ -162,20 +160,20 @@ class WorkingSet:
         wrong = np.abs(gradient[self.members][known] - self.expected[known])
         return bool((wrong <= error).all())
 
-    def refine(self, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> None:
+    def refine(self, alpha: Floats, violations: Floats) -> None:
         """Recompute Q in double precision for the members that are nonzero or violate their condition."""
         kept = self.members[(alpha[self.members] != 0) | (violations[self.members] > 0)]
         self._empty(np.dtype(np.float64))
         if len(kept):
             self._add(kept)
 
-    def include(self, which: npt.NDArray[np.int64]) -> None:
+    def include(self, which: Ints) -> None:
         """Add new variables as far as there is room; `which` may include members."""
         new = np.setdiff1d(which, self.members)[: LARGEST - len(self.members)]
         if len(new):
             self._add(new)
 
-    def extend(self, dual: Dual, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> bool:
+    def extend(self, dual: Dual, alpha: Floats, violations: Floats) -> bool:
         """Add the nonzero variables and half as many of the worst violators; return whether all violators are members.
 
         A full set is rebuilt: half of it from the worst violators, the rest from free variables.
@@ -197,7 +195,7 @@ class WorkingSet:
         self._add(_largest(violations, outside, count))
         return count >= len(outside)
 
-    def _renew(self, dual: Dual, alpha: npt.NDArray[np.float64], violations: npt.NDArray[np.float64]) -> None:
+    def _renew(self, dual: Dual, alpha: Floats, violations: Floats) -> None:
         """Choose new members of a full set, keeping the known part of Q."""
         worst = _largest(violations, np.flatnonzero(violations > 0), LARGEST // 2)
         others = _free(dual, alpha) & (self.columns.scales > 0)
@@ -212,7 +210,7 @@ class WorkingSet:
         chosen[self.members] = False
         self._add(np.flatnonzero(chosen))
 
-    def _add(self, new: npt.NDArray[np.int64]) -> None:
+    def _add(self, new: Ints) -> None:
         """Append members and their rows and columns of Q."""
         old, size = len(self.members), len(self.members) + len(new)
         self.members = np.concatenate([self.members, new])
@@ -232,14 +230,7 @@ class WorkingSet:
         self.Q = self._room[:size, :size]
         np.fill_diagonal(self.Q, float(self.columns.n_rows))
 
-    def minimise(
-        self,
-        dual: Dual,
-        alpha: npt.NDArray[np.float64],
-        gradient: npt.NDArray[np.float64],
-        tolerance: float,
-        max_moves: int,
-    ) -> bool:
+    def minimise(self, dual: Dual, alpha: Floats, gradient: Floats, tolerance: float, max_moves: int) -> bool:
         """Lower the objective until no member's violation exceeds `tolerance`; return whether `alpha` changed.
 
         `alpha` is changed in place; `gradient` is the gradient at `alpha`, and is not changed.
@@ -264,12 +255,12 @@ class WorkingSet:
         alpha[self.members] = own
         return not np.array_equal(own, before)
 
-    def _turn(self, dual: Dual, alpha: npt.NDArray[np.float64]) -> int:
+    def _turn(self, dual: Dual, alpha: Floats) -> int:
         """Return the number of moves before a jump: few if a jump is cheap, else enough to cost as much."""
         free = int(np.count_nonzero(_free(dual, alpha)))
         return max(FIRST, len(alpha) // 4, free * free // 256)
 
-    def _jumps(self, dual: Dual, alpha: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]) -> None:
+    def _jumps(self, dual: Dual, alpha: Floats, gradient: Floats) -> None:
         """Move all free members several times, with more damping if bounds cut the moves short, else less."""
         for _ in range(JUMPS):
             length = self._jump(dual, alpha, gradient)
@@ -280,7 +271,7 @@ class WorkingSet:
         elif length is None or length < 0.1:
             self.damping = min(self.damping * 10, DAMPING[1])
 
-    def _jump(self, dual: Dual, alpha: npt.NDArray[np.float64], gradient: npt.NDArray[np.float64]) -> float | None:
+    def _jump(self, dual: Dual, alpha: Floats, gradient: Floats) -> float | None:
         """Move all free members along the damped Newton direction, changing `alpha` and `gradient` in place.
 
         Returns the length of the move as a share of the Newton step, or None without a move. Members that reach zero or
@@ -316,7 +307,7 @@ class WorkingSet:
         self.jumps += 1
         return length
 
-    def _newton(self, free: npt.NDArray[np.int64], slope: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+    def _newton(self, free: Ints, slope: Floats) -> Floats | None:
         """Return the solution of (Q + damping) · direction = −slope for the members `free`, or None."""
         if not len(free):
             return None
@@ -332,7 +323,7 @@ class WorkingSet:
         _, direction, failed = sposv(H.T, (-slope / size).astype(np.float32), lower=0, overwrite_a=1)
         return None if failed else size * direction.astype(np.float64)
 
-    def _product(self, step: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _product(self, step: Floats) -> Floats:
         """Return Q · step, scaled where values leave the range of single precision, as with very large labels."""
         if not self.single:
             return self.Q @ step
@@ -340,17 +331,17 @@ class WorkingSet:
         return size * (self.Q @ (step / size).astype(np.float32)).astype(np.float64)
 
 
-def _free(dual: Dual, alpha: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _free(dual: Dual, alpha: Floats) -> Bools:
     """Return a mask of the variables that can move both ways: inside the box and, unless ε = 0, not at zero."""
     return (np.abs(alpha) < dual.cost) & ((alpha != 0) | (dual.epsilon == 0))
 
 
-def _largest(values: npt.NDArray[np.float64], which: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+def _largest(values: Floats, which: Ints, count: int) -> Ints:
     """Return the `count` of the indices `which` with the largest values; ties go to the smaller index."""
     return which[np.argsort(-values[which], kind="stable")[:count]]
 
 
-def _enlarged(room: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+def _enlarged(room: Array, size: int) -> Array:
     """Return a square array that starts with `room` and holds at least `size` members; its size doubles."""
     had = len(room)
     if had >= size:
@@ -386,19 +377,17 @@ class Minimum:
     variables that the gap proves to be zero; their `gradient` dates from when they were shrunk.
     """
 
-    alpha: npt.NDArray[np.float64]  # shape (N,): α
+    alpha: Floats  # shape (N,): α
     # ``converged``, ``iterations`` (moves of one variable), ``jumps`` (of all free variables), ``residual`` (the
     # largest violation, in units of ‖K̃ᵀy‖_∞) and ``gap`` (in units of ½‖y‖²; None if unbounded), ``objective``
     report: dict[str, Any]
-    residual: npt.NDArray[np.float64]  # shape (l,): K̃α − y
-    gradient: npt.NDArray[np.float64]  # shape (N,): K̃ᵀ(K̃α − y); for shrunk variables, the value at that time
-    shrunk: npt.NDArray[np.bool_]  # shape (N,): Variables that the gap proves to be zero
+    residual: Floats  # shape (l,): K̃α − y
+    gradient: Floats  # shape (N,): K̃ᵀ(K̃α − y); for shrunk variables, the value at that time
+    shrunk: Bools  # shape (N,): Variables that the gap proves to be zero
     working: WorkingSet  # Shared with minima started from this one
 
 
-def minimise(
-    dual: Dual, *, tol: float, max_iter: int, start: Minimum | npt.NDArray[np.float64] | None = None
-) -> Minimum:
+def minimise(dual: Dual, *, tol: float, max_iter: int, start: Minimum | Floats | None = None) -> Minimum:
     """Minimise a `Dual`, optionally starting from a previous minimum or α.
 
     It stops when the largest violation, in units of ‖K̃ᵀy‖_∞, and the duality gap, in units of ½‖y‖², are both at most
@@ -408,7 +397,7 @@ def minimise(
         return _minimise(dual, tol, max_iter, start)
 
 
-def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArray[np.float64] | None) -> Minimum:
+def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | Floats | None) -> Minimum:
     """Minimise a `Dual` on one thread; see `minimise`."""
     now = _begin(dual, start)
     working, moves, jumps = now.working, now.working.moves, now.working.jumps
@@ -450,7 +439,7 @@ def _minimise(dual: Dual, tol: float, max_iter: int, start: Minimum | npt.NDArra
     return now
 
 
-def _begin(dual: Dual, start: Minimum | npt.NDArray[np.float64] | None) -> Minimum:
+def _begin(dual: Dual, start: Minimum | Floats | None) -> Minimum:
     """Return an initial Minimum: α inside the box, an updated gradient, an empty report."""
     size = dual.columns.n_columns
     none = np.zeros(size, dtype=bool)
@@ -509,7 +498,7 @@ def _distance(dual: Dual, now: Minimum, tol: float) -> float:
     return max(gap / (tol * dual.energy), worst / max(tol * dual.unit, dual.rounding))
 
 
-def _look(dual: Dual, now: Minimum, which: npt.NDArray[np.bool_]) -> None:
+def _look(dual: Dual, now: Minimum, which: Bools) -> None:
     """Compute the gradient of some variables."""
     if which.all():
         now.gradient = dual.gradient(now.residual)
@@ -546,14 +535,7 @@ def stays_outside(K: Any, cache_size: float) -> bool:
     return is_operator(K) or isinstance(K, GramRows) or (is_whole_map(K) and K.nbytes > cache_size * MIB)
 
 
-def decide(
-    K: Any,
-    columns: npt.NDArray[np.int64],
-    means: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64],
-    intercept: float,
-    cache_size: float,
-) -> npt.NDArray[np.float64]:
+def decide(K: Any, columns: Ints, means: Floats, weights: Floats, intercept: float, cache_size: float) -> Floats:
     """Return Σ_j (K[i, columns[j]] − means[j]) · weights[j] + intercept for each row i of K, shape (m,).
 
     The results are bit-identical for all storages of K except operators. `columns` are the support columns.
@@ -577,9 +559,7 @@ def decide(
     return out
 
 
-def _support_blocks(
-    K: Any, columns: npt.NDArray[np.int64], size: int
-) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+def _support_blocks(K: Any, columns: Ints, size: int) -> Iterator[tuple[slice, Floats]]:
     """Yield (slice, its rows restricted to `columns`) of a sparse matrix or file, `size` numbers at a time."""
     if is_sparse(K):
         picked = K.tocsc()[:, columns].tocsr()

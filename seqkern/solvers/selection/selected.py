@@ -13,8 +13,10 @@ from seqkern.core.archive import nest, unnest
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import component, integer
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.sampling import deal
+from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.contract import ClassSolver, Solver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler, scaler_from_state
@@ -23,11 +25,10 @@ from seqkern.solvers.solver_specs import build_solver, make_solver, solver_from_
 
 # The inner cross-validation of the classifier on selected features: number of features, and predictor.
 
-Split: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+Split: TypeAlias = tuple[Ints, Ints]
 
 LEAVE_ONE_OUT = "leave_one_out"
-SEED = 0
-"""Seed of the inner folds."""
+SEED = 0  # Seed of the inner folds
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None
 
 
 def choose(
-    K: npt.NDArray[np.float64],
-    y: npt.NDArray[np.int64],
+    K: Floats,
+    y: Ints,
     groups: npt.ArrayLike | None,
     pairs: Sequence[tuple[int, Solver]],
     selector: Selector,
@@ -100,11 +101,11 @@ def choose(
 
 
 def part_errors(
-    K: npt.NDArray[np.float64],
-    y: npt.NDArray[np.int64],
-    groups: npt.NDArray[Any] | None,
-    train: npt.NDArray[np.int64],
-    test: npt.NDArray[np.int64],
+    K: Floats,
+    y: Ints,
+    groups: Array | None,
+    train: Ints,
+    test: Ints,
     selector: Selector,
     scaler: ExpressionScaler | None,
     sizes: Sequence[int],
@@ -137,18 +138,14 @@ def part_errors(
             yield (size, id(predictor)), int(np.sum(predicted != y[test])), failed
 
 
-def best_features(selector: Selector) -> npt.NDArray[np.int64]:
+def best_features(selector: Selector) -> Ints:
     """Return the columns selected by a fitted selector, best first."""
     chosen = selector.get_support(indices=True)
     return chosen[np.argsort(selector.ranking_[chosen])]
 
 
 def learn(
-    predictor: Solver,
-    values: npt.NDArray[np.float64],
-    y: npt.NDArray[Any],
-    groups: npt.ArrayLike | None = None,
-    gram: npt.NDArray[np.float64] | None = None,
+    predictor: Solver, values: Floats, y: Array, groups: npt.ArrayLike | None = None, gram: Floats | None = None
 ) -> Solver:
     """Return a fitted copy of a predictor, whose report tells whether it converged.
 
@@ -162,7 +159,7 @@ def learn(
         return classifier.fit(values, y, groups)
 
 
-def products(rows: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def products(rows: Floats, others: Floats) -> Floats:
     """Return the linear kernel, shape (m, n); the bits of an entry do not depend on other rows."""
     out = np.empty((len(rows), len(others)))
     _vector.products(np.ascontiguousarray(rows), np.ascontiguousarray(others.T), out)
@@ -227,9 +224,9 @@ class SelectedClassifier(ClassSolver):
 
     name = "selected"
     summary = "Selects features (genes) that separate the classes, and learns from these alone."
+    declared = Traits(groups=True)
     input = "features"
     targets = ("binary", "multiclass")
-    accepts_groups = True
 
     selector: Selector = component(
         "selector",
@@ -279,7 +276,7 @@ class SelectedClassifier(ClassSolver):
             raise ParameterError("n_features has no values", remedy="list one or more")
         check_scaler(self.scaler)
 
-    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+    def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError without inner folds, or if a predictor cannot learn the labels of one."""
         kind = "binary" if len(np.unique(y)) == 2 else "multiclass"
         if kind not in self.selector.targets:
@@ -323,16 +320,11 @@ class SelectedClassifier(ClassSolver):
             cls(PSVMFeatureSelector(), PSVC(kernel="features"), scaler=ExpressionScaler(ceiling=2, clip=False)),
         ]
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        decisions = self.decision_function(K)
-        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
-
-    def selected_columns(self) -> npt.NDArray[np.int64]:
+    def selected_columns(self) -> Ints:
         """Return the selected features, int64, the best first."""
         return self.support_[self.chosen_]
 
-    def selected_weights(self) -> npt.NDArray[np.float64] | None:
+    def selected_weights(self) -> Floats | None:
         """Return the predictor's weights of the selected, scaled features; None if it has none."""
         linear = self.machine_.linear()
         if linear is None:
@@ -356,7 +348,7 @@ class SelectedClassifier(ClassSolver):
         given = GivenSelector(columns)
         return clone(self).set_params(selector=given, n_features=len(columns))
 
-    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Choose F (the number of features) and the predictor, and fit on all rows."""
         chosen = self._choose(K, y, groups)
         with unconverged():  # the report tells
@@ -395,14 +387,14 @@ class SelectedClassifier(ClassSolver):
             "inner_not_converged": chosen.not_converged + summary.get("inner_not_converged", 0),
         }
 
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the predictor's decisions."""
         values = self._scaled(K, columns)
         return self.machine_.decision_function(
             products(values, self.rows_) if self.machine_.input == "gram" else values
         )
 
-    def _scaled(self, K: npt.NDArray[np.float64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _scaled(self, K: Floats, columns: Ints) -> Floats:
         """Return the selected features of some rows, scaled, float64 (m, F)."""
         values = np.ascontiguousarray(K[:, columns])
         values = values if self.scaler_ is None else self.scaler_.transform(values)
@@ -421,9 +413,12 @@ class SelectedClassifier(ClassSolver):
     def _pairs(self) -> list[tuple[int, Solver]]:
         """Return the pairs (F, predictor) in order of preference."""
         pairs = [(size, predictor) for size in sorted(set(self._sizes())) for predictor in self._predictors()]
-        return sorted(pairs, key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()))
+        return sorted(
+            pairs,
+            key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()),
+        )
 
-    def _choose(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.int64], groups: npt.ArrayLike | None) -> Chosen:
+    def _choose(self, K: Floats, y: Ints, groups: npt.ArrayLike | None) -> Chosen:
         """Return the Chosen pair; a single pair is returned without using the data."""
         pairs = self._pairs()
         if len(pairs) == 1:
@@ -432,14 +427,14 @@ class SelectedClassifier(ClassSolver):
 
     # ---- the model ---------------------------------------------------------------------------------------
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the states of scaler and predictor, the selected features and the rows that the predictor needs."""
         machine, arrays = self.machine_.state()
         header, scaling = (None, {}) if self.scaler_ is None else self.scaler_.state()
         arrays = {**nest("machine", arrays), **nest("scaler", scaling), "chosen": self.chosen_, "rows": self.rows_}
         return {"machine": machine, "scaler": header}, arrays
 
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         scaler = header["scaler"]

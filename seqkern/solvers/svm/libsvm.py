@@ -1,9 +1,4 @@
-"""The shared base of the LIBSVM solvers: the call through scikit-learn, and measures of the solution.
-
-Each solver defines its quadratic program, and computes the violation of its optimality conditions in double
-precision. LIBSVM's algorithm for C and ε is in `smo`, the one for ν is scikit-learn's. Both read a C-ordered float64
-matrix in place, memory maps included, and add a single-precision cache of at most `CACHE_MEGABYTES`.
-"""
+"""The shared base of the LIBSVM solvers: its algorithm, Newton's method for squared errors, measures of solutions."""
 
 import math
 from collections.abc import Callable
@@ -11,34 +6,42 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.core.progress import progress_counter
+from seqkern.core.threads import one_thread
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
+from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.solvers.capabilities import Traits
 from seqkern.solvers.checking import check_size, largest_value
-from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.expansion import KernelExpansion, weighted_sums
-from seqkern.solvers.shared import limit, tolerance
+from seqkern.solvers.costs import Effort, FitCost, FitWork, dense_algebra
+from seqkern.solvers.products.losses import Loss
+from seqkern.solvers.products.subspace import MOST_PRODUCTS, fit_loss, root
+from seqkern.solvers.shared import KernelExpansion, limit, tolerance, weighted_sums
 from seqkern.solvers.svm._smo import Minimiser, RowCache
+
+# The shared base of the LIBSVM solvers: the call through scikit-learn, and measures of the solution.
+#
+# Each solver defines its quadratic program, and computes the violation of its optimality conditions in double
+# precision. LIBSVM's algorithm for C and ε is in `smo`, the one for ν is scikit-learn's. Both read a C-ordered float64
+# matrix in place, memory maps included, and add a single-precision cache of at most `CACHE_MEGABYTES`.
 
 CACHE_MEGABYTES = 200
 
-CACHE_BYTES = 200
-"""Bytes that LIBSVM needs for each row, besides its cache."""
+CACHE_BYTES = 200  # Bytes that LIBSVM needs for each row, besides its cache
 
-AT_BOUND = 1e-9
-"""Largest distance of an α at a bound from 0 or from its cost, as a share of the cost."""
+AT_BOUND = 1e-9  # Largest distance of an α at a bound from 0 or from its cost, as a share of the cost
 
-SOON = (10_000, 100)
-"""Numbers a and b: a problem that may have no solution is checked after a + b·n iterations."""
+STEPS, CUBES = 12.0, 1.5
+"""Measured Newton steps of a fit to squared errors, and its multiplications as a multiple of n³, for C=1 to 100."""
 
-LARGEST = 1e100
-"""Size above which the squares of coefficients may have an infinite sum."""
+SOON = (10_000, 100)  # Numbers a and b: a problem that may have no solution is checked after a + b·n iterations
 
-NEAR = 2.0**-64, 2.0**64
-"""Bounds of the largest value of a matrix that is given to LIBSVM unscaled."""
+LARGEST = 1e100  # Size above which the squares of coefficients may have an infinite sum
+
+NEAR = 2.0**-64, 2.0**64  # Bounds of the largest value of a matrix that is given to LIBSVM unscaled
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -52,30 +55,44 @@ UNBOUNDED = (
 class LibsvmSolver(KernelExpansion):
     """Base of SVMs with decisions Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`."""
 
-    needs_semidefinite = True
-    gram_copies = 0.0
+    declared = Traits(semidefinite=True, effort=Effort(copies=0.0))
+
     last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
     tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
     max_iter: int = limit(10_000_000, "Maximum number of iterations.")
 
+    @property
+    def squares(self) -> bool:
+        """Whether the loss has a slope that is linear between kinks: Newton's method then minimises it."""
+        return False
+
+    @property
+    def traits(self) -> Traits:
+        """Traits of the class; rows of a Gram matrix in a file only with a finite C, unless errors are squared."""
+        rows = self.declared.rows and bool(np.isfinite(getattr(self, "C", 1.0))) and not self.squares
+        return self.declared.but(rows=rows)
+
     def gram_bytes(self, n: int) -> int:
-        """Return the size in bytes of LIBSVM's cache, and of the copies made by a subclass."""
-        return min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
+        """Return the bytes of LIBSVM's cache and a subclass's copies, or of linear systems, at most the matrix's."""
+        return 8 * n * n if self.squares else min(4 * n * n, CACHE_MEGABYTES * 2**20) + super().gram_bytes(n)
 
     def fit_cost(self, work: FitWork) -> FitCost:
-        """Return the predicted cost of a fit with LIBSVM's cache."""
-        return FitCost(
-            super().fit_cost(work).seconds, min(CACHE_MEGABYTES * 2**20, 4 * work.n**2) + CACHE_BYTES * work.n
-        )
+        """Return the predicted cost of a fit with LIBSVM's cache, or of linear systems over parts of the samples."""
+        cost = super().fit_cost(work)
+        if self.traits.operator and work.gives == "operator":
+            return cost
+        if self.squares:
+            return FitCost(STEPS * work.product + dense_algebra(work.n, CUBES), 8 * work.n**2)
+        return FitCost(cost.seconds, min(CACHE_MEGABYTES * 2**20, 4 * work.n**2) + CACHE_BYTES * work.n)
 
-    def _run(
-        self,
-        estimator: Any,
-        K: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64],
-        **limits: float,
-    ) -> dict[str, Any]:
+    def _fit_loss(self, K: Any, loss: Loss, start: float = 0.0) -> dict[str, Any]:
+        """Minimise a smooth loss on a matrix, or any loss on products, and return the report."""
+        if isinstance(K, KernelOperator):
+            return fit_loss(self, K, loss, self.tol, min(self.max_iter, MOST_PRODUCTS))
+        return fit_squares(self, K, loss, self.tol, self.max_iter, start)
+
+    def _run(self, estimator: Any, K: Floats, y: Floats, **limits: float) -> dict[str, Any]:
         """Run LIBSVM and keep its support vectors; return ``converged`` and ``iterations``.
 
         `limits` are ``tol`` and ``max_iter`` other than the solver's own. If the coefficients are not finite, the fit
@@ -106,6 +123,35 @@ class LibsvmSolver(KernelExpansion):
         self.dual_coef_ = estimator.dual_coef_[0] * scale
         self.intercept_ = float(estimator.intercept_[0])
         return {"converged": estimator.fit_status_ == 0, "iterations": int(np.max(estimator.n_iter_))}
+
+    def _solve(
+        self,
+        K: Floats | GramRows,
+        y: Floats,
+        linear: Floats,
+        cost: Floats,
+        most: int,
+        *,
+        order: Ints | None = None,
+        sign: float = 1.0,
+        tol: float | None = None,
+        start: Floats | None = None,
+    ) -> dict[str, Any]:
+        """Run LIBSVM's algorithm for at most `most` iterations; set the fitted attributes, and return the report.
+
+        The program is `minimise_by_rows`'s, the decision `sign` times that of its multipliers. ``product`` of the
+        report are the decisions about the training rows, without the bias.
+        """
+        order = np.arange(len(y)) if order is None else order
+        tol = self.tol if tol is None else tol
+        found = minimise_by_rows(K, y, linear, cost, order, tol=tol, max_iter=most, name=str(self.name), start=start)
+        if not found.finite:
+            return self._nothing(found.iterations)
+        n = K.shape[0]
+        weights, every = sign * (y * found.alpha).reshape(-1, n).sum(axis=0), order[:n] % n
+        self.support_ = every[weights[every] != 0].astype(np.int64)
+        self.dual_coef_, self.intercept_ = weights[self.support_], -sign * found.bias
+        return {"converged": found.converged, "iterations": found.iterations, "product": sign * found.product}
 
     def _nothing(self, iterations: int) -> dict[str, Any]:
         """Set a decision function of zero, and return the report of a run with coefficients that are not finite."""
@@ -181,13 +227,13 @@ def scaled_cost(cost: float, scale: float) -> float:
     return found
 
 
-def unit_of(K: npt.NDArray[np.float64] | GramRows) -> float:
+def unit_of(K: Floats | GramRows) -> float:
     """Return the mean diagonal of a matrix, the unit of LIBSVM's tolerance; 1 if it is not positive."""
     unit = float(np.mean(K.diagonal()))
     return unit if unit > 0 else 1.0
 
 
-def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]:
+def on_rows(support: Ints, values: Floats, n: int) -> Floats:
     """Return the support values scattered to all n rows, zero elsewhere.
 
     >>> import numpy as np
@@ -200,7 +246,7 @@ def on_rows(support: npt.NDArray[np.int64], values: npt.NDArray[np.float64], n: 
     return out
 
 
-def violation(up: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
+def violation(up: Floats, low: Floats) -> float:
     """Return max(up) − min(low), at least zero, and zero if either is empty.
 
     The values are of −y·gradient: `up` for variables that may still increase along y, `low` for those that may
@@ -235,8 +281,7 @@ def share_of(gap: float, primal: float) -> float:
 # Machine Learning Research 6, 2005. Chang, Lin: LIBSVM: a library for support vector machines. ACM Transactions on
 # Intelligent Systems and Technology 2, 2011.
 
-FEWEST_ROWS = 16
-"""Least number of rows in the cache."""
+FEWEST_ROWS = 16  # Least number of rows in the cache
 
 MOST_CORRECTIONS = 10
 """Maximum corrections of the gradient; each leaves about a millionth of the error, down to double precision."""
@@ -251,9 +296,9 @@ class RowFit:
     run may still exceed the tolerance by rounding; see `to_tolerance`.
     """
 
-    alpha: npt.NDArray[np.float64]  # One for each variable
+    alpha: Floats  # One for each variable
     bias: float  # The multiplier of the constraint yᵀα = constant
-    product: npt.NDArray[np.float64]  # shape (n,): Σ_t y_t α_t K(x, x_t), in double precision
+    product: Floats  # shape (n,): Σ_t y_t α_t K(x, x_t), in double precision
     # Whether the run ended before `max_iter`; rounding may leave more than the tolerance, see `to_tolerance`
     converged: bool
     iterations: int
@@ -271,16 +316,16 @@ def cache_rows(n: int, room: int) -> int:
 
 
 def minimise_by_rows(
-    K: npt.NDArray[np.float64] | GramRows,
-    y: npt.NDArray[np.float64],
-    linear: npt.NDArray[np.float64],
-    cost: npt.NDArray[np.float64],
-    order: npt.NDArray[np.int64],
+    K: Floats | GramRows,
+    y: Floats,
+    linear: Floats,
+    cost: Floats,
+    order: Ints,
     *,
     tol: float,
     max_iter: int,
     name: str,
-    start: npt.NDArray[np.float64] | None = None,
+    start: Floats | None = None,
 ) -> RowFit:
     """Minimise ½ αᵀQα + pᵀα over 0 ≤ α ≤ cost and constant yᵀα, where Q[t, u] = y[t] y[u] K[t, u].
 
@@ -294,7 +339,7 @@ def minimise_by_rows(
     bounds = cost if scale == 1 else np.array([scaled_cost(bound, scale) for bound in cost])
     every = order[:n] % n
 
-    def exact(alpha: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Any, float]:
+    def exact(alpha: Floats) -> tuple[Floats, Ints, Any, float]:
         """Return the product, the support vectors, their coefficients, and the violation of the conditions."""
         weights = (y * alpha * scale).reshape(-1, n).sum(axis=0)
         support = every[weights[every] != 0]
@@ -323,11 +368,9 @@ def minimise_by_rows(
     return RowFit(alpha * scale, bias, product, converged, iterations, rows.reads, finite)
 
 
-def _rows_of(
-    K: npt.NDArray[np.float64] | GramRows, diagonal: npt.NDArray[np.float64]
-) -> tuple[Callable[[int], npt.NDArray[Any]], int, float]:
+def _rows_of(K: Floats | GramRows, diagonal: Floats) -> tuple[Callable[[int], Array], int, float]:
     """Return a function that gives a row, the bytes for single-precision rows, and the scale of the rows."""
-    read: Callable[[int], npt.NDArray[Any]]
+    read: Callable[[int], Array]
     if isinstance(K, GramRows):
         read, room, largest = K.row, K.room, float(np.abs(diagonal).max())
         check_size(largest)
@@ -335,3 +378,214 @@ def _rows_of(
         read, room, largest = K.__getitem__, CACHE_MEGABYTES * 2**20, largest_value(K)
     scale = scale_of(largest)
     return (read if scale == 1 else lambda i: read(i).astype(np.float64) * scale), room, scale
+
+
+# Piecewise quadratic and linear losses, minimised on a Gram matrix by Newton's method.
+#
+# The squared hinge, squared ε-insensitive and Huber losses have a slope that is linear between kinks. Where every
+# sample stays on its piece, the minimum is the solution of one linear system: over the samples on parabolas, whose ℓ''
+# is the inverse of a ridge on K, with the dual variables of those on straight lines at their bound. Each step solves
+# that system and goes to the minimum along the line to its solution; once the pieces are right, the step is the last.
+#
+# Keerthi, DeCoste: A modified finite Newton method for fast solution of large scale linear SVMs. Journal of Machine
+# Learning Research 6, 2005. Chapelle: Training a support vector machine in the primal. Neural Computation 19, 2007.
+
+MOST_STEPS = 500  # Maximum number of Newton steps; a fit takes about ten
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+ROUNDING = 1e-13  # Share of a loss below which differences count as none
+
+MANY, PART = 400, 4  # Samples above which a fit starts from the solution for a part, and the inverse share of the part
+
+NOT_POSITIVE = (
+    "the matrix is not positive semi-definite, or C is too large for it; lower C, or repair the matrix (clip, flip, "
+    "shift)"
+)
+
+
+@dataclass(frozen=True)
+class SquaresFit:
+    """The minimum of ½ βᵀKβ + Σ ℓ_i(z_i), z = Kβ + b, or the closest point reached.
+
+    `gap` bounds the distance of `primal` from its minimum, `residual` is the change of a decision if β were −ℓ'(z), and
+    `solved` is whether every linear system had a solution that lowers the loss.
+
+    >>> SquaresFit(np.zeros(2), 0.0, primal=4.0, gap=1.0, residual=0.5, steps=1, solved=True).share
+    0.25
+    """
+
+    coefficients: Floats  # shape (n,): β
+    bias: float  # b
+    primal: float  # The minimum
+    gap: float  # How far it may be above the least value
+    residual: float  # How much a decision would change if β were −ℓ'(z)
+    steps: int  # Newton steps
+    solved: bool  # Whether every linear system had a solution that makes the loss smaller
+
+    @property
+    def share(self) -> float:
+        """The gap as a share of the minimum."""
+        return max(0.0, self.gap) / max(abs(self.primal), np.finfo(np.float64).tiny)
+
+
+def fit_squares(
+    solver: KernelExpansion, K: Floats, loss: Loss, tol: float, most: int, start: float = 0.0
+) -> dict[str, Any]:
+    """Minimise a loss whose slope is linear between kinks; set a solver's fitted attributes, and return the report."""
+    found = minimise_squares(K, loss, most, start)
+    # errors that come from rounding the bias, as with a target that is the same for all samples
+    digits = 4 * EPSILON * abs(found.bias) * loss.curvature(np.full(len(K), found.bias)).max()
+    solver._keep(np.where(np.abs(found.coefficients).max() > digits, found.coefficients, 0.0), found.bias)
+    report: dict[str, Any] = {} if found.solved else {"remark": NOT_POSITIVE}
+    return report | {
+        "converged": found.solved and found.share <= tol,
+        "iterations": found.steps,
+        "residual": found.residual,
+        "objective": found.gap - found.primal,
+        "gap": found.share,
+    }
+
+
+def minimise_squares(K: Floats, loss: Loss, max_iter: int = MOST_STEPS, start: float = 0.0) -> SquaresFit:
+    """Minimise a loss whose slope is linear between kinks; it is smooth, with ``total`` 0.
+
+    A step takes m³/3 multiplications for m samples on parabolas, and n² for n in all, with one copy of K. Large sets
+    start from the solution for a quarter of the samples.
+    """
+    most = min(max_iter, MOST_STEPS)
+    with one_thread():
+        return _minimise(K, loss, most, *_from_part(K, loss, most, start))
+
+
+def _from_part(K: Floats, loss: Loss, most: int, bias: float) -> tuple[Floats, float]:
+    """Return the initial β and b: for large sets the solution for a random part of the samples.
+
+    From zero, all samples are on parabolas in the first step, and most in the second.
+    """
+    n = len(K)
+    beta = np.zeros(n)
+    if n < MANY:
+        return beta, bias
+    rows = np.sort(np.random.default_rng(0).permutation(n)[: n // PART])
+    block, own = K[np.ix_(rows, rows)], loss.part(rows)
+    found = _minimise(block, own, most, *_from_part(block, own, most, bias))
+    if not found.solved:
+        return beta, bias
+    beta[rows] = found.coefficients
+    return beta, found.bias
+
+
+def _minimise(K: Floats, loss: Loss, most: int, beta: Floats, bias: float) -> SquaresFit:
+    f = K @ beta
+    steps, solved, last = 0, True, False
+    while True:
+        bias = _best_bias(loss, f, bias)
+        primal, dual = 0.5 * float(beta @ f) + loss.value(f + bias), loss.dual(f + bias)
+        found = None if last or steps >= most else _newton(K, loss, f + bias, dual)
+        if found is None:
+            solved = last or steps >= most
+            break
+        target, change = found[0], found[1] - bias
+        step = target - beta
+        along = K @ step
+        line = _Line(loss, f + bias, along + change, primal, float(beta @ along), float(step @ along))
+        length = line.minimum()
+        steps += 1
+        if length <= 0 or line.second < 0:
+            solved = line.second >= 0
+            break
+        here, there = f + bias, f + along + found[1]
+        last = primal - line.value(length) <= ROUNDING * abs(primal)
+        if length == 1:
+            last |= np.array_equal(loss.curvature(here), loss.curvature(there))
+            beta, bias = target, found[1]
+        else:
+            beta, bias = beta + length * step, bias + length * change
+        f = K @ beta
+    low, high = loss.free_biases(f)
+    if low < high and np.isfinite(high - low):
+        bias = 0.5 * (low + high)
+        primal, dual = 0.5 * float(beta @ f) + loss.value(f + bias), loss.dual(f + bias)
+    away = beta - dual
+    image = K @ away
+    gap = 0.5 * float(away @ image)
+    if abs(gap) <= ROUNDING**2 * loss.value(np.zeros(len(K))):  # of a loss that falls to zero, rounding is left
+        gap = 0.0
+    return SquaresFit(
+        coefficients=beta,
+        bias=float(bias),
+        primal=primal,
+        gap=gap,
+        residual=float(np.abs(image).max(initial=0.0)),
+        steps=steps,
+        solved=solved and gap >= -ROUNDING * abs(primal),
+    )
+
+
+def _newton(K: Floats, loss: Loss, z: Floats, dual: Floats) -> tuple[Floats, float] | None:
+    """Return (β, b) solving the linear system of the pieces at z; None if there is no positive solution."""
+    # imported here: it slows start-up, and prediction does not need it
+    from scipy.linalg import cho_factor, cho_solve
+
+    curvature = loss.curvature(z)
+    bent = np.flatnonzero(curvature)
+    beta = np.where(curvature > 0, 0.0, dual)
+    if not len(bent):
+        return beta, float(np.mean(z - K @ beta)) if beta.any() else 0.0
+    right = dual[bent] / curvature[bent] + z[bent]
+    if beta.any():
+        right -= (K @ beta)[bent]
+    matrix = K[np.ix_(bent, bent)]
+    matrix[np.diag_indices_from(matrix)] += 1 / curvature[bent]
+    try:
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    ones, values = cho_solve(factor, np.stack([np.ones(len(bent)), right], axis=1), check_finite=False).T
+    bias = float((values.sum() + beta.sum()) / ones.sum())
+    beta[bent] = values - bias * ones
+    return beta, bias
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The loss along a step from decisions z: `first` and `second` belong to ½ βᵀKβ."""
+
+    loss: Loss
+    z: Floats
+    along: Floats
+    primal: float
+    first: float
+    second: float
+
+    def value(self, t: float) -> float:
+        """Return the loss at t steps."""
+        own = self.primal - self.loss.value(self.z) + t * self.first + 0.5 * t * t * self.second
+        return own + self.loss.value(self.z + t * self.along)
+
+    def slope(self, t: float) -> tuple[float, float, float]:
+        """Return the slope of the loss, its derivative, and the size of the terms."""
+        here = self.z + t * self.along
+        forces = self.loss.dual(here) * self.along
+        own = self.first + t * self.second
+        size = abs(self.first) + abs(t * self.second) + float(np.abs(forces).sum())
+        return own - float(forces.sum()), self.second + float(self.loss.curvature(here) @ self.along**2), size
+
+    def minimum(self) -> float:
+        """Return the step with the least loss; 1 if that is as good up to rounding, which makes β exact."""
+        best = root(self.slope, 1.0, 1.0)
+        return 1.0 if self.value(1.0) - self.value(best) <= ROUNDING * abs(self.primal) else best
+
+
+def _best_bias(loss: Loss, f: Floats, bias: float) -> float:
+    """Return an optimal bias that Newton's method can start from.
+
+    The middle of several could be far from all samples.
+    """
+
+    def slope(b: float) -> tuple[float, float, float]:
+        dual = loss.dual(f + b)
+        return -float(dual.sum()), float(loss.curvature(f + b).sum()), float(np.abs(dual).sum())
+
+    return root(slope, bias, loss.unit)

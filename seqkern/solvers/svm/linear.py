@@ -1,25 +1,24 @@
 """The C-SVM without a Gram matrix: dual coordinate descent over feature vectors."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import integer
 from seqkern.core.progress import progress_counter
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator, SparseImplicit
 from seqkern.solvers import _linear
+from seqkern.solvers.capabilities import SEARCH_COST, Traits
 from seqkern.solvers.checking import EPSILON, largest_value
-from seqkern.solvers.contract import BinarySolver, Solver
-from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.products.losses import best_bias
-from seqkern.solvers.products.on_products import OnProducts
-from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, cost, random_seed, tolerance
+from seqkern.solvers.contract import BinarySolver
+from seqkern.solvers.costs import Effort
+from seqkern.solvers.products.losses import Hinge, best_bias
+from seqkern.solvers.products.subspace import fit_loss
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, random_seed, row_costs, tolerance
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.
 #
@@ -40,27 +39,21 @@ from seqkern.solvers.shared import SearchesCost, class_factors, class_weights, c
 # K(x, x) of about a million, the gap may be off by per cents. If P − D is too large, descent continues from the earlier
 # α, w and b, as from the feasible α it could return to the same point again and again.
 
-SIGMA = 0.1
-"""Value of σ in units of the median ‖φ − m‖²; larger values shorten the steps, smaller ones delay the bias."""
+SIGMA = 0.1  # Value of σ in units of the median ‖φ − m‖²; larger values shorten the steps, smaller ones delay the bias
 
-MEAN_OF = 2000
-"""Approximate number of samples whose mean is m."""
+MEAN_OF = 2000  # Approximate number of samples whose mean is m
 
-MUCH = 0.25
-"""Multiple of the mean K(x, x) below which m·m is too small to help, so that m = 0."""
+MUCH = 0.25  # Multiple of the mean K(x, x) below which m·m is too small to help, so that m = 0
 
 LATE = 0.5, 1.2
 """Bounds of the ratio of the gaps summed in a pass, each before its sample moves, to the gap after the pass. The ratio
 is low where samples were wrongly left out."""
 
-SHRINK = 0.2
-"""Multiple of the last pass's largest projected gradient beyond which a sample at a bound is left out."""
+SHRINK = 0.2  # Multiple of the last pass's largest projected gradient beyond which a sample at a bound is left out
 
-FEW = 1000
-"""Number of samples that is usually enough to make α feasible."""
+FEW = 1000  # Number of samples that is usually enough to make α feasible
 
-AGAIN = 10
-"""Passes after which a certificate is computed in any case, as it restores samples left out too early."""
+AGAIN = 10  # Passes after which a certificate is computed in any case, as it restores samples left out too early
 
 
 @dataclass(frozen=True)
@@ -91,11 +84,11 @@ class Descent:
     def __init__(
         self,
         implicit: Implicit,
-        y: npt.NDArray[np.float64],
-        cost: npt.NDArray[np.float64],
+        y: Floats,
+        cost: Floats,
         seed: int,
         shrinking: bool = True,
-        start: npt.NDArray[np.float64] | None = None,
+        start: Floats | None = None,
     ) -> None:
         self.implicit, self.y, self.cost, self.shrinking = implicit, y, cost, shrinking
         self.means, self.mean = _means(implicit)
@@ -113,7 +106,7 @@ class Descent:
             self._begin(start)
         self._open()
 
-    def _begin(self, start: npt.NDArray[np.float64]) -> None:
+    def _begin(self, start: Floats) -> None:
         """Start from the multiple of `start` with the largest dual value, and its best bias."""
         self.implicit.add(self.weights, self.y * start)
         products = self.implicit.dots(self.weights)
@@ -201,7 +194,7 @@ class Descent:
             self.least_bias = max(self.least_bias, self.bias - room)
             self.most_bias = min(self.most_bias, self.bias + room)
 
-    def certify(self) -> tuple[Certificate, tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
+    def certify(self) -> tuple[Certificate, tuple[Ints, Floats]]:
         """Make α feasible; return (Certificate, arguments for `_resume`: the moved samples and their old α)."""
         repair = self._make_feasible()
         products = self.implicit.dots(self.weights)
@@ -218,7 +211,7 @@ class Descent:
         self.gradient = self.y * (products + self.bias - self._along_mean()) - 1
         return Certificate(bias, primal, dual, (primal - dual) / primal, max(0.0, float(violation))), repair
 
-    def _make_feasible(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    def _make_feasible(self) -> tuple[Ints, Floats]:
         """Move α until Σ α_i y_i = 0; return the moved samples and their old α.
 
         The moves begin where the gradient predicts the smallest loss of the dual.
@@ -243,13 +236,13 @@ class Descent:
         self._move(rows, np.clip(np.where(down[rows], before - step, before + step), 0.0, self.cost[rows]))
         return rows, before
 
-    def _move(self, rows: npt.NDArray[np.int64], alpha: npt.NDArray[np.float64]) -> None:
+    def _move(self, rows: Ints, alpha: Floats) -> None:
         """Set α of some samples, and update w."""
         change = alpha - self.alpha[rows]
         self.alpha[rows] = alpha
         self.implicit.take(rows).add(self.weights, self.y[rows] * change)
 
-    def _resume(self, rows: npt.NDArray[np.int64], before: npt.NDArray[np.float64]) -> None:
+    def _resume(self, rows: Ints, before: Floats) -> None:
         """Undo the moves that made α feasible, and reactivate all samples that could still move."""
         self._move(rows, before)
         self._open()
@@ -263,7 +256,7 @@ class Descent:
             self.active = int(np.sum(~out))
 
 
-def _means(implicit: Implicit) -> tuple[npt.NDArray[np.float64], float]:
+def _means(implicit: Implicit) -> tuple[Floats, float]:
     """Return φ_i·m of each sample, float64 (n,), and m·m; m is the mean of evenly spread samples, or zero."""
     some = implicit.take(np.arange(0, len(implicit), -(-len(implicit) // MEAN_OF)))
     weights = implicit.zeros()
@@ -282,17 +275,14 @@ def _means(implicit: Implicit) -> tuple[npt.NDArray[np.float64], float]:
 # Vapnik 1992, chunking). As α outside the set is zero, D(α) is the dual value of the whole problem; P(w) is summed over
 # all samples, so P − D bounds the error of w as in descent on all samples.
 
-FIRST = 50_000, 20
-"""Least size of the first set, and its inverse share of all samples."""
+FIRST = 50_000, 20  # Least size of the first set, and its inverse share of all samples
 
-ROOM = 1.1
-"""Value of y·f(x) below which samples in the set stay there."""
+ROOM = 1.1  # Value of y·f(x) below which samples in the set stay there
 
 LOOSE, SHARE = 1e-2, 0.2
 """Gap at which descent on the first set ends, and share of the gap of all samples at which later descents end."""
 
-ENOUGH = 0.3
-"""Share of the requested gap below which no descent on a set goes."""
+ENOUGH = 0.3  # Share of the requested gap below which no descent on a set goes
 
 
 @dataclass(frozen=True)
@@ -303,7 +293,7 @@ class Solution:
     largest one.
     """
 
-    alpha: npt.NDArray[np.float64]  # shape (n,)
+    alpha: Floats  # shape (n,)
     certificate: Certificate  # For all samples
     epochs: int  # Passes over as many samples as all, rounded up
     rounds: int  # How many working sets there were
@@ -312,12 +302,12 @@ class Solution:
 
 def descend(
     records: DeferredImplicit,
-    y: npt.NDArray[np.float64],
-    cost: npt.NDArray[np.float64],
+    y: Floats,
+    cost: Floats,
     seed: int,
     tol: float,
     max_epochs: int,
-    start: npt.NDArray[np.float64] | None = None,
+    start: Floats | None = None,
 ) -> Solution:
     """Train on working sets until the gap for all samples is at most `tol`, or for `max_epochs` passes."""
     n = len(y)
@@ -346,7 +336,7 @@ def descend(
             rows = following
 
 
-def _first(y: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.int64]:
+def _first(y: Floats, alpha: Floats, seed: int) -> Ints:
     """Return the initial working set, sorted: some samples of each class in proportion, and those with α > 0."""
     least, share = FIRST
     size = max(least, len(y) // share)
@@ -360,9 +350,7 @@ def _first(y: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64], seed: int
     return np.union1d(np.concatenate(drawn), np.flatnonzero(alpha))
 
 
-def _certify(
-    records: DeferredImplicit, y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64]
-) -> tuple[Certificate, npt.NDArray[np.float64]]:
+def _certify(records: DeferredImplicit, y: Floats, cost: Floats, alpha: Floats) -> tuple[Certificate, Floats]:
     """Return the Certificate of α for all samples, and w·φ of each."""
     support = np.flatnonzero(alpha)
     signed = alpha[support] * y[support]
@@ -379,9 +367,7 @@ def _certify(
     return Certificate(bias, primal, dual, (primal - dual) / primal, max(0.0, float(violation))), products
 
 
-def _next(
-    rows: npt.NDArray[np.int64], alpha: npt.NDArray[np.float64], margins: npt.NDArray[np.float64]
-) -> npt.NDArray[np.int64]:
+def _next(rows: Ints, alpha: Floats, margins: Floats) -> Ints:
     """Return the next working set, sorted: samples with α > 0, near the margin, or within it."""
     inside = np.zeros(len(alpha), dtype=np.bool_)
     inside[rows] = True
@@ -394,7 +380,7 @@ def _next(
     return np.flatnonzero(keep)
 
 
-class LinearSVC(SearchesCost, OnProducts, BinarySolver):
+class LinearSVC(KernelExpansion, BinarySolver):
     r"""Support vector machine without a Gram matrix; same optimum as `CSVC`.
 
     `fit` takes an `Implicit` or another `KernelOperator`, or a matrix of features X, dense or sparse, with K = X Xᵀ.
@@ -454,10 +440,10 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
     """
 
     name = "linear_svc"
-    margin = 1.0
-    fit_products = 15.0
-    fit_growth = 0.2
     summary = "Support vector machine without a Gram matrix, for many sequences: same solution as csvc."
+    declared = Traits(
+        sparse=True, operator=True, margin=1.0, search=SEARCH_COST, effort=Effort(products=15.0, growth=0.2)
+    )
     input: ClassVar[str] = "implicit"
 
     C: float = cost("C, the cost of a margin error.")
@@ -476,41 +462,23 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
         exact: dict[str, Any] = {"tol": 1e-9, "max_epochs": 100_000}
         return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit, starting from the solution of `previous` for another C, if on the same samples.
-
-        Raises like `fit`.
-        """
-        if isinstance(K, KernelOperator) and not isinstance(K, Implicit | DeferredImplicit):
-            return super().fit_after(previous, K, y, groups)
-        self._start = getattr(previous, "_alpha", None)
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            del self._start
-
-    def _fit(self, K: Any, y: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run dual coordinate descent, and keep nonzero coefficients."""
-        factors = class_factors(self.class_weight, self.classes_, y)
-        cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
-        start = getattr(self, "_start", None)
+        cost = row_costs(self.C, self.class_weight, self.classes_, y)
+        start = self._left("alpha")
         if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
             start = None  # of other samples
         if isinstance(K, DeferredImplicit):
             return self._fit_in_parts(K, y, cost, start)
         if isinstance(K, KernelOperator) and not isinstance(K, Implicit):
-            self.coefficients_, report = self._learn_hinge(K, y, cost, self.tol, self.max_epochs)
-            return report
+            return fit_loss(self, K, Hinge(y, cost), self.tol, self.max_epochs)
         implicit = K if isinstance(K, Implicit) else SparseImplicit.of(K)
         descent = Descent(implicit, y, cost, self.seed, start=None if start is None else np.abs(start))
         certificate, epochs = descent.run(self.tol, self.max_epochs)
-        self._alpha = descent.alpha * y
-        self.intercept_ = certificate.bias
-        coefficients = self._alpha if isinstance(K, Implicit) else _without_rounding(descent.weights, self._alpha, K)
-        self.support_ = np.flatnonzero(coefficients).astype(np.int64)
-        self.coefficients_ = coefficients[self.support_]
+        alpha = descent.alpha * y
+        self._warm = {"alpha": alpha}
+        coefficients = alpha if isinstance(K, Implicit) else _without_rounding(descent.weights, alpha, K)
+        self._keep(coefficients, certificate.bias)
         self._vectors = implicit.take(self.support_) if isinstance(K, Implicit) else None
         return {
             "converged": bool(certificate.gap <= self.tol),
@@ -520,20 +488,13 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
             "gap": certificate.gap,
         }
 
-    def _fit_in_parts(
-        self,
-        records: DeferredImplicit,
-        y: npt.NDArray[np.float64],
-        cost: npt.NDArray[np.float64],
-        start: npt.NDArray[np.float64] | None,
-    ) -> dict[str, Any]:
+    def _fit_in_parts(self, records: DeferredImplicit, y: Floats, cost: Floats, start: Floats | None) -> dict[str, Any]:
         """Run descent on working sets, and keep nonzero coefficients."""
         start = None if start is None else np.abs(start)
         found = descend(records, y, cost, self.seed, self.tol, self.max_epochs, start)
-        self._alpha = found.alpha * y
-        self.intercept_ = found.certificate.bias
-        self.support_ = np.flatnonzero(self._alpha).astype(np.int64)
-        self.coefficients_ = self._alpha[self.support_]
+        alpha = found.alpha * y
+        self._warm = {"alpha": alpha}
+        self._keep(alpha, found.certificate.bias)
         self._vectors = records.take(self.support_)
         return {
             "converged": bool(found.certificate.gap <= self.tol),
@@ -545,45 +506,19 @@ class LinearSVC(SearchesCost, OnProducts, BinarySolver):
             "largest_set": found.largest,
         }
 
-    @property
-    def dual_coef_(self) -> npt.NDArray[np.float64]:
-        """α_i y_i of the support vectors."""
-        return self.coefficients_
-
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions Σ coefficient_j K(x, z_j) + b.
 
         For feature vectors with the tables of training, this is w·φ(x) + b.
         """
-        if isinstance(K, KernelOperator):
-            return self._sums(K, self.coefficients_) + self.intercept_
         if is_sparse(K):
             coefficients = np.zeros(K.shape[1])
-            coefficients[columns] = self.coefficients_
+            coefficients[columns] = self.dual_coef_
             return K @ coefficients + self.intercept_
-        return weighted_sums(K, columns, self.coefficients_, self.intercept_)
-
-    def linear(self) -> tuple[npt.NDArray[np.float64], float]:
-        """Return (coefficients, constant): α_i y_i in their columns, and b."""
-        return self._on_columns(self.coefficients_), self.intercept_
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the intercept and the coefficients."""
-        return {"intercept": self.intercept_}, {"coef": self.coefficients_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.intercept_ = header["intercept"]
-        self.coefficients_ = arrays["coef"]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Exclude warm-start data from pickles."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_alpha"}
+        return super()._decide(K, columns)
 
 
-def _without_rounding(
-    weights: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64], K: Any
-) -> npt.NDArray[np.float64]:
+def _without_rounding(weights: Floats, alpha: Floats, K: Any) -> Floats:
     """Return the weights, or zeros if Σ α_i y_i x_i cancels, where only rounding errors would remain."""
     lost = EPSILON * np.abs(alpha).sum() * largest_value(K)
     return weights if np.abs(weights).max(initial=0.0) > lost else np.zeros_like(weights)

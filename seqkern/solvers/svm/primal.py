@@ -1,6 +1,6 @@
 """Linear classification of very many samples in the primal, with squared hinge loss or least squares."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -11,15 +11,24 @@ from seqkern.core.errors import GramError
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import choice
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.kernel_operator import Floats, KernelOperator, Table
-from seqkern.solvers.capabilities import Variances
-from seqkern.solvers.contract import AnyClassSolver, Solver, count_rows
-from seqkern.solvers.expansion import take_rows, weighted_sums
+from seqkern.kernels.kernel_operator import KernelOperator, Table
+from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
+from seqkern.solvers.contract import AnyClassSolver, count_rows, stored
+from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
-from seqkern.solvers.products.on_products import OnProducts
-from seqkern.solvers.shared import SearchesCost, class_weights, cost, factors_of_codes, limit, tolerance
+from seqkern.solvers.products.subspace import fit_on_products
+from seqkern.solvers.shared import (
+    class_weights,
+    cost,
+    factors_of_codes,
+    limit,
+    operator_sums,
+    take_rows,
+    tolerance,
+    weighted_sums,
+)
 
 # Products with the rows of a feature matrix (dense, sparse or in blocks) in single passes.
 #
@@ -27,17 +36,14 @@ from seqkern.solvers.shared import SearchesCost, class_weights, cost, factors_of
 # they are summed. Products are computed in the precision of the features, their sums over blocks in float64 and in row
 # order.
 
-CUT = 512
-"""Rows multiplied and summed together."""
+CUT = 512  # Rows multiplied and summed together
 
-TOGETHER = 4 * CUT
-"""Rows of one product Xᵀ X, and of a block that is computed anew."""
+TOGETHER = 4 * CUT  # Rows of one product Xᵀ X, and of a block that is computed anew
 
-Coefficients = Callable[[Any, slice], npt.NDArray[np.float64]]
+Coefficients = Callable[[Any, slice], Floats]
 """Function from the dots of some rows, (k, rows), and the slice of these rows to their coefficients, (k, rows)."""
 
-SAMPLED = 8
-"""Rows for each feature that suffice to estimate the sum of x_i x_iᵀ."""
+SAMPLED = 8  # Rows for each feature that suffice to estimate the sum of x_i x_iᵀ
 
 
 class Rows:
@@ -62,23 +68,21 @@ class Rows:
                 part = self.X[start : start + size]
                 yield slice(start, start + len(part)), part
 
-    def dots(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def dots(self, weights: Floats) -> Floats:
         """Return the products x_i·w of all rows, (k, n), with one w in each row of `weights`."""
         return self._pass(weights, None)[0]
 
-    def sums(self, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def sums(self, coefficients: Floats) -> Floats:
         """Return the sums Σ_i c_i x_i, (k, d + 1), with the c_i of one sum in each row of `coefficients`."""
         sums = self._pass(None, lambda _, span: coefficients[:, span])[1]
         self._check_finite(sums)
         return sums
 
-    def both(
-        self, weights: npt.NDArray[np.float64], factors: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def both(self, weights: Floats, factors: Floats) -> tuple[Floats, Floats]:
         """Return the products x_i·w, (k, n), and Σ_i f_i (x_i·w) x_i, (k, d + 1), in one pass."""
         return self._pass(weights, lambda dots, span: factors[:, span] * dots)
 
-    def _pass(self, weights: npt.NDArray[np.float64] | None, weigh: Coefficients | None) -> tuple[Any, Any]:
+    def _pass(self, weights: Floats | None, weigh: Coefficients | None) -> tuple[Any, Any]:
         """Return the products with `weights`, and the sums with the coefficients ``weigh(dots, rows)``."""
         dots: Any = None
         sums: Any = None
@@ -99,7 +103,7 @@ class Rows:
                 sums[:, -1] += coefficients.sum(axis=1)
         return dots, sums
 
-    def second_moments(self) -> npt.NDArray[np.float64]:
+    def second_moments(self) -> Floats:
         """Return the second moments Σ_i x_i x_iᵀ, approximate for many rows, float64 (d + 1, d + 1).
 
         Of many rows only every second, third, … is used, at least `SAMPLED` for each feature.
@@ -120,7 +124,7 @@ class Rows:
         out[-1, -1] = rows.shape[0]
         return out if step == 1 else out * (n / rows.shape[0])
 
-    def squares(self) -> npt.NDArray[np.float64]:
+    def squares(self) -> Floats:
         """Return the squared sum Σ_i x_ij² of each feature, float64 (d + 1,)."""
         out = np.zeros(self.shape[1])
         for _, block in self._blocks(CUT):
@@ -129,7 +133,7 @@ class Rows:
         out[-1] = self.shape[0]
         return out
 
-    def lengths(self) -> npt.NDArray[np.float64]:
+    def lengths(self) -> Floats:
         """Return the squared length Σ_j x_ij² of each row without the constant feature, float64 (n,)."""
         out = np.zeros(self.shape[0])
         for span, block in self._blocks(CUT):
@@ -137,7 +141,7 @@ class Rows:
             out[span] = np.asarray(part, dtype=np.float64).reshape(-1)
         return out
 
-    def _check_finite(self, sums: npt.NDArray[np.float64]) -> None:
+    def _check_finite(self, sums: Floats) -> None:
         """Raise GramError if sums over all rows are not finite, naming the row at fault if there is one."""
         if np.isfinite(sums).all():
             return
@@ -166,29 +170,24 @@ def _summed(block: Any, coefficients: npt.NDArray[np.floating[Any]]) -> npt.NDAr
 
 # Preconditioners of the primal classifiers: approximations of the Hessian that are easy to solve.
 
-MOST_SQUARE = 8192
-"""Maximum number of features for the matrix of their products, because of memory."""
+MOST_SQUARE = 8192  # Maximum number of features for the matrix of their products, because of memory
 
-WORTH = 6000
-"""Maximum number of (fast) operations of a Cholesky factor for each entry of the rows."""
+WORTH = 6000  # Maximum number of (fast) operations of a Cholesky factor for each entry of the rows
 
-SHARES = 4
-"""Number of factors for values of κ between one and its double."""
+SHARES = 4  # Number of factors for values of κ between one and its double
 
-SMALL = 1e-9
-"""Diagonal of the bias; also the share of the mean diagonal first added to an indefinite matrix."""
+SMALL = 1e-9  # Diagonal of the bias; also the share of the mean diagonal first added to an indefinite matrix
 
-TRIES = 20
-"""Maximum number of times that ten times as much is added to the diagonal."""
+TRIES = 20  # Maximum number of times that ten times as much is added to the diagonal
 
 
 class Conditioner(Protocol):
     """Protocol of preconditioners."""
 
-    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+    def prepare(self, kappas: Floats) -> list[Any]:
         """Return the data for `solve`, one object for each κ, the mean cost of the active rows of a classifier."""
 
-    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+    def solve(self, errors: Floats, prepared: list[Any]) -> Floats:
         """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
 
     def release(self) -> None:
@@ -214,7 +213,7 @@ class FullConditioner:
         self.moments = rows.second_moments()
         self._factors: dict[int, Any] = {}
 
-    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+    def prepare(self, kappas: Floats) -> list[Any]:
         """Return a Cholesky factor for each κ, and drop factors that are no longer needed."""
         places = np.round(SHARES * np.log2(np.maximum(kappas, np.finfo(np.float64).tiny))).astype(int).tolist()
         self._factors = {place: self._factors[place] for place in places if place in self._factors}
@@ -222,7 +221,7 @@ class FullConditioner:
             self._factors[place] = self._factor(2.0 ** (place / SHARES))
         return [self._factors[place] for place in places]
 
-    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+    def solve(self, errors: Floats, prepared: list[Any]) -> Floats:
         """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
         pairs = zip(prepared, errors, strict=True)
         return np.stack([cho_solve(factor, one, check_finite=False) for factor, one in pairs])
@@ -253,13 +252,13 @@ class DiagonalConditioner:
     def __init__(self, rows: Rows) -> None:
         self.squares = rows.squares()
 
-    def prepare(self, kappas: npt.NDArray[np.float64]) -> list[Any]:
+    def prepare(self, kappas: Floats) -> list[Any]:
         """Return the diagonal for each κ, shape (d + 1,)."""
         ones = np.ones(len(self.squares))
         ones[-1] = SMALL
         return [ones + 2 * kappa * self.squares for kappa in kappas]
 
-    def solve(self, errors: npt.NDArray[np.float64], prepared: list[Any]) -> npt.NDArray[np.float64]:
+    def solve(self, errors: Floats, prepared: list[Any]) -> Floats:
         """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
         return errors / np.stack(prepared)
 
@@ -270,19 +269,11 @@ class DiagonalConditioner:
 # Exact line search for a piecewise quadratic function.
 
 MOST_TRIES = 100
-ENOUGH = 1e-12
-"""Slope of a good enough step, as a share of the slope at zero or of the terms that it sums."""
+ENOUGH = 1e-12  # Slope of a good enough step, as a share of the slope at zero or of the terms that it sums
 
 
 def best_step(
-    slope: float,
-    curvature: float,
-    margins: npt.NDArray[np.float64],
-    changes: npt.NDArray[np.float64],
-    costs: npt.NDArray[np.float64],
-    squared: bool,
-    *,
-    start: float,
+    slope: float, curvature: float, margins: Floats, changes: Floats, costs: Floats, squared: bool, *, start: float
 ) -> float:
     """Return the t minimising slope·t + ½ curvature·t² + Σ_i costs[i]·max(0, margins[i] − t·changes[i])².
 
@@ -323,14 +314,12 @@ def best_step(
 # The duality gap bounds how far the value is above its minimum: with α_i = 2 c_i ξ_i, and b optimal for the given w, so
 # that Σ α_i s_i = 0, it is ½‖w − Σ α_i s_i x_i‖², half the squared gradient.
 
-SOLVED = 0.1
-"""Share of the error that conjugate gradients leave in a Newton step, as the next step starts anew."""
+SOLVED = 0.1  # Share of the error that conjugate gradients leave in a Newton step, as the next step starts anew
 
 SOLVED_WHOLLY = 1e-4
 """Share of the error left where one step leads to the minimum, as all rows are active for any weights."""
 
-MOST_PRODUCTS = 250
-"""Maximum number of products with the Hessian per Newton step."""
+MOST_PRODUCTS = 250  # Maximum number of products with the Hessian per Newton step
 
 
 class DualityGap(NamedTuple):
@@ -340,11 +329,11 @@ class DualityGap(NamedTuple):
     """
 
     # shape (k,): Primal value; duality gap as a share of it; ‖w − Σ α_i s_i x_i‖ as a share of the larger norm
-    objective: npt.NDArray[np.float64]
+    objective: Floats
     # shape (k,): Primal value; duality gap as a share of it; ‖w − Σ α_i s_i x_i‖ as a share of the larger norm
-    gap: npt.NDArray[np.float64]
+    gap: Floats
     # shape (k,): Primal value; duality gap as a share of it; ‖w − Σ α_i s_i x_i‖ as a share of the larger norm
-    residual: npt.NDArray[np.float64]
+    residual: Floats
 
 
 class PrimalClassifiers:
@@ -358,11 +347,11 @@ class PrimalClassifiers:
         self,
         rows: Rows,
         conditioner: Conditioner,
-        signs: npt.NDArray[np.float64],
-        costs: npt.NDArray[np.float64],
+        signs: Floats,
+        costs: Floats,
         *,
         squared: bool,
-        start: npt.NDArray[np.float64] | None = None,
+        start: Floats | None = None,
     ) -> None:
         self.rows = rows
         self.conditioner = conditioner
@@ -395,23 +384,23 @@ class PrimalClassifiers:
             self._step(open_, gradient[open_], active[open_])
             step += 1
 
-    def _slacks(self, m: int) -> npt.NDArray[np.float64]:
+    def _slacks(self, m: int) -> Floats:
         """Return the slacks ξ of classifier `m`, shape (n,)."""
         slack = 1 - self.signs[m] * self.outputs[m]
         return slack if self.squared else np.maximum(slack, 0, out=slack)
 
-    def _set_bias(self, classifiers: npt.NDArray[np.int64]) -> None:
+    def _set_bias(self, classifiers: Ints) -> None:
         """Set the optimal bias of some classifiers for their w."""
         for m in classifiers:
             change = best_step(0.0, 0.0, self._margins(m), self.signs[m], self.costs[m], self.squared, start=0.0)
             self.weights[m, -1] += change
             self.outputs[m] += change
 
-    def _margins(self, m: int) -> npt.NDArray[np.float64]:
+    def _margins(self, m: int) -> Floats:
         """Return the margins 1 − s f of classifier `m`, shape (n,)."""
         return 1 - self.signs[m] * self.outputs[m]
 
-    def _look(self, classifiers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
+    def _look(self, classifiers: Ints) -> tuple[Floats, ...]:
         """Return gradients, costs of the active rows, values, gaps and residuals of some classifiers."""
         slacks = np.stack([self._slacks(m) for m in classifiers])
         costs, w = self.costs[classifiers], self.weights[classifiers, :-1]
@@ -427,9 +416,7 @@ class PrimalClassifiers:
         active = costs if self.squared else np.where(slacks > 0, costs, 0.0)
         return gradient, active, objective, gap, residual
 
-    def _step(
-        self, classifiers: npt.NDArray[np.int64], gradient: npt.NDArray[np.float64], active: npt.NDArray[np.float64]
-    ) -> None:
+    def _step(self, classifiers: Ints, gradient: Floats, active: Floats) -> None:
         """Compute the Newton step of some classifiers, and follow it as far as the value decreases."""
         step, change = self._solve(gradient, active)
         for place, m in enumerate(classifiers):
@@ -440,9 +427,7 @@ class PrimalClassifiers:
             self.weights[m] += length * step[place]
             self.outputs[m] += length * change[place]
 
-    def _solve(
-        self, gradient: npt.NDArray[np.float64], active: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _solve(self, gradient: Floats, active: Floats) -> tuple[Floats, Floats]:
         """Return an approximate −H⁻¹ gradient, (k, d + 1), and its change of the outputs, (k, n)."""
         prepared = self.conditioner.prepare(active.mean(axis=1))
         step, change = np.zeros(gradient.shape), np.zeros(active.shape)
@@ -469,7 +454,7 @@ class PrimalClassifiers:
         return step, change
 
 
-def _dots(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _dots(a: Floats, b: Floats) -> Floats:
     """Return the scalar product of each pair of rows."""
     return np.einsum("ij,ij->i", a, b)
 
@@ -480,7 +465,7 @@ def _dots(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray
 class FeatureOperator(KernelOperator):
     """The matrix X Xᵀ as an operator; a table has one weight for each feature."""
 
-    def __init__(self, rows: "Rows", chosen: npt.NDArray[np.int64] | None = None) -> None:
+    def __init__(self, rows: "Rows", chosen: Ints | None = None) -> None:
         self.rows, self.chosen = rows, chosen
         self.squares = rows.lengths() if chosen is None else rows.lengths()[chosen]
         self.n_weights, self.tables, self.counts = rows.shape[1] - 1, rows, {}
@@ -499,24 +484,23 @@ class FeatureOperator(KernelOperator):
             values = every
         return self.rows.sums(values[None])[0, :-1]
 
-    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
         """Return the products X·weights."""
         values = self.rows.dots(np.append(weights, 0.0)[None])[0]
         values = values if self.chosen is None else values[self.chosen]
         return np.multiply(values if rows is None else values[rows], 1.0, out=out)
 
 
-PRODUCTS = 10
-"""Products with a kernel matrix that count as one Newton step."""
+PRODUCTS = 10  # Products with a kernel matrix that count as one Newton step
 
-LOSSES: dict[str, Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64]], Loss]] = {
+LOSSES: dict[str, Callable[[Floats, Floats], Loss]] = {
     "squared_hinge": SquaredHinge,
     "squared": Squared,
     "logistic": Logistic,
 }
 
 
-class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
+class PrimalSVC(AnyClassSolver):
     r"""Support vector machine with squared errors, trained in the primal on features.
 
     With several classes there is one classifier for each against the rest; all are trained at once, on the same passes
@@ -579,13 +563,17 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
     """
 
     name = "primal_svc"
-    fit_products = 500.0
-    fit_growth = 0.5
     summary = "Support vector machine with squared errors on features, for hundreds of thousands of records."
+    learned = stored(coef="coef_", intercept="intercept_")
+    declared = Traits(
+        sparse=True,
+        blocks=True,
+        operator=True,
+        selects=False,
+        search=SEARCH_COST,
+        effort=Effort(products=500.0, growth=0.5),
+    )
     input: ClassVar[str] = "features"
-    accepts_sparse = True
-    accepts_blocks: ClassVar[bool] = True
-    selects: ClassVar[bool] = False
 
     C: float = cost("C, the cost of a squared error.")
     loss: Literal["squared_hinge", "squared", "logistic"] = choice(
@@ -602,16 +590,6 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
     )
 
-    @property
-    def margin(self) -> float | None:  # type: ignore[override]  # constant of other solvers
-        """1 for a hinge loss: samples beyond the margin have no influence."""
-        return 1.0 if self.loss == "squared_hinge" else None
-
-    @property
-    def iterative(self) -> bool:
-        """Whether the fit iterates until `tol`; least squares take about one step."""
-        return self.loss != "squared"
-
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
@@ -622,19 +600,12 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
             cls(loss="logistic", tol=1e-9),
         ]
 
-    def fit_after(
-        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
-    ) -> Self:
-        """Fit, starting from the weights of `previous` for another C, if on the same samples; see `fit`."""
-        if isinstance(K, KernelOperator) or self.loss == "logistic":
-            return super().fit_after(previous, K, y, groups)
-        self._previous = previous if type(previous) is type(self) else None
-        try:
-            return self.fit(K, y, groups)
-        finally:
-            del self._previous
+    @property
+    def traits(self) -> Traits:
+        """Traits of the class; only with the hinge loss samples beyond the margin have no influence."""
+        return self.declared.but(margin=1.0 if self.loss == "squared_hinge" else None)
 
-    def _fit(self, K: Any, y: npt.NDArray[np.int64]) -> dict[str, Any]:
+    def _fit(self, K: Any, y: Ints) -> dict[str, Any]:
         """Train the classifiers of all classes."""
         own = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
         signs = np.where(y == own[:, None], 1.0, -1.0)
@@ -645,20 +616,24 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         if self.loss == "logistic":
             return self._fit_rows(FeatureOperator(rows), signs, costs)
         with one_thread():
-            start = self._begin(rows, len(own))
+            start, conditioner = self._left("weights"), self._left("conditioner")
+            if start is None or start.shape != (len(own), rows.shape[1]):
+                start = conditioner = None
+            if conditioner is None:
+                conditioner = make_conditioner(rows)
             classifiers = PrimalClassifiers(
                 rows,
-                self._conditioner,
+                conditioner,
                 signs,
                 np.broadcast_to(costs, signs.shape),
                 squared=self.loss == "squared",
                 start=start,
             )
             certificate, steps = classifiers.run(self.tol, self.max_iter)
-        self._conditioner.release()
-        if not hasattr(self, "_previous"):
-            del self._conditioner  # no fit will come after this one
-        self._weights = classifiers.weights
+        conditioner.release()
+        self._warm = {"weights": classifiers.weights}
+        if hasattr(self, "_before"):  # another fit may come after this one
+            self._warm |= {"conditioner": conditioner}
         weights = classifiers.weights[:, :-1]
         self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
         self.coef_ = np.ascontiguousarray(weights[:, self.support_])
@@ -671,52 +646,35 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
             "gap": float(certificate.gap.max()),
         }
 
-    def _fit_products(
-        self, K: KernelOperator, signs: npt.NDArray[np.float64], costs: npt.NDArray[np.float64]
-    ) -> dict[str, Any]:
+    def _fit_products(self, K: KernelOperator, signs: Floats, costs: Floats) -> dict[str, Any]:
         """Train the classifiers of all classes on products with K."""
         losses = [LOSSES[self.loss](one, costs) for one in signs]
         most = self.max_iter if isinstance(K, FeatureOperator) else PRODUCTS * self.max_iter
-        found = self._minimise(K, losses, self.tol, most)
-        coefficients = np.stack([one.coefficients for one in found])
-        self._keep_vectors(K, coefficients)
-        self.coef_ = np.ascontiguousarray(coefficients[:, self.support_])
+        found, report = fit_on_products(self, K, losses, self.tol, most)
+        self.coef_ = np.ascontiguousarray(np.stack([one.coefficients for one in found])[:, self.support_])
         self.intercept_ = np.array([one.bias for one in found])
-        return self._summary_of_minima(found, self.tol)
+        return report
 
-    def _fit_rows(
-        self, K: FeatureOperator, signs: npt.NDArray[np.float64], costs: npt.NDArray[np.float64]
-    ) -> dict[str, Any]:
+    def _fit_rows(self, K: FeatureOperator, signs: Floats, costs: Floats) -> dict[str, Any]:
         """Train the classifiers of all classes on products with X Xᵀ, and set the weights of the features."""
         report = self._fit_products(K, signs, costs)
         weights = np.stack([self._vectors.weights(one) for one in self.coef_])
-        del self._vectors
+        self._vectors = None
         self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
         self.coef_ = np.ascontiguousarray(weights[:, self.support_])
         return report
 
-    def probabilities(
-        self, decisions: npt.NDArray[np.float64], variances: Variances | None = None
-    ) -> npt.NDArray[np.float64] | None:
+    def probabilities(self, decisions: Floats, variances: Variances | None = None) -> Floats | None:
         """Return the probabilities of the classes with logistic loss; None with another, whose decisions give none."""
         if self.loss != "logistic":
             return None
         own = np.exp(-np.logaddexp(0, -decisions))
         return np.stack([1 - own, own], axis=1) if own.ndim == 1 else own / own.sum(axis=1, keepdims=True)
 
-    def _begin(self, rows: Rows, n_classifiers: int) -> npt.NDArray[np.float64] | None:
-        """Set the preconditioner, and return the initial weights: the previous solver's, or None."""
-        previous = getattr(self, "_previous", None)
-        start, conditioner = (getattr(previous, name, None) for name in ("_weights", "_conditioner"))
-        if start is None or start.shape != (n_classifiers, rows.shape[1]):
-            start, conditioner = None, None
-        self._conditioner = make_conditioner(rows) if conditioner is None else conditioner
-        return start
-
-    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions w·φ + b of each classifier, (m, classes), or (m,) for two classes."""
         if isinstance(K, KernelOperator):
-            out = np.stack([self._sums(K, one) for one in self.coef_], axis=1) + self.intercept_
+            out = np.stack([operator_sums(self, K, one) for one in self.coef_], axis=1) + self.intercept_
         elif isinstance(K, FeatureBlocks) or is_sparse(K):
             weights = np.zeros((K.shape[1], len(self.coef_)))
             weights[columns] = self.coef_.T
@@ -728,27 +686,14 @@ class PrimalSVC(SearchesCost, OnProducts, AnyClassSolver):
         return out if len(self.coef_) > 1 else out[:, 0]
 
     @property
-    def dual_coef_(self) -> npt.NDArray[np.float64]:
+    def dual_coef_(self) -> Floats:
         """The coefficients: on an operator β of the support vectors, (s,) for two classes, else (classes, s)."""
         return self.coef_ if len(self.coef_) > 1 else self.coef_[0]
 
-    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
+    def linear(self) -> tuple[Floats, float] | None:
         """Return (weights, b) of the classifier of two classes; of several, None."""
         return (self._on_columns(self.coef_[0]), float(self.intercept_[0])) if len(self.coef_) == 1 else None
 
-    def weights_by_class(self) -> npt.NDArray[np.float64] | None:
+    def weights_by_class(self) -> Floats | None:
         """Return the weights of the features of `support_` in the classifier of each class; None for two classes."""
         return self.coef_ if len(self.coef_) > 1 else None
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the weights and the intercepts."""
-        return {}, {"coef": self.coef_, "intercept": self.intercept_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Drop the warm-start data."""
-        state = super().__getstate__()
-        return {key: value for key, value in state.items() if key not in ("_weights", "_conditioner", "_previous")}

@@ -7,6 +7,7 @@ import naive_salzberg
 import numpy as np
 import pytest
 from folded import InnerLoop, evaluate_fold
+from given import inputs
 from naive import encode, random_strings
 
 from seqkern.core.errors import LabelError, NoKmersError, ParameterError, SequenceError
@@ -172,8 +173,8 @@ def test_other_test_sequences_change_nothing_that_is_learned():
     train, test = np.arange(30), np.arange(30, 40)
     shuffled = X.take([*range(30), *np.random.default_rng(1).permutation(test)])
     y = task.labels.signs()[train]
-    K, K_test = FittedKernel(SalzbergKernel(), X).pair(train, test, y)
-    K_again, K_shuffled = FittedKernel(SalzbergKernel(), shuffled).pair(train, test, y)
+    K, K_test = inputs(FittedKernel(SalzbergKernel(), X), train, test, y)
+    K_again, K_shuffled = inputs(FittedKernel(SalzbergKernel(), shuffled), train, test, y)
     np.testing.assert_array_equal(K, K_again)
     assert not np.array_equal(K_test, K_shuffled)
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from folded import InnerLoop, evaluate_fold
+from given import inputs
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.cli.main import main
@@ -172,9 +173,9 @@ def test_stored_matrices_give_what_the_fitted_kernel_gives(spec, transforms):
     kernel, transforms = build_kernel(spec), [build_transform(item) for item in transforms]
     source, fitted = stored(kernel, X, transforms), FittedKernel(kernel, X, transforms)
     assert source.learns
-    for got, wanted in zip(source.pair(TRAIN, TEST, Y[TRAIN]), fitted.pair(TRAIN, TEST, Y[TRAIN]), strict=True):
+    for got, wanted in zip(inputs(source, TRAIN, TEST, Y[TRAIN]), inputs(fitted, TRAIN, TEST, Y[TRAIN]), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-10, atol=1e-13)
-    first, second = (one.values(TRAIN, TEST, Y[TRAIN]) for one in (source, fitted))
+    first, second = (one.block(TRAIN, TEST, Y[TRAIN]) for one in (source, fitted))
     assert first.learned == pytest.approx(second.learned)
     assert first.learned
     np.testing.assert_allclose(first.test_diagonal, second.test_diagonal, rtol=1e-12)
@@ -182,7 +183,7 @@ def test_stored_matrices_give_what_the_fitted_kernel_gives(spec, transforms):
 
 def test_sums_of_parts_that_learn_nothing_have_the_same_bits():
     kernel = build_kernel(f"{ALIGNED},normalize=true")
-    one, other = (source.pair(TRAIN, TEST, Y[TRAIN]) for source in (stored(kernel), FittedKernel(kernel, X)))
+    one, other = (inputs(source, TRAIN, TEST, Y[TRAIN]) for source in (stored(kernel), FittedKernel(kernel, X)))
     np.testing.assert_array_equal(one[0], other[0])
     np.testing.assert_array_equal(one[1], other[1])
 
@@ -190,18 +191,18 @@ def test_sums_of_parts_that_learn_nothing_have_the_same_bits():
 @pytest.mark.parametrize("spec", SPECS)
 def test_weights_are_learned_from_the_training_part_alone(spec):
     kernel = build_kernel(spec)
-    clean = stored(kernel).values(TRAIN, TEST, Y[TRAIN])
+    clean = stored(kernel).block(TRAIN, TEST, Y[TRAIN])
     poisoned = stored(kernel)
     for gram in poisoned.grams:
         gram.values[:, TEST] = np.nan
-    again = poisoned.values(TRAIN, TEST, Y[TRAIN])
+    again = poisoned.block(TRAIN, TEST, Y[TRAIN])
     assert again.learned == clean.learned
-    for got, expected in zip(again[:4], clean[:4], strict=True):
-        np.testing.assert_array_equal(got, expected)
+    for name in ("train", "test", "diagonal", "test_diagonal"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(clean, name))
     changed = stored(kernel)
     for gram in changed.grams:
         gram.values[TEST[3]] = 7.0
-    again = changed.values(TRAIN, TEST, Y[TRAIN])
+    again = changed.block(TRAIN, TEST, Y[TRAIN])
     assert again.learned == clean.learned
     np.testing.assert_array_equal(again.train, clean.train)
     assert np.flatnonzero((again.test != clean.test).any(axis=1)).tolist() == [3]
@@ -219,9 +220,9 @@ def test_a_unit_that_cannot_be_normalised_is_named():
     parts = "parts=[(spectrum:k=3,normalize=false,short=zero),(spectrum:k=4,normalize=false,short=zero)]"
     source = stored(build_kernel(f"combination:{parts},normalize=true"), short)
     with pytest.raises(GramError, match="record 'short'"):
-        source.pair(np.arange(20), np.array([20]), Y[:20])
+        inputs(source, np.arange(20), np.array([20]), Y[:20])
     source = stored(build_kernel(f"combination:{parts},normalize=true,zero_diagonal=zero"), short)
-    assert not source.pair(np.arange(20), np.array([20]), Y[:20])[1].any()
+    assert not inputs(source, np.arange(20), np.array([20]), Y[:20])[1].any()
 
 
 def test_studies_keep_one_matrix_for_each_part():

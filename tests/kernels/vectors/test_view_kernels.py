@@ -61,8 +61,7 @@ def test_gamma_is_learned_from_the_training_set_alone(X):
     mean = "combination:parts=[(spectrum:k=2),(rbf:view=esm)],weights=uniform"
     for kernel in (RBFKernel(view="esm"), build_kernel(mean)):
         first, second = (
-            FittedKernel(kernel, X.replace(views={"esm": values})).part(train, test, Y[train])
-            for values in (VALUES, far)
+            FittedKernel(kernel, X.replace(views={"esm": values})).at(test, train, Y[train]) for values in (VALUES, far)
         )
         np.testing.assert_array_equal(first.train, second.train)
         assert not np.array_equal(first.test, second.test)

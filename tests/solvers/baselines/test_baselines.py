@@ -8,8 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers import LinearDiscriminant, LPMachine, Network, OneAgainstRest, WhitenedNeighbors
-from seqkern.solvers.expansion import ROWS, order_by_content
-from seqkern.solvers.shared import gram_order
+from seqkern.solvers.shared import ROWS, gram_order, order_by_content
 
 
 def data(n=200, d=6, classes=3, seed=0):

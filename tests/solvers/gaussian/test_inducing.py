@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import GPR, InducingGPR
-from seqkern.solvers.gaussian.regression import InducingBound, pivoted_columns
+from seqkern.solvers.gaussian.processes import InducingBound, pivoted_columns
 
 N = 60
 

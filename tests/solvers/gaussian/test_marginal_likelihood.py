@@ -7,7 +7,7 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
 from seqkern.kernels.vectors.marginal_likelihood import Tridiagonal, laplace_likelihood, regression_likelihood
-from seqkern.solvers.gaussian.classification import logistic_mean
+from seqkern.solvers.gaussian.processes import logistic_mean
 
 N, STEP = 40, 1e-5
 

@@ -8,8 +8,8 @@ from gaussian_problem import draw
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels.vectors.marginal_likelihood import regression_likelihood
 from seqkern.solvers import GPR
-from seqkern.solvers.gaussian import regression
-from seqkern.solvers.gaussian.regression import ProductSystem, QuadratureLikelihood, krylov, pivoted_columns
+from seqkern.solvers.gaussian import processes
+from seqkern.solvers.gaussian.processes import ProductSystem, QuadratureLikelihood, krylov, pivoted_columns
 
 N = 150
 
@@ -38,7 +38,7 @@ def test_same_as_the_exact_fit(problem, given):
 
 def test_variances_are_bounded_from_below_by_the_exact_ones(problem, monkeypatch):
     K, y, train, new = problem
-    monkeypatch.setattr(regression, "PROBES", 1)  # of the likelihood, which does not matter here
+    monkeypatch.setattr(processes, "PROBES", 1)  # of the likelihood, which does not matter here
     given = {"noise": 0.1, "scale": 2.0}
     exact = GPR(**given).fit(K[:N, :N], y).variances(K[N:, :N], new.squares).latent
     above = []
@@ -80,14 +80,14 @@ def test_the_preconditioner_saves_products(problem):
     for rank in (1, 60):
         system = ProductSystem(train, pivoted_columns(train, rank)[1], 2.0, 0.01)
         solution, residual = system.solve(y)
-        assert residual <= regression.EXACT
+        assert residual <= processes.EXACT
         np.testing.assert_allclose((2.0 * K[:N, :N] + 0.01 * np.eye(N)) @ solution, y, atol=1e-7)
         counts.append(system.products)
     assert counts[1] < counts[0] / 3
 
 
 def test_the_seed_alone_decides(problem, monkeypatch):
-    monkeypatch.setattr(regression, "PROBES", 2)
+    monkeypatch.setattr(processes, "PROBES", 2)
     _, y, train, _ = problem
     fits = [GPR(seed=seed).fit(train, y) for seed in (1, 1, 2)]
     assert fits[0].noise_ == fits[1].noise_ != fits[2].noise_

@@ -62,7 +62,7 @@ def test_on_features(binary):
     tree = BinaryTree(binary, order=["H", "E", "C"])
     decisions = tree.fit(X, y).decision_function(new)
     assert (tree.predict(X) == y).mean() > 0.7
-    if binary.accepts_blocks:
+    if binary.traits.blocks:
         X, new = (FeatureBlocks.of(values.astype(np.float32)) for values in (X, new))
         np.testing.assert_allclose(tree.fit(X, y).decision_function(new), decisions, atol=1e-3)
 

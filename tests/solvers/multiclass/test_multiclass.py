@@ -25,7 +25,7 @@ from seqkern.solvers import (
     make_solver,
     solver_from_state,
 )
-from seqkern.solvers.contract import ConstantColumnWarning
+from seqkern.solvers.checking import ConstantColumnWarning
 
 
 def problem(classes=4, n=80, seed=0):

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestCentroid
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.solvers import GLVQ, GMLVQ, LVQ1, NearestPrototype, RelationalGLVQ, make_solver
-from seqkern.solvers.prototypes.prototypes import FeaturePoints, GramPoints, clusterings, descend, glvq_cost
+from seqkern.solvers.classic.prototypes import FeaturePoints, GramPoints, clusterings, descend, glvq_cost
 
 LEARNED = [LVQ1, RelationalGLVQ]
 ALL = [NearestPrototype, LVQ1, RelationalGLVQ, GLVQ, GMLVQ]

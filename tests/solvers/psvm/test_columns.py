@@ -302,7 +302,7 @@ def test_parts_of_a_map_are_matrices_like_any_other(tmp_path):
     assert not is_whole_map(mapped(tmp_path, np.ones((3, 3)), dtype=np.int64))
     assert not is_whole_map(np.ones((3, 3)))
     with pytest.raises(EOFError):
-        MatrixFile(stored.filename, stored.offset, np.float64, (21, 20)).take(np.array([20]))
+        MatrixFile(stored.filename, stored.offset, np.dtype(float), (21, 20)).take(np.array([20]))
 
 
 # ---- operators -------------------------------------------------------------------------------------------

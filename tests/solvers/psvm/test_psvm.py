@@ -13,7 +13,7 @@ from sklearn.linear_model import Lasso
 
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.solvers import PSVC, PSVR
-from seqkern.solvers.contract import ConstantColumnWarning
+from seqkern.solvers.checking import ConstantColumnWarning
 from seqkern.solvers.psvm.columns import DenseColumns
 from seqkern.solvers.psvm.qp import Dual
 
@@ -351,7 +351,7 @@ def test_no_convergence_is_a_warning_with_the_gap(C):
 
 @pytest.mark.parametrize("solver", [PSVC, PSVR])
 def test_a_search_goes_from_simple_to_complex_within_its_limits(solver):
-    grid, limits = solver.default_grid(), solver.search_limits()
+    grid, limits = solver.declared.search.grid, solver.declared.search.limits
     for name, values in grid.items():
         low, high = limits[name]
         assert 0 < low < high

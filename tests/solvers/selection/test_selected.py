@@ -204,7 +204,7 @@ def test_groups_reach_the_binary_machines_of_pairs():
     y = np.where(groups % 3 == 0, 2, y)
     solver = SelectedClassifier(build_selector("pearson"), KernelNeighbors(n_neighbors=1), n_features=[5, 9], folds=4)
     pairs = PairwiseVoting(solver)
-    assert pairs.accepts_groups
+    assert pairs.traits.groups
     pairs.fit(X, y, groups)
     first = np.flatnonzero(np.isin(y, [0, 1]))
     alone = clone(solver).fit(X[first], y[first], groups[first])

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from seqkern.core.errors import ParameterError
 from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors import build_selector
-from seqkern.solvers.selection.selectors.sparse_models import dual_weights, enclosing_ball, radius_margin
+from seqkern.solvers.selection.selectors.models import dual_weights, enclosing_ball, radius_margin
 
 NAMES = (
     *("pearson", "wilcoxon", "t", "golub", "fisher", "mutual_information", "relief", "forward", "backward"),

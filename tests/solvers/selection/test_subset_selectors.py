@@ -10,8 +10,7 @@ from sklearn.linear_model import ARDRegression
 from seqkern.core.errors import ParameterError
 from seqkern.solvers.selection.selectors import build_selector
 from seqkern.solvers.selection.selectors.filters import interval_codes, mutual_information
-from seqkern.solvers.selection.selectors.sparse_models import FLAT, _inverse
-from seqkern.solvers.selection.selectors.wrappers import subset_error
+from seqkern.solvers.selection.selectors.models import FLAT, _inverse, subset_error
 
 
 def fitted(name, X, y, **parameters):

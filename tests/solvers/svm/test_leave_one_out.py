@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from seqkern.kernels import SpectrumKernel
 from seqkern.solvers import CSVC, NuSVC
-from seqkern.solvers.svm.leave_one_out import leave_one_out, radius_margin, smallest_sphere, span_squares, xi_alpha
+from seqkern.solvers.svm.margins import leave_one_out, radius_margin, smallest_sphere, span_squares, xi_alpha
 
 WORDS = ["SAY", "BAY", "SAD", "BAD"]
 Y = np.array([1.0, 1.0, -1.0, -1.0])

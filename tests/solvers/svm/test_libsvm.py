@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import SpectrumKernel, StringKernel
 from seqkern.solvers import CSVC, PSVC, SVR, FilteredSVC, NuSVC, NuSVR, OneClassSVM, SphericalSVC, build_solver
-from seqkern.solvers.svm.hulls import hull_distance, tube_found
-from seqkern.solvers.svm.one_class import smallest_sum
+from seqkern.solvers.svm.margins import hull_distance, tube_found
+from seqkern.solvers.svm.svm import smallest_sum
 
 WORDS = ["SAY", "BAY", "SAD", "BAD"]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -142,7 +142,7 @@ def test_nan_in_a_row_that_is_read_names_the_row(tmp_path):
 def test_solvers_that_need_the_matrix_refuse_rows(tmp_path):
     K, numbers = stored(tmp_path)
     for spec in ("csvc:C=inf", "nusvc", "lssvc"):
-        assert not build_solver(spec).accepts_rows
+        assert not build_solver(spec).traits.rows
         with pytest.raises(GramError, match="read by rows"):
             build_solver(spec).fit(GramRows(K, TRAIN, TRAIN, room=0), numbers[TRAIN] > 0)
 

@@ -12,8 +12,8 @@ from sklearn.linear_model import HuberRegressor
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import CSVC, LSSVR, SVR
 from seqkern.solvers.products.losses import Huber, SquaredHinge, SquaredInsensitive
-from seqkern.solvers.svm import squares
-from seqkern.solvers.svm.squares import minimise_squares
+from seqkern.solvers.svm import libsvm
+from seqkern.solvers.svm.libsvm import minimise_squares
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(60, 4))
@@ -152,17 +152,17 @@ def test_many_samples_start_from_a_part(few, monkeypatch):
     X = rng.normal(size=(480, 4)) + 1.5 * y[:, None]
     K = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2))
     sizes = []
-    newton = squares._newton
+    newton = libsvm._newton
 
     def counted(K, loss, z, dual):
         sizes.append(np.count_nonzero(loss.curvature(z)))
         return newton(K, loss, z, dual)
 
-    monkeypatch.setattr(squares, "_newton", counted)
+    monkeypatch.setattr(libsvm, "_newton", counted)
     found = minimise_squares(K, SquaredHinge(y, np.full(480, 2.0)))
     assert found.solved
     assert max(sizes) < 240
-    monkeypatch.setattr(squares, "MANY", 481)
+    monkeypatch.setattr(libsvm, "MANY", 481)
     alone = minimise_squares(K, SquaredHinge(y, np.full(480, 2.0)))
     np.testing.assert_allclose(found.coefficients, alone.coefficients, rtol=0, atol=1e-11)
     assert found.bias == pytest.approx(alone.bias, abs=1e-11)

@@ -2,13 +2,17 @@
 
 import numpy as np
 
-from seqkern.solvers.contract import BinarySolver
+from seqkern.solvers.capabilities import Traits
+from seqkern.solvers.contract import BinarySolver, stored
+from seqkern.solvers.costs import Effort
 
 
 class MeansClassifier(BinarySolver):
     """The class whose members are more alike on average, with the border halfway between the classes' means."""
 
     name = "toy-means"
+    declared = Traits(effort=Effort(products=2))
+    learned = stored(coef="coef_", border="border_")
 
     def _fit(self, K, y):
         self.support_ = np.arange(len(K))
@@ -19,9 +23,3 @@ class MeansClassifier(BinarySolver):
 
     def _decide(self, K, columns):
         return np.sum(np.ascontiguousarray(K[:, columns]) * self.coef_, axis=1) - self.border_
-
-    def fitted_state(self):
-        return {"border": self.border_}, {"coef": self.coef_}
-
-    def restore_fitted(self, header, arrays):
-        self.border_, self.coef_ = header["border"], arrays["coef"]

@@ -7,15 +7,15 @@ defines a multi-class statistic. All are fast: a few passes over the matrix.
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, flag, integer
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.selection.selectors.selector import Selector
 from seqkern.solvers.shared import limit
 
@@ -46,7 +46,7 @@ class PearsonSelector(Selector):
     summary = "Correlation of each feature with the label."
     targets = ("binary", "multiclass", "real")
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the correlation |r| of each column."""
         if self.kind_ == "real":
             return _correlation(X, y)
@@ -86,10 +86,10 @@ class TSelector(Selector):
         """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, equal_variance=True)]
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the t statistic |t| of each column."""
 
-        def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        def score(second: Bools) -> Floats:
             first, other = _Moments(X, ~second), _Moments(X, second)
             n1, n2 = first.n, other.n
             if self.equal_variance:
@@ -127,10 +127,10 @@ class GolubSelector(Selector):
     name = "golub"
     summary = "Golub's signal-to-noise ratio: difference of the class means over the sum of the spreads."
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return Golub's signal-to-noise ratio of each column."""
 
-        def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        def score(second: Bools) -> Floats:
             first, other = _Moments(X, ~second), _Moments(X, second)
             spread = first.deviation() + other.deviation()
             return _ratio(np.abs(first.mean - other.mean), spread)
@@ -163,10 +163,10 @@ class FisherSelector(Selector):
     name = "fisher"
     summary = "Fisher's criterion: squared difference of the class means over the sum of the variances."
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return Fisher's criterion of each column."""
 
-        def score(second: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        def score(second: Bools) -> Floats:
             first, other = _Moments(X, ~second), _Moments(X, second)
             return _ratio((first.mean - other.mean) ** 2, first.variance() + other.variance())
 
@@ -200,7 +200,7 @@ class WilcoxonSelector(Selector):
     name = "wilcoxon"
     summary = "Rank-sum statistic: whether the values of a feature are ordered by class."
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the statistic √H of each column."""
         n = len(X)
         ranks = rankdata(X, axis=0) - (n + 1) / 2
@@ -243,7 +243,7 @@ class MutualInformationSelector(Selector):
         """Return selectors for the contract suite."""
         return [cls(), cls(n_features=3, bins=4)]
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the mutual information of each column with the class."""
         n, n_bins = len(X), int(self.bins)
         bins = np.minimum((n_bins * (rankdata(X, axis=0) - 0.5) / n).astype(np.int64), n_bins - 1)
@@ -259,11 +259,7 @@ class MutualInformationSelector(Selector):
         return np.where(constant_columns(X), -np.inf, np.maximum(score, 0.0))
 
 
-def largest_against_rest(
-    score: Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.float64]],
-    y: npt.NDArray[np.int64],
-    classes: npt.NDArray[Any],
-) -> npt.NDArray[np.float64]:
+def largest_against_rest(score: Callable[[Bools], Floats], y: Ints, classes: Array) -> Floats:
     """Return the score for two classes, or the largest one-against-rest score for several.
 
     ``score(second)`` maps the mask of the second class, bool (n,), to scores (d,).
@@ -271,7 +267,7 @@ def largest_against_rest(
     return np.max([score(second) for second in second_classes(y, classes)], axis=0)
 
 
-def second_classes(y: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> list[npt.NDArray[np.bool_]]:
+def second_classes(y: Ints, classes: Array) -> list[Bools]:
     """Return the mask, bool (n,), of the positive class of each one-against-rest comparison.
 
     For two classes, this is the second one only.
@@ -279,7 +275,7 @@ def second_classes(y: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> list[
     return [y == c for c in (range(1, 2) if len(classes) == 2 else range(len(classes)))]
 
 
-def constant_columns(X: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def constant_columns(X: Array) -> Bools:
     """Return a mask of the constant columns."""
     return (X[0] == X).all(axis=0)
 
@@ -287,7 +283,7 @@ def constant_columns(X: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 class _Moments:
     """Number, means and sums of squared deviations of some rows of a matrix."""
 
-    def __init__(self, X: npt.NDArray[np.float64], rows: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, X: Floats, rows: Bools) -> None:
         part = X[rows]
         self.n = len(part)
         self.mean = part.mean(axis=0)
@@ -295,22 +291,22 @@ class _Moments:
         same = constant_columns(part)  # their mean may have a rounding error
         self.mean[same], self.squares[same] = part[0, same], 0.0
 
-    def variance(self) -> npt.NDArray[np.float64]:
+    def variance(self) -> Floats:
         """Return the unbiased variances; 0 of a single row."""
         return self.squares / max(self.n - 1, 1)
 
-    def deviation(self) -> npt.NDArray[np.float64]:
+    def deviation(self) -> Floats:
         """Return the standard deviations."""
         return np.sqrt(self.variance())
 
 
-def _ratio(above: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _ratio(above: Floats, below: Floats) -> Floats:
     """Return above / below: inf where only `below` is 0, and −inf (never chosen) where both are."""
     out = np.where(above > 0, np.inf, -np.inf)
     return np.divide(above, below, out=out, where=below > 0)
 
 
-def _correlation(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _correlation(X: Floats, y: Floats) -> Floats:
     """Return the correlation |r| of each column with y, −inf for a constant column."""
     y = y - y.mean()
     centred = X - X.mean(axis=0)
@@ -324,8 +320,7 @@ def _correlation(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.
 # Sums of fractions such as 1/3 + 2/3 round differently in different orders, so rounded equal distances would differ,
 # and the choice between them would depend on the order of the columns.
 
-EXACT = 2.0**53
-"""Bound below which integers are exact as float64."""
+EXACT = 2.0**53  # Bound below which integers are exact as float64
 DECIMALS = 6
 ROUNDING = 2.0**-52
 
@@ -338,7 +333,7 @@ class NearestRows:
     decimals are taken as decimals, others as binary numbers.
     """
 
-    def __init__(self, X: npt.NDArray[np.float64], constant: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, X: Floats, constant: Bools) -> None:
         X = _integers(X[:, ~constant])
         self.values = X - X.min(axis=0, initial=np.inf)
         self.spans = self.values.max(axis=0, initial=0.0)
@@ -346,15 +341,13 @@ class NearestRows:
         self.exact = units is not None
         self.scaled = self.values / self.spans if units is None else units
 
-    def distances(self) -> Iterator[npt.NDArray[np.float64]]:
+    def distances(self) -> Iterator[Floats]:
         """Yield the distances of each row from all rows, float64 (n,), computed in blocks of bounded size."""
         step = max(1, (1 << 24) // max(1, len(self.scaled)))
         for start in range(0, len(self.scaled), step):
             yield from cdist(self.scaled[start : start + step], self.scaled, "cityblock")
 
-    def choose(
-        self, row: int, others: npt.NDArray[np.int64], distances: npt.NDArray[np.float64], count: int
-    ) -> npt.NDArray[np.int64]:
+    def choose(self, row: int, others: Ints, distances: Floats, count: int) -> Ints:
         """Return the `count` nearest of some rows, in index order; ties go to the first.
 
         `distances` are those from `row`, as yielded by the method `distances`.
@@ -370,7 +363,7 @@ class NearestRows:
             order[first:stop] = self._sorted(row, others, np.sort(order[first:stop]))
         return np.sort(others[order[:count]])
 
-    def _sorted(self, row: int, others: npt.NDArray[np.int64], close: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _sorted(self, row: int, others: Ints, close: Ints) -> Ints:
         """Return indices into `others`, sorted by exact distance."""
         table = self.values[others[close]]
         differing = np.flatnonzero((table != table[0]).any(axis=0))
@@ -384,7 +377,7 @@ class NearestRows:
         return close[sorted(range(len(close)), key=lambda place: sum(parts[place]))]
 
 
-def _integers(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _integers(X: Floats) -> Floats:
     """Return the values times a power of ten that makes them integers if there is one, else the values."""
     for decimals in range(DECIMALS + 1):
         found = np.rint(X * 10.0**decimals)
@@ -393,7 +386,7 @@ def _integers(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return X
 
 
-def _common_units(values: npt.NDArray[np.float64], spans: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+def _common_units(values: Floats, spans: Floats) -> Floats | None:
     """Return the values divided by their spans, as integers over one denominator; None if too large."""
     if not np.array_equal(values, np.rint(values)) or spans.max(initial=0.0) >= EXACT:
         return None
@@ -449,7 +442,7 @@ class ReliefSelector(Selector):
         """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, n_neighbors=1)]
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the weight of each column."""
         constant = constant_columns(X)
         span = np.where(constant, 1.0, X.max(axis=0) - X.min(axis=0))
@@ -482,7 +475,7 @@ class ReliefSelector(Selector):
 # Fayyad & Irani, Multi-interval discretization of continuous-valued attributes for classification learning, IJCAI 1993.
 
 
-def interval_codes(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def interval_codes(X: Floats, y: Array) -> Ints:
     """Return the interval number of each value, from 0; a feature that is never cut is 0 everywhere.
 
     >>> import numpy as np
@@ -509,7 +502,7 @@ def interval_codes(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArr
     return codes
 
 
-def _best_cut(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], start: int, stop: int) -> int | None:
+def _best_cut(values: Floats, counts: Ints, start: int, stop: int) -> int | None:
     """Return the best cut of the sorted values from `start` to `stop`; None if it costs more than it gains."""
     places = start + 1 + np.flatnonzero(values[start + 1 : stop] > values[start : stop - 1])
     whole = counts[stop] - counts[start]
@@ -526,7 +519,7 @@ def _best_cut(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], st
     return int(places[best]) if total - within[best] > cost else None
 
 
-def _entropies(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _entropies(counts: Ints) -> Floats:
     """Return the entropy in bits of each row of counts, which must contain at least one count."""
     share = counts / counts.sum(axis=1, keepdims=True)
     return -np.sum(share * np.log2(np.where(share > 0, share, 1.0)), axis=1)
@@ -534,11 +527,10 @@ def _entropies(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 
 # FOCUS: the smallest set of nominal features that separates the classes without exception.
 
-Codes = npt.NDArray[np.int64]
-Pairs = npt.NDArray[np.bool_]
+Codes = Ints
+Pairs = Bools
 
-MOST_CELLS = 500_000_000
-"""Largest size of the table of pairs × features."""
+MOST_CELLS = 500_000_000  # Largest size of the table of pairs × features
 
 
 class FocusSelector(Selector):
@@ -596,7 +588,7 @@ class FocusSelector(Selector):
         """Return the predicted CPU seconds of a fit: intervals, and the table of pairs."""
         return 3e-7 * n * d + 1e-9 * n * n * d
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the mutual information of the chosen features, −inf for all others."""
         codes = interval_codes(X, y) if self.cuts == "mdl" else _levels(X)
         usable = np.flatnonzero(codes.max(axis=0) > 0)
@@ -608,7 +600,7 @@ class FocusSelector(Selector):
         scores[usable[chosen]] = information[chosen]
         return scores
 
-    def _pairs(self, codes: Codes, y: npt.NDArray[Any]) -> tuple[Pairs, int]:
+    def _pairs(self, codes: Codes, y: Array) -> tuple[Pairs, int]:
         """Return the distinct sets of features in which two samples of different classes differ, and the conflicts.
 
         Conflicts are the number of such pairs without a difference.
@@ -626,7 +618,7 @@ class FocusSelector(Selector):
         conflicts = int((counts[first[same]] * counts[second[same]]).sum())
         return np.unique(differ[~same], axis=0), conflicts
 
-    def _smallest(self, pairs: Pairs, information: npt.NDArray[np.float64]) -> tuple[int, ...]:
+    def _smallest(self, pairs: Pairs, information: Floats) -> tuple[int, ...]:
         """Return the smallest subset that separates all pairs; of several, the one with the most information."""
         for size in range(1, pairs.shape[1] + 1):
             found: set[tuple[int, ...]] = set()
@@ -636,7 +628,7 @@ class FocusSelector(Selector):
         raise AssertionError("all features together meet all pairs")
 
     def _search(
-        self, pairs: Pairs, chosen: tuple[int, ...], out: npt.NDArray[np.bool_], left: int, found: set[tuple[int, ...]]
+        self, pairs: Pairs, chosen: tuple[int, ...], out: Bools, left: int, found: set[tuple[int, ...]]
     ) -> None:
         """Add to `found` the subsets that separate the pairs.
 
@@ -662,12 +654,12 @@ class FocusSelector(Selector):
             out[j] = True  # subsets with it have been found
 
 
-def _levels(X: npt.NDArray[np.float64]) -> Codes:
+def _levels(X: Floats) -> Codes:
     """Return the rank of each value among the distinct values of its column."""
     return np.column_stack([np.unique(column, return_inverse=True)[1] for column in X.T]).astype(np.int64)
 
 
-def mutual_information(codes: Codes, y: npt.NDArray[Any]) -> float:
+def mutual_information(codes: Codes, y: Array) -> float:
     """Return the mutual information of a nominal feature and the class, in nats."""
     joint = np.zeros((int(codes.max()) + 1, int(y.max()) + 1))
     np.add.at(joint, (codes, y), 1.0 / len(y))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.lapack import dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.parameters import changed, choice, component, integer, real
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.solvers.psvm.columns import DenseColumns
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler
 from seqkern.solvers.selection.selectors.selector import Selector
@@ -30,16 +30,12 @@ from seqkern.solvers.selection.selectors.selector import Selector
 # changes by at most √l ‖r − r₀‖ since it was computed for r₀. No column is ignored, so the path is exact. Osborne,
 # Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004.
 
-LOWEST = 1e-6
-"""Share of the largest ε at which the path ends, as rounding determines signs below it."""
-ORTHOGONAL = 1e-12
-"""Largest cosine between target and column that counts as rounding."""
+LOWEST = 1e-6  # Share of the largest ε at which the path ends, as rounding determines signs below it
+ORTHOGONAL = 1e-12  # Largest cosine between target and column that counts as rounding
 DEPENDENT = 1e-9
 """Share of a column's length outside the span of the selected ones up to which it counts as in the span."""
-NEAR = 10
-"""Number of near columns per row; if they do not suffice, four times as many, and so on."""
-STALLED = 25
-"""Number of events at one ε, beyond one for each selected column, above which they count as a cycle."""
+NEAR = 10  # Number of near columns per row; if they do not suffice, four times as many, and so on
+STALLED = 25  # Number of events at one ε, beyond one for each selected column, above which they count as a cycle
 NOISE = (0.0, 1e-10, 1e-8, 1e-6)
 """Relative perturbations of the target if tied columns form a cycle, so that they enter one by one."""
 
@@ -50,11 +46,11 @@ class Segment:
 
     top: float  # The ε at its ends
     bottom: float  # The ε at its ends
-    active: npt.NDArray[np.int64]  # shape (s,): The selected columns
-    start: npt.NDArray[np.float64]  # shape (s,): One entry for each of them
-    slope: npt.NDArray[np.float64]  # shape (s,): One entry for each of them
+    active: Ints  # shape (s,): The selected columns
+    start: Floats  # shape (s,): One entry for each of them
+    slope: Floats  # shape (s,): One entry for each of them
 
-    def alpha(self, epsilon: float) -> npt.NDArray[np.float64]:
+    def alpha(self, epsilon: float) -> Floats:
         """Return the coefficients of the columns `active` at an ε between `bottom` and `top`."""
         return self.start - epsilon * self.slope
 
@@ -67,7 +63,7 @@ class EpsilonPath:
     bottom: float  # ε_max, and where the path ends
     segments: list[Segment]  # From top to bottom, each with positive length
 
-    def at(self, epsilon: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    def at(self, epsilon: float) -> tuple[Ints, Floats]:
         """Return the selected columns and their nonzero α at an ε, which is raised to `bottom` if smaller."""
         epsilon = max(epsilon, self.bottom)
         for segment in self.segments:
@@ -76,11 +72,11 @@ class EpsilonPath:
                 return segment.active[alpha != 0], alpha[alpha != 0]
         return np.empty(0, dtype=np.int64), np.empty(0)
 
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Ints:
         """Return the number of selected columns in each segment, int64."""
         return np.array([len(segment.active) for segment in self.segments], dtype=np.int64)
 
-    def entered(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    def entered(self) -> tuple[Ints, Floats]:
         """Return the columns in the order in which they are first selected, and the ε of each."""
         first: dict[int, float] = {}
         for segment in self.segments:
@@ -90,11 +86,7 @@ class EpsilonPath:
 
 
 def epsilon_path(
-    columns: npt.NDArray[np.float64],
-    target: npt.NDArray[np.float64],
-    *,
-    lowest: float | None = None,
-    most: int | None = None,
+    columns: Floats, target: Floats, *, lowest: float | None = None, most: int | None = None
 ) -> EpsilonPath:
     """Return the path of the P-SVM with C = ∞.
 
@@ -119,14 +111,7 @@ def epsilon_path(
 class _Walk:
     """The state along a path: the selected columns, K̃_A = QR, and the knots so far."""
 
-    def __init__(
-        self,
-        columns: npt.NDArray[np.float64],
-        target: npt.NDArray[np.float64],
-        guide: npt.NDArray[np.float64],
-        lowest: float | None,
-        most: int | None,
-    ) -> None:
+    def __init__(self, columns: Floats, target: Floats, guide: Floats, lowest: float | None, most: int | None) -> None:
         self.columns = columns
         self.target = target
         self.guide = guide  # decides the order of events; `target` gives the coefficients
@@ -172,9 +157,7 @@ class _Walk:
             else:
                 self._leave(leave[1])
 
-    def _next(
-        self,
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], tuple[float, int, float], tuple[float, int]]:
+    def _next(self) -> tuple[Floats, Floats, tuple[float, int, float], tuple[float, int]]:
         """Return the start and slope of α, the next join and the next leave.
 
         A join is (ε, column, sign), and a leave (ε, index).
@@ -204,9 +187,7 @@ class _Walk:
             self.near.look(fixed + self.epsilon * moving, self.active, share)
             share *= 4
 
-    def _next_join(
-        self, fixed: npt.NDArray[np.float64], moving: npt.NDArray[np.float64], lowest: float
-    ) -> tuple[float, int, float]:
+    def _next_join(self, fixed: Floats, moving: Floats, lowest: float) -> tuple[float, int, float]:
         """Return the next join of a near column (ε, column, sign), or a join below `lowest`."""
         fixed, moving = (self.near.columns @ np.stack([fixed, moving], axis=1)).T
         free = ~self.waiting[self.near.which]
@@ -224,7 +205,7 @@ class _Walk:
             self.waiting[column] = True
             at[:, place] = 0.0
 
-    def _outside(self, column: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float] | None:
+    def _outside(self, column: int) -> tuple[Floats, Floats, float] | None:
         """Return (Qᵀk̃, the remainder of k̃, its length), or None for a column in the span of the selected ones."""
         Q = self.Q[:, : len(self.active)]
         vector = self.columns[column]
@@ -262,10 +243,10 @@ class _Walk:
 class _Near:
     """The columns near to joining, and the distance of the other columns at the last check."""
 
-    def __init__(self, columns: npt.NDArray[np.float64]) -> None:
+    def __init__(self, columns: Floats) -> None:
         self.all = columns
 
-    def look(self, residual: npt.NDArray[np.float64], active: list[int], share: int) -> None:
+    def look(self, residual: Floats, active: list[int], share: int) -> None:
         """Choose the near columns for a residual, `share` per row."""
         self.share = share
         size = max(share * len(residual), len(active) + 1)
@@ -280,7 +261,7 @@ class _Near:
         self.far = float(sizes.max())
         self.residual = residual
 
-    def suffices(self, residual: npt.NDArray[np.float64], epsilon: float) -> bool:
+    def suffices(self, residual: Floats, epsilon: float) -> bool:
         """Return whether no other column can join before this residual and ε are reached."""
         if self.far == -np.inf:
             return True
@@ -293,15 +274,12 @@ class _Near:
 # With several classes there is one path for each class against the rest, and all descend through the same ε: at each, a
 # feature is selected if any of them selects it.
 
-Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
-"""Columns, best first, and their ratings."""
-FEW, MANY = 5, 10
-"""Least and largest number of features selected at the largest ε of a grid."""
-MOST = 0.9
-"""Share of l features selected at the smallest ε of a grid, as no ε selects all l."""
+Ranking: TypeAlias = tuple[Ints, Floats]  # Columns, best first, and their ratings
+FEW, MANY = 5, 10  # Least and largest number of features selected at the largest ε of a grid
+MOST = 0.9  # Share of l features selected at the smallest ε of a grid, as no ε selects all l
 
 
-def epsilon_grid(paths: Sequence[EpsilonPath], rows: int, size: int) -> npt.NDArray[np.float64]:
+def epsilon_grid(paths: Sequence[EpsilonPath], rows: int, size: int) -> Floats:
     """Return equidistant ε, descending: the largest selects 5 to 10 features, the smallest about as many as rows.
 
     The largest is halfway between the ε below which 5 features are first selected and that for 11; the smallest is in
@@ -329,7 +307,7 @@ def _ends(path: EpsilonPath, rows: int) -> tuple[float, float]:
     return (first(few).top + below) / 2, (first(most).top + first(most).bottom) / 2
 
 
-def rank_on_grid(paths: Sequence[EpsilonPath], grid: npt.NDArray[np.float64]) -> Ranking:
+def rank_on_grid(paths: Sequence[EpsilonPath], grid: Floats) -> Ranking:
     """Return the features, best first, with the ε of a descending grid that first selects each.
 
     Ties are ordered by |α| at this ε.
@@ -458,9 +436,7 @@ class PSVMFeatureSelector(Selector):
             cls(ranking="leave_one_out", n_features=5, n_epsilons=8, scaler=ExpressionScaler(ceiling=4)),
         ]
 
-    def _fit_scaled(
-        self, X: npt.NDArray[np.float64], y: npt.NDArray[Any], scaler: ExpressionScaler | None
-    ) -> npt.NDArray[np.float64]:
+    def _fit_scaled(self, X: Floats, y: Array, scaler: ExpressionScaler | None) -> Floats:
         """Rank the features in each part and combine the rankings."""
         scaler = self.scaler if scaler is None else scaler
         every = np.arange(len(y))
@@ -479,17 +455,12 @@ class PSVMFeatureSelector(Selector):
         np.divide(sums, counts, out=self.mean_rank_, where=counts > 0)
         return scores
 
-    def _order(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    def _order(self, scores: Floats) -> Ints:
         """Return the features sorted by score; ties are sorted by mean rank."""
         return np.lexsort((self.mean_rank_, -scores))
 
     def part_ranking(
-        self,
-        X: npt.NDArray[np.float64],
-        y: npt.NDArray[Any],
-        rows: npt.NDArray[np.int64],
-        scaler: ExpressionScaler | None = None,
-        grid: npt.NDArray[np.float64] | None = None,
+        self, X: Floats, y: Array, rows: Ints, scaler: ExpressionScaler | None = None, grid: Floats | None = None
     ) -> Ranking:
         """Return the ranking that is learned from some rows.
 
@@ -522,12 +493,7 @@ class PSVMFeatureSelector(Selector):
         return rank_on_grid(paths, epsilon_grid(paths, len(rows), self.n_epsilons) if grid is None else grid)
 
     def _paths(
-        self,
-        X: npt.NDArray[np.float64],
-        y: npt.NDArray[Any],
-        rows: npt.NDArray[np.int64],
-        scaler: ExpressionScaler | None,
-        grid: npt.NDArray[np.float64] | None = None,
+        self, X: Floats, y: Array, rows: Ints, scaler: ExpressionScaler | None, grid: Floats | None = None
     ) -> list[EpsilonPath]:
         """Return the path of each target of some rows, down to the end of a grid if there is one."""
         columns, targets = _standardised(X, y, rows, scaler)
@@ -540,15 +506,13 @@ class PSVMFeatureSelector(Selector):
             epsilon_path(columns, target / (np.sqrt(len(rows)) * np.linalg.norm(target)), **end) for target in targets
         ]
 
-    def _at_epsilon(self, columns: npt.NDArray[np.float64], target: npt.NDArray[np.float64], epsilon: float) -> Ranking:
+    def _at_epsilon(self, columns: Floats, target: Floats, epsilon: float) -> Ranking:
         """Return the selected features and their α at one ε."""
         unit = np.abs(columns @ target).max(initial=0.0) if self.epsilon_scale == "max" else 1.0
         return epsilon_path(columns, target, lowest=epsilon * unit).at(epsilon * unit)
 
 
-def _standardised(
-    X: npt.NDArray[np.float64], y: npt.NDArray[Any], rows: npt.NDArray[np.int64], scaler: ExpressionScaler | None
-) -> tuple[npt.NDArray[np.float64], list[npt.NDArray[np.float64]]]:
+def _standardised(X: Floats, y: Array, rows: Ints, scaler: ExpressionScaler | None) -> tuple[Floats, list[Floats]]:
     """Return the standardised features, as rows, and the targets of some samples."""
     part = X[rows]
     if scaler is not None:
@@ -556,7 +520,7 @@ def _standardised(
     return DenseColumns.of(part, False).standardised(np.arange(part.shape[1])), _targets(y[rows])
 
 
-def _targets(y: npt.NDArray[Any]) -> list[npt.NDArray[np.float64]]:
+def _targets(y: Array) -> list[Floats]:
     """Return the centred targets of the labels of a part.
 
     Two classes or real labels have one target, several classes one each, constant labels none.

@@ -13,6 +13,7 @@ from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import Parameters, choice, flag, real
 from seqkern.core.specs import json_form
+from seqkern.core.types import Array, Bools, Floats
 
 
 class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -97,7 +98,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+    def fit_transform(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> Floats:
         """Learn from training samples and return them scaled."""
         self.check_parameters()
         raw = self._checked(X, reset=True)
@@ -118,7 +119,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         self.low_, self.high_ = values.min(axis=0), values.max(axis=0)
         return values
 
-    def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def transform(self, X: npt.ArrayLike) -> Floats:
         """Return samples scaled as the training samples were."""
         check_is_fitted(self)
         values = self._standardized(self._normalized(self._limited(self._checked(X, reset=False))))
@@ -135,7 +136,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         picked = {key: value if key == "quantiles" else value[columns] for key, value in arrays.items()}
         return scaler_from_state({**header, "columns": len(columns)}, picked)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays); `scaler_from_state` restores the scaler from it."""
         check_is_fitted(self)
         names = ("present", "means", "scales", "low", "high", "quantiles")
@@ -146,7 +147,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         """Return the parameters as a config would write them."""
         return {key: json_form(value) for key, value in self.get_params(deep=False).items()}
 
-    def _calls(self, raw: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    def _calls(self, raw: Floats) -> Bools:
         """Return a mask of the rows in which each gene is present."""
         calls = np.ones(raw.shape, dtype=bool)
         if self.present_above is not None:
@@ -155,13 +156,13 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
             calls &= background_p(raw) <= self.present_p
         return calls
 
-    def _limited(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _limited(self, X: Floats) -> Floats:
         """Return the values clipped to floor and ceiling."""
         if self.floor is None and self.ceiling is None:
             return X
         return np.clip(X, self.floor, self.ceiling)
 
-    def _normalized(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _normalized(self, X: Floats) -> Floats:
         """Return the values on a logarithmic scale, or with the distribution of the training rows."""
         if self.normalize == "log":
             return np.log2(X)
@@ -169,14 +170,14 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
             return np.stack([_with_distribution(row, self.quantiles_) for row in X])
         return X
 
-    def _standardized(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _standardized(self, X: Floats) -> Floats:
         """Return the standardised values, 0 for constant columns and absent genes."""
         good = self.present_ & (self.scales_ > 0)
         values = (X - self.means_) / np.where(good, self.scales_, 1.0)
         values[:, ~good] = 0.0
         return values
 
-    def _checked(self, X: npt.ArrayLike, reset: bool) -> npt.NDArray[np.float64]:
+    def _checked(self, X: npt.ArrayLike, reset: bool) -> Floats:
         """Return `X` as a finite float64 matrix."""
         try:
             matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=self)
@@ -194,7 +195,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return matrix
 
 
-def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> ExpressionScaler:
+def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ExpressionScaler:
     """Return the fitted scaler restored from the state of `ExpressionScaler.state`."""
     scaler = ExpressionScaler(**header["spec"])
     scaler.n_features_in_ = header["columns"]
@@ -203,7 +204,7 @@ def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
     return scaler
 
 
-def background_p(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def background_p(X: Floats) -> Floats:
     """Return the p-values of values (unscaled, rows are samples) against the background of their row.
 
     The p-value is 1 − Φ((x − m)/s), with a normal background: m is the middle of the shortest interval that holds half
@@ -226,7 +227,7 @@ def background_p(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(ndtr(-above))
 
 
-def _with_distribution(row: npt.NDArray[np.float64], quantiles: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _with_distribution(row: Floats, quantiles: Floats) -> Floats:
     """Return the row with each value replaced by the quantile of its rank; ties get the mean of their quantiles."""
     order = np.argsort(row)
     ranked = row[order]

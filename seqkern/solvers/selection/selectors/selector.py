@@ -27,6 +27,7 @@ from seqkern.core.errors import GramError, LabelError
 from seqkern.core.parameters import Parameters, anything, integer
 from seqkern.core.specs import json_form
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.checking import checked_labels
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
@@ -49,14 +50,14 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
     # ---- what a selector writes --------------------------------------------------------------------------
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return a score for each feature, float64 (d,): greater is better, −inf if it cannot be rated.
 
         `X` is finite and C-ordered; `y` holds indices into `classes_` (int64), or real labels (float64).
         """
         raise NotImplementedError
 
-    def _order(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    def _order(self, scores: Floats) -> Ints:
         """Return the features from best to worst, int64 (d,)."""
         return np.argsort(-scores, kind="stable")
 
@@ -72,9 +73,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """
         return type(self)(**self.get_params(deep=False))
 
-    def _fit_scaled(
-        self, X: npt.NDArray[np.float64], y: npt.NDArray[Any], scaler: ExpressionScaler | None
-    ) -> npt.NDArray[np.float64]:
+    def _fit_scaled(self, X: Floats, y: Array, scaler: ExpressionScaler | None) -> Floats:
         """Return the scores of `_fit` for X scaled by a fitted copy of `scaler`.
 
         Selectors that split the data override this to fit the scaler to each part.
@@ -118,7 +117,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         count = "1 classifier" if self.not_converged_ == 1 else f"{self.not_converged_} classifiers"
         return f"selector {self.name!r}: {count} did not converge, so the ranking is less reliable"
 
-    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+    def _get_support_mask(self) -> Bools:
         """Return a mask of the chosen features, bool (d,)."""
         check_is_fitted(self)
         chosen = self.scores_ > -np.inf
@@ -141,7 +140,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
     # ---- checks ------------------------------------------------------------------------------------------
 
-    def _checked(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def _checked(self, X: npt.ArrayLike) -> Floats:
         """Return `X` as a finite, C-ordered float64 matrix, without a copy if it already is one."""
         try:
             matrix = check_array(
@@ -161,7 +160,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
             raise GramError(str(error)) from error
         return matrix
 
-    def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _coded(self, y: Array) -> Array:
         """Set `kind_` and `classes_`, and return the labels as `_fit` expects them."""
         numbers = y.dtype.kind in "fiub"
         kind = type_of_target(y)
@@ -203,7 +202,7 @@ class GivenSelector(Selector):
 
     columns: Any = anything(kw_only=False, doc="The features, best first.")
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scores m, m − 1, … for the given columns, −inf for the others."""
         scores = np.full(X.shape[1], -np.inf)
         scores[np.asarray(self.columns)] = np.arange(len(self.columns), 0, -1)

@@ -16,9 +16,9 @@ from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.evaluation.leakage import contained_pairs, find_links
 from seqkern.sequences.labels import UNLABELLED
-from seqkern.sequences.sampling import choose_by_hash
+from seqkern.sequences.sampling import choose_by_hash, connected, merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.similarity import chained, chance_length, connected, longest_across, longest_kmer, nearest_across
+from seqkern.sequences.similarity import chance_length, longest_across, longest_kmer, nearest_across
 
 # The sequences of an audit: the test part, followed by the training part.
 
@@ -212,7 +212,7 @@ class Relations:
 
     Examples
     --------
-    >>> from seqkern.report.audit_overlaps import make_parts
+    >>> from seqkern.evaluation.overlaps import make_parts
     >>> parts = make_parts(["GATTACAGATTACA", "CCCTCTTTGTCA"], ["TGTAATCTGTAATC", "ACGCATCCGGGA"], alphabet="dna")
     >>> relations = find_relations(parts)
     >>> relations.kinds(), relations.row.tolist()
@@ -450,7 +450,7 @@ def _clusters(parts: Parts, relations: Relations, classes: Codes, pairs: Codes) 
     tests = np.flatnonzero(relations.has[:, : len(WITHIN)].any(axis=1))
     across = np.stack((classes[tests], classes[parts.n_test :][relations.row[tests]]), axis=1)
     nodes = connected(int(classes.max()) + 1, np.concatenate((pairs, across)))
-    return connected(len(classes), chained(nodes[classes]))
+    return merge_groups(len(classes), nodes[classes])
 
 
 # Counts of an audit: a row for each kind of overlap, each overlapping test sequence, and each cluster.
@@ -475,7 +475,7 @@ class Finding:
     3
     """
 
-    kind: str  # One of `seqkern.report.audit_overlaps.KINDS`, ``identity_0.9`` or another threshold, or ``any``
+    kind: str  # One of `seqkern.evaluation.overlaps.KINDS`, ``identity_0.9`` or another threshold, or ``any``
     # The length of a shared stretch, or the identity, from which a sequence counts; None without one
     limit: float | None
     test: int  # Test sequences that overlap with training in this way

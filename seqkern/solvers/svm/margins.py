@@ -1,29 +1,123 @@
-"""Bounds and estimates of the leave-one-out error of a C-SVM from one fit: span, ξα, radius-margin.
-
-All are functions of the kernel matrix, α, the labels and the cost of each sample, so they apply to every solver of
-this quadratic program. The L2 soft margin (squared errors) is the same program with infinite cost, and its ridge on
-the diagonal of K. Like leave-one-out itself, all three are optimistic where the training set has groups of similar
-samples, because the rest of a group remains.
-"""
+"""Margins: whether classes have one or values are attainable, and bounds of the leave-one-out error."""
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.linear_algebra import Definite
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats
 from seqkern.solvers.capabilities import LeaveOneOut
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
-from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.shared import weighted_sums
 from seqkern.solvers.svm._smo import Minimiser, RowCache
-from seqkern.solvers.svm.libsvm import AT_BOUND, CACHE_BYTES, CACHE_MEGABYTES, cache_rows, scale_of, unit_of
+from seqkern.solvers.svm.libsvm import (
+    AT_BOUND,
+    CACHE_BYTES,
+    CACHE_MEGABYTES,
+    cache_rows,
+    libsvm_estimator,
+    on_rows,
+    scale_of,
+    unit_of,
+)
+
+# Tests of whether classes are separable, or values attainable, by the distance between convex hulls.
+#
+# The hard margin is half the distance between the convex hulls of the classes in feature space, min ‖Σ a_i y_i φ(x_i)‖
+# over a ≥ 0 that sum to 1 in each class (Bennett & Bredensteiner 2000). Unlike the dual of the hard margin, this
+# problem always has a solution, the same as the ν-SVM's with ν = 2/n.
+#
+# A function stays within ε of all values y_i exactly if a plane in the space of (φ(x), y) separates the points (φ(x_i),
+# y_i + ε) from the points (φ(x_i), y_i − ε) (Bi & Bennett 2003, Neurocomputing 55:79-108).
+
+TOLERANCES = (1e-3, 1e-5, 1e-7)
+ITERATIONS = (10_000, 200)
+RIDGE = 1e-9
+
+
+def hull_distance(K: Floats, y: Floats) -> tuple[bool, float]:
+    """Return whether a plane separates two classes, and an upper bound on the distance of their hulls.
+
+    True is certain. The distance is in units of the root of the mean diagonal of K, which is positive semi-definite.
+    """
+    unit = float(np.mean(np.diagonal(K))) or 1.0
+    distance = np.inf
+    for tol in TOLERANCES:
+        limit = ITERATIONS[0] + ITERATIONS[1] * len(y)
+        estimator = libsvm_estimator("NuSVC", kernel="precomputed", nu=2 / len(y), tol=tol * unit, max_iter=limit)
+        with ignoring_unconverged():
+            try:
+                estimator.fit(K, y)
+            except ValueError:  # at a distance of zero LIBSVM's coefficients are not finite
+                return False, 0.0
+        coef = estimator.dual_coef_[0] / (0.5 * np.abs(estimator.dual_coef_[0]).sum())
+        support = estimator.support_.astype(np.int64)
+        product = weighted_sums(K, support, coef)
+        square = max(0.0, float(np.sum(on_rows(support, coef, len(y)) * product)))
+        distance = min(distance, np.sqrt(square / unit))
+        # w·φ(x) of the classes does not overlap
+        if product[y > 0].min() > product[y < 0].max():
+            return True, float(distance)
+        if estimator.fit_status_ != 0:
+            break
+    return False, float(distance)
+
+
+def tube_found(K: Floats, y: Floats, epsilon: float) -> bool:
+    """Return whether a function was found that comes within ε of all values; only True is certain."""
+    unit = float(np.mean(np.diagonal(K))) or 1.0
+    if _fitted_within(K, y, epsilon, unit):
+        return True
+    ends = np.concatenate([y + epsilon, y - epsilon]) - y.mean()
+    ends /= float(np.std(y)) or 1.0
+    joined = np.tile(K, (2, 2))
+    joined /= unit
+    for row, end in zip(joined, ends, strict=True):
+        row += end * ends
+    return hull_distance(joined, np.repeat([1.0, -1.0], len(y)))[0]
+
+
+def _fitted_within(K: Floats, y: Floats, epsilon: float, unit: float) -> bool:
+    """Return whether least squares with a tiny ridge come within ε.
+
+    Very close hulls would otherwise look like overlapping ones.
+    """
+    matrix = K + unit  # the constant is a feature too
+    matrix[np.diag_indices_from(matrix)] += RIDGE * unit
+    try:
+        with one_thread():
+            coef = Definite(matrix).solve(y)
+            rest = y - K @ coef - unit * coef.sum()
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.abs(rest).max() <= epsilon)
+
+
+def not_separable(K: Floats, y: Floats) -> str | None:
+    """Return the cause of a missing hard margin and its remedy; None if a plane separates the classes."""
+    separable, distance = hull_distance(K, y)
+    if separable:
+        return None
+    return (
+        "no plane was found that separates the classes with this kernel, so there is no hard margin (their convex "
+        f"hulls are at most {distance:.1g} of the typical length of a vector apart); give a finite C such as 1000, or "
+        "choose another kernel"
+    )
+
+
+# Bounds and estimates of the leave-one-out error of a C-SVM from one fit: span, ξα, radius-margin.
+#
+# All are functions of the kernel matrix, α, the labels and the cost of each sample, so they apply to every solver of
+# this quadratic program. The L2 soft margin (squared errors) is the same program with infinite cost, and its ridge on
+# the diagonal of K. Like leave-one-out itself, all three are optimistic where the training set has groups of similar
+# samples, because the rest of a group remains.
 
 # The smallest sphere around a training set in feature space, from the kernel matrix alone.
 
-STEPS = 20
-"""Largest number of steps for each sample."""
+STEPS = 20  # Largest number of steps for each sample
 
 
 @dataclass(frozen=True)
@@ -40,7 +134,7 @@ class Sphere:
     # Its squared radius R²: the largest squared distance of a sample from the centre. The sphere encloses all
     square: float
     lower: float  # No sphere with a smaller squared radius encloses all
-    weights: npt.NDArray[np.float64]  # shape (n,): The centre is Σ β_i φ(x_i)
+    weights: Floats  # shape (n,): The centre is Σ β_i φ(x_i)
     iterations: int  # Steps taken
 
     @property
@@ -49,7 +143,7 @@ class Sphere:
         return max(0.0, self.square - self.lower) / self.square if self.square > 0 else 0.0
 
 
-def smallest_sphere(K: npt.NDArray[np.float64], tol: float = 1e-3) -> Sphere:
+def smallest_sphere(K: Floats, tol: float = 1e-3) -> Sphere:
     """Return the smallest sphere around the training samples in feature space.
 
     It maximises R² = Σ_i β_i K_ii − βᵀKβ over β ≥ 0, Σ_i β_i = 1 (Schölkopf, Burges, Vapnik 1995) by sequential minimal
@@ -86,13 +180,10 @@ def sphere_bytes(n: int) -> int:
     return min(4 * n * n, CACHE_MEGABYTES * 2**20) + CACHE_BYTES * n
 
 
-Floats = npt.NDArray[np.float64]
-
-RIDGE = 1e-10
+SPAN_RIDGE = 1e-10
 """Share of the mean K(x, x) added to the diagonal, so that similar support vectors leave the matrix invertible."""
 
-MOST_SUPPORT = 3000
-"""Number of support vectors above which the span is not computed: it takes O(s³)."""
+MOST_SUPPORT = 3000  # Number of support vectors above which the span is not computed: it takes O(s³)
 
 INDEFINITE = "no span: the matrix of the support vectors is not positive semi-definite"
 TOO_MANY = f"no span: more than {MOST_SUPPORT:,} support vectors"
@@ -146,7 +237,7 @@ def span_squares(K: Floats, alpha: Floats, cost: Floats) -> Floats:
     # a constant added to all values moves the origin only, and keeps the direction of ones from cancelling
     moved = max(float(np.mean(diagonal[free])), np.finfo(np.float64).tiny)
     A = K[np.ix_(free, free)] + moved
-    A[np.diag_indices_from(A)] += RIDGE * moved
+    A[np.diag_indices_from(A)] += SPAN_RIDGE * moved
     with one_thread():
         try:
             factor = Definite(A)
@@ -212,8 +303,7 @@ def radius_margin(square: float, alpha: Floats, y: Floats, cost: Floats, decisio
 SPHERE_PRODUCTS = 10.0
 """Products with the matrix that take as long as the smallest sphere, as measured for 1,000 to 4,000 samples."""
 
-SPAN_CUBES = 0.5
-"""Multiplications and additions of the span, as a multiple of the cubed number of support vectors."""
+SPAN_CUBES = 0.5  # Multiplications and additions of the span, as a multiple of the cubed number of support vectors
 
 
 def bounds_cost(work: FitWork, *, limited: bool = True) -> FitCost:

@@ -22,15 +22,7 @@ from seqkern.evaluation.chance import permuted
 from seqkern.evaluation.folds import Split, read_folds
 from seqkern.evaluation.intervals import auc_ends, mcc_interval
 from seqkern.evaluation.metrics import codes_of, macro_auc
-from seqkern.evaluation.ranking import roc_auc
-from seqkern.evaluation.single_task_tests import delong_interval
-from seqkern.gram.compute import compute_gram
-from seqkern.gram.matrix import GramMatrix
-from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import build_kernel, kernel_text
-from seqkern.methods.baselines import composition_features, linear_model
-from seqkern.methods.method import Method
-from seqkern.report.audit_overlaps import (
+from seqkern.evaluation.overlaps import (
     ANY,
     KINDS,
     MOST,
@@ -45,6 +37,14 @@ from seqkern.report.audit_overlaps import (
     find_relations,
     find_within,
 )
+from seqkern.evaluation.ranking import roc_auc
+from seqkern.evaluation.single_task_tests import delong_interval
+from seqkern.gram.compute import compute_gram
+from seqkern.gram.matrix import GramMatrix
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import build_kernel, kernel_text
+from seqkern.methods.baselines import composition_features, linear_model
+from seqkern.methods.method import Method
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import HITS, IDENTITY, MOST_CODES, OTHER_IDENTITY, PART

@@ -1,1 +1,0 @@
-"""Prototype classifiers: a sample belongs to the class of its nearest prototype."""
