@@ -19,6 +19,7 @@ from seqkern.core.types import Array, Indices
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import (
     Choice,
+    Search,
     check_bound,
     check_bound_kernels,
     select,
@@ -30,7 +31,7 @@ from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
-from seqkern.methods.fitted import FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
+from seqkern.methods.fitted import FittedMethod, InnerFits, fit_after_choice, rows_seen
 from seqkern.methods.model import Postprocessing
 from seqkern.methods.sources import (
     NO_CALLBACKS,
@@ -525,20 +526,11 @@ class _Fitting:
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-        options: dict[str, Any] = {
-            "folds": search.folds if search.clusters is None else search.clusters,
-            "metric": search.metric,
-            "seed": search.seed,
-            "rule": search.rule,
-            "limits": search.free.limits,
-            "fit_cache": self.fit_cache,
-            **({} if search.budget is None else {"kept_bytes": 0}),  # what is kept has a place of its own
-        }
         if search.budget is None:
             inner = self.inner
             if search.clusters is not None and len(candidates) > 1:  # each is held out whole, in a fold of its own
                 inner = inner.with_groups(self.clusters(search.clusters))
-            choice = select(inner, candidates, self.make, **options)
+            choice = select(inner, candidates, self.make, search, fit_cache=self.fit_cache)
         else:
             # imported here: only a choice among many kernels needs them
             from seqkern.evaluation.halving import halve
@@ -546,7 +538,10 @@ class _Fitting:
 
             rungs = self.rungs(search.budget, len(candidates))
             several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
-            choice, self.compared = halve(self.inner, candidates, self.make, rungs, combinations=several, **options)
+            options = {"fit_cache": self.fit_cache, "kept_bytes": 0}  # what is kept has a place of its own
+            choice, self.compared = halve(
+                self.inner, candidates, self.make, rungs, search, combinations=several, **options
+            )
         self.callbacks.lap("choose")
         return choice
 
