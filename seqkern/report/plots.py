@@ -130,10 +130,10 @@ def dot_intervals(
     for value, name in ticks:
         if low <= value <= high:
             panel.upright(value, PALE, 0.5)
-            parts.append(text(name, (panel.points(value, 0)[0, 0], panel.bottom + 15), fill=SOFT))
+            parts.append(text(name, (panel.points(value, 0)[0], panel.bottom + 15), fill=SOFT))
     parts.append(text(title, ((left + width - VALUE) / 2, panel.bottom + 33)))
     for value, name in lines.items():
-        place, half = panel.points(value, 0)[0, 0], LETTER * len(name) / 2
+        place, half = panel.points(value, 0)[0], LETTER * len(name) / 2
         parts.append(stroke(NEGATIVE, [(place, TOP - 5), (place, panel.bottom)], width=1.2, dashes="4 3"))
         parts.append(text(name, (min(max(place, left + half), width - half), TOP - 9), fill=NEGATIVE))
     for i, row in enumerate(rows):
@@ -362,7 +362,7 @@ def epsilon_path_figure(
         panel.line(epsilons, weights[own], style)
     if used > 0:
         panel.upright(used, SOFT, 1, "1.3 1.6")
-        panel.inside.append(text("ε of the fit", (panel.points(used, 0)[0, 0], panel.top - 3), size=7, fill=SOFT))
+        panel.inside.append(text("ε of the fit", (panel.points(used, 0)[0], panel.top - 3), size=7, fill=SOFT))
     return chart([panel.drawn(), *legend(entries, (size[0] - wide, panel.top))], size, label)
 
 
@@ -473,7 +473,7 @@ def gram_figure(thumbnail: Thumbnail, label: str) -> Markup:
     panel.image(shades(np.clip(2 * (matrix - low) / (high - low) - 1, -1, 1), VIRIDIS))
     if 1 < len(thumbnail.bands) <= MOST_NAMED:
         for band in thumbnail.bands:
-            middle = panel.points(0, (band[1] + band[2]) / 2)[0, 1]
+            middle = panel.points(0, (band[1] + band[2]) / 2)[1]
             panel.inside.append(text(_fitting(band, len(matrix)), (9, middle), turn=-90, size=7))
         for _, first, _ in thumbnail.bands[1:]:
             panel.across(first, "#fff", 0.7)

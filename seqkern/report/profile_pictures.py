@@ -93,7 +93,7 @@ def _row(
         """Return the corners of a step curve."""
         return box.points(np.repeat(np.arange(len(values) + 1), 2)[1:-1], np.repeat(heights, 2)).tolist()
 
-    zero, line = (float(box.points(0, value)[0, 1]) for value in (0, share))
+    zero, line = (float(box.points(0, value)[1]) for value in (0, share))
     parts = [stroke(SOFT, [(LEFT, 0), (LEFT, HEIGHT)])]
     if len(values):
         for part, colour in ((np.maximum(values, 0), POSITIVE), (np.minimum(values, 0), NEGATIVE)):
@@ -104,7 +104,7 @@ def _row(
         stroke(INK, [(LEFT, line), (end, line)], width=1, dashes="4 3"),
     ]
     for tick, name in ticks:
-        y = float(box.points(0, tick)[0, 1])
+        y = float(box.points(0, tick)[1])
         parts.append(stroke(SOFT, [(LEFT - 3, y), (LEFT, y)]))
         parts.append(text(name, (LEFT - 6, y + 3.5), "end", fill=SOFT))
     parts += _letters(values, letters, max(abs(low), abs(high)))
