@@ -56,6 +56,14 @@ class Alphabet:
         """Return the codes of a text; `MASK` for letters outside the alphabet."""
         return np.frombuffer(text.translate(self.code_table.tobytes()), dtype=np.uint8)
 
+    def decode(self, codes: Codes | bytes, masked: str = "*") -> str:
+        """Return the letters of codes, with `masked` for those outside the alphabet.
+
+        >>> DNA.decode(DNA.encode(b"acNt"))
+        'AC*T'
+        """
+        return bytes(codes).translate(self.letters.encode() + masked.encode() * (256 - self.size)).decode()
+
     @cached_property
     def ambiguous(self) -> Bools:
         """Mask of ambiguity codes, bool (256,): bytes that stand for several letters or any letter.
