@@ -231,6 +231,17 @@ class Axis(NamedTuple):
         return max((text_width(name, self.size, self.mono) for _, name in self.ticks), default=0.0)
 
 
+def span(*values: Values) -> Point:
+    """Return the smallest and the largest of the finite values.
+
+    >>> span(0, [np.nan, 3], [[-1.5]])
+    (-1.5, 3.0)
+    """
+    known = np.concatenate([np.ravel(np.asarray(one, float)) for one in values])
+    known = known[np.isfinite(known)]
+    return (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+
+
 def scaled(
     low: float, high: float, label: str = "", *, exact: bool = False, whole: bool = False, most: int = 6
 ) -> Axis:
@@ -286,11 +297,11 @@ SHAPES = {
 
 
 def drawn_line(points: npt.NDArray[np.float64], style: Style) -> Iterable[Markup]:
-    """Yield a line and its marks; no mark at a point that is NaN."""
+    """Yield a line and its marks; no mark at a point that is not finite."""
     if style.width and len(points):
         yield stroke(style.colour, points.tolist(), width=style.width, dashes=style.dashes)
     shape = SHAPES.get(style.marker, np.zeros(0)) * style.size / 2
-    marks = [(shape + point).tolist() for point in points if style.marker and not np.isnan(point).any()]
+    marks = [(shape + point).tolist() for point in points if style.marker and np.isfinite(point).all()]
     if marks:
         edge = {"stroke": style.colour, "stroke_width": f"{max(0.7, style.size / 6):.2g}"}
         yield fill(style.fill or style.colour, *marks, **edge)
@@ -342,10 +353,10 @@ class Panel:
         return np.stack(np.broadcast_arrays(self.left + self.width * across, self.bottom - self.height * up), axis=-1)
 
     def line(self, x: Values, y: Values, style: Style, every: tuple[int, int] = (0, 1), *, steps: bool = False) -> None:
-        """Draw a line with its marks, as slopes or as steps; it has a gap at points that are NaN."""
+        """Draw a line with its marks, as slopes or as steps; it has a gap at points that are not finite."""
         points = self.points(x, y)
-        for part in np.split(points, np.flatnonzero(np.isnan(points).any(axis=1))):
-            kept = part[~np.isnan(part).any(axis=1)]
+        for part in np.split(points, np.flatnonzero(~np.isfinite(points).all(axis=1))):
+            kept = part[np.isfinite(part).all(axis=1)]
             self.inside += drawn_line(stepped(kept) if steps else kept, style._replace(marker=""))
         self.inside += drawn_line(points[every[0] :: every[1]], style._replace(width=0))
 
