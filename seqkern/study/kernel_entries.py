@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from seqkern.study.data_entry import DataEntry
 
 
-OWN_SOLVERS = Listing(default=None, value=NAME, unique=True, doc="Run this kernel only with these solvers.")
+OWN_SOLVERS = Listing(value=NAME, unique=True, doc="Run this kernel only with these solvers.")
 KERNEL = Branch(
     doc="A kernel with its parameters, or names of kernels of which the inner loop chooses one.",
     key="choose",
-    having=Section(keys={"choose": Listing(value=NAME, least=2, unique=True), "solvers": OWN_SOLVERS}),
+    having=Section(
+        keys={"choose": Listing(value=NAME, least=2, unique=True), "solvers": OWN_SOLVERS}, needed=("choose",)
+    ),
     others=Section(
         others=True,
+        needed=("kernel",),
         keys={
             "kernel": text(),
             "time": Typed(
-                default=None,
                 types=("string", "number"),
                 doc="With kernel: auto, the predicted CPU time for choosing, such as 10m.",
             ),
             "solvers": OWN_SOLVERS,
             "transforms": Typed(
-                default=None,
                 types=("array",),
                 doc="Transforms fitted on each training set, in order: of features (impute, pca, ica), then of the "
                 "Gram matrix (kernel_pca, centre, normalise).",
             ),
             "repair": Typed(
-                default=None,
                 types=("string", "object", "null"),
                 doc="Treatment of negative eigenvalues, after the transforms: none, clip, flip, shift, empirical_map; "
                 "a mapping adds options to the method.",

@@ -309,18 +309,22 @@ class ByName(Parameter):
 
 
 class Section(Parameter):
-    """A mapping with declared keys; with `others` also other ones, which are checked where they are read."""
+    """A mapping with declared keys; with `others` also other ones, which are checked where they are read.
+
+    All keys but those named by `needed` may be left out.
+    """
 
     keys: Mapping[str, Parameter] = MappingProxyType({})
+    needed: Sequence[str] = ()
     others: bool = False
 
     def _key(self) -> Schema:
         schema: dict[str, Any] = (
             {"type": "object"} if self.others else {"type": "object", "additionalProperties": False}
         )
-        required = [name for name, item in self.keys.items() if item.required]
+        required = {"required": list(self.needed)} if self.needed else {}
         properties = {name: item.key_schema() for name, item in self.keys.items()}
-        return {**schema, **({"required": required} if required else {}), "properties": properties}
+        return {**schema, **required, "properties": properties}
 
 
 class Either(Parameter):

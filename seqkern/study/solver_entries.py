@@ -247,7 +247,6 @@ def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | st
 SOLVER_KEYS = {
     "solver": text(),
     "layers": Listing(
-        default=None,
         least=0,
         value=Typed(types=("object", "string")),
         doc="Layers after the solver on data sets of residues, in order: structure, segments, crf, chain_svm, "
