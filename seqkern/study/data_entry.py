@@ -9,7 +9,7 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,7 +42,18 @@ from seqkern.formats.residues import check_window
 from seqkern.formats.states import find_reduction
 from seqkern.sequences.fasta import AnySource, Reading
 from seqkern.sequences.windows import Window, as_window
-from seqkern.study.schema import NAME, OPTIONAL_PATH, PATH, ByName, Either, Listing, Section, configured, keys_of
+from seqkern.study.schema import (
+    NAME,
+    OPTIONAL_PATH,
+    PATH,
+    ByName,
+    Either,
+    Listing,
+    Section,
+    Settings,
+    configured,
+    keys_of,
+)
 from seqkern.study.several_sequences import MISSING, TABLE_KEYS, SequenceFiles, SequenceTable
 from seqkern.study.tables import Columns, TaskTable, check_options, parse_tasks
 from seqkern.study.vectors import KEYS as VIEW_KEYS
@@ -343,7 +354,7 @@ EntrySource = Simulation | PublicSource | FastaSource | SeveralSequences | Table
 
 
 @configured
-class Policies:
+class Policies(Settings):
     """Policies for reading FASTA; None stands for the default.
 
     >>> DataEntry.parse({"public": "globins", "unknown": "skip"}).policies.given()
@@ -368,15 +379,6 @@ class Policies:
     gaps: str | None = choice(
         default=None, choices=("error", "strip"), doc="Gaps of alignments (- . ~): refuse them, or remove them."
     )
-
-    @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> Policies:
-        """Return the reading policies in an entry."""
-        return cls(**{item.name: entry.get(item.name) for item in fields(cls)})
-
-    def given(self) -> dict[str, str]:
-        """Return the policies that the entry sets, by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
 
 
 @dataclass(frozen=True)
@@ -469,7 +471,7 @@ class ResidueOptions:
 
 
 @configured
-class ProfileOptions:
+class ProfileOptions(Settings):
     """The source of profiles.
 
     >>> entry = {"public": "cb513", "profiles": {"search": "all", "transductive": True}}
@@ -491,7 +493,7 @@ class ProfileOptions:
     )
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
+    def of_entry(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
         """Return the profile options of an entry, or None."""
         if "profiles" not in entry:
             return None
@@ -504,10 +506,6 @@ class ProfileOptions:
         if isinstance(source, SeveralSequences):
             raise ConfigError("profiles need samples with one sequence", remedy="remove profiles")
         return cls(**entry["profiles"])
-
-    def given(self) -> dict[str, Any]:
-        """Return the options that the entry sets, by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
 
     def paths(self) -> list[str]:
         """Return the local files; a folder is replaced by its files, since changing one does not change the folder."""
@@ -687,7 +685,7 @@ class DataEntry:
             window = SiteWindow.parse(entry)
             genome = GenomeOptions.parse(entry)
         with within("profiles"):
-            profiles = ProfileOptions.parse(entry)
+            profiles = ProfileOptions.of_entry(entry)
         with within("views"):
             views = _views(entry, source)
         with within("residues"):
