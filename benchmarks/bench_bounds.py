@@ -59,7 +59,7 @@ class Prepared:
         rows = np.concatenate((self.train, self.test))
         self.matrices = {}
         for spec in specs:
-            K = np.asarray(build_kernel(spec).kernel(X.take(rows), X.take(self.train), n_threads=1))
+            K = np.asarray(build_kernel(spec)(X.take(rows), X.take(self.train), n_threads=1))
             self.matrices[spec] = K[: len(self.train)].copy(), K[len(self.train) :].copy()
 
     def tested(self, spec, cost):

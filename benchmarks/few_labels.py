@@ -53,8 +53,8 @@ def problem(name):
     X = SequenceSet.from_strings(strings, "dna", unknown="mask_all")
     kernel = build_kernel(spec)
     train = X.take(np.flatnonzero(~test))
-    new = kernel.kernel(X.take(np.flatnonzero(test)), train, n_threads=1)
-    return kernel.kernel(train, n_threads=1), new, y[~test], y[test]
+    new = kernel(X.take(np.flatnonzero(test)), train, n_threads=1)
+    return kernel(train, n_threads=1), new, y[~test], y[test]
 
 
 def labels_of(y, known):

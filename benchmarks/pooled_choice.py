@@ -68,7 +68,7 @@ def measured(name, X, labels, split, kernels, candidates):
     """Return the inner loops of a task, and AUC and ROC50 of each candidate on its test set."""
     train, test = (np.flatnonzero(split == part) for part in ("train", "test"))
     unseen, y = labels.y[test] > 0, labels.take(train).signs()
-    values = {key: kernel.kernel(X, X.take(train), n_threads=1) for key, kernel in kernels.items()}
+    values = {key: kernel(X, X.take(train), n_threads=1) for key, kernel in kernels.items()}
     inside = {key: np.ascontiguousarray(K[train]) for key, K in values.items()}
     choices = inner_loops(labels.take(train), inside, candidates)
     strings = X.strings()

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 def check_wanted(entry: Mapping[str, Any] | None, kernel: Kernel, made: Mapping[str, Any] | None = None) -> None:
     """Raise an error for profiles that a kernel does not read, or for missing ones."""
-    wanted = [track for track in kernel.tracks if track in TRACKS]
+    wanted = [track for track in kernel.traits.tracks if track in TRACKS]
     if entry and not wanted:
         raise ParameterError(
             f"the kernel {kernel.name!r} reads no profiles", remedy="remove --profiles and --search-profiles"
@@ -90,7 +90,7 @@ def read_tracks(
     """Return a function that adds to a SequenceSet the tracks that a kernel reads."""
     profiles = request.profile_keys
     check_wanted(profiles, kernel, made)
-    known = [name for name in kernel.tracks if name not in TRACKS]
+    known = [name for name in kernel.traits.tracks if name not in TRACKS]
     names = [name for name, _ in request.track_files]
     for i, name in enumerate(names):
         if name in TRACKS:
@@ -295,7 +295,7 @@ def read_given(request: Tracks, kernel: Kernel, policies: Mapping[str, str]) -> 
     """Return unlabelled samples with several sequences for a kernel; None if the arguments name none."""
     entry = several_entry(request)
     if not getattr(request, "dataset", None):  # which has its own
-        check_names(request, kernel.sequence_views)
+        check_names(request, kernel.traits.sequence_views)
     if not entry:
         return None
 
@@ -324,7 +324,7 @@ def _columns(text: str) -> dict[str, str]:
 def views_of(request: Tracks, kernel: Kernel) -> dict[str, str | dict[str, str]]:
     """Return the vector views for the data-set entry ``views``, in the order of the kernel; empty if it reads none."""
     sequences = sequence_files(request)
-    wanted = [name for name in kernel.views if name not in kernel.sequence_views]
+    wanted = [name for name in kernel.traits.views if name not in kernel.traits.sequence_views]
     names = [name for name, _ in request.view]
     for i, name in enumerate(names):
         if name in names[:i]:

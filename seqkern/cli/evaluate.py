@@ -399,7 +399,7 @@ class Evaluation:
         paths = iter(given)
         grams: dict[str, list[GramMatrix]] = {}
         for entry in self.entries:
-            form = entry.kernel.stored_form() if given else None
+            form = entry.kernel.stored_form if given else None
             kernels = () if form is None else form.kernels
             grams[entry.name] = [open_gram(next(paths), X, kernel=one) for one in kernels]
         held = self.search.budget is not None and self.method.input == "gram"
@@ -478,7 +478,7 @@ def _check_grams(grams: Sequence[str], kernels: Sequence[Kernel], wanted: str) -
         raise ParameterError(
             "the solver is trained without a Gram matrix", file=grams[0], remedy="remove --gram, or choose csvc"
         )
-    forms = [kernel.stored_form() for kernel in kernels]
+    forms = [kernel.stored_form for kernel in kernels]
     learning = [kernel.name for kernel, form in zip(kernels, forms, strict=True) if form is None]
     needed = sum(len(form.kernels) for form in forms if form is not None)
     if grams and not needed:

@@ -57,12 +57,12 @@ def run(request: GramRequest) -> None:
     X, Y, source = _data(request, kernel)
     clock.lap("read")
     with naming_file(source):
-        if kernel.data_dependent and request.extend:
+        if kernel.traits.data_dependent and request.extend:
             raise ParameterError(
                 f"kernel {kernel.name} learns from the sequences, so new ones change every entry",
                 remedy="leave --extend out",
             )
-        if kernel.data_dependent:
+        if kernel.traits.data_dependent:
             kernel.fit(X if Y is None else Y)
             learned = f"all {len(X)} {_noun(X)}" if Y is None else f"the {len(Y)} {_noun(Y)} of {request.against}"
             print(f"seqkern: kernel {kernel.name} fitted to {learned}", file=sys.stderr)

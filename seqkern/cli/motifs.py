@@ -77,7 +77,7 @@ def _load(request: MotifsRequest) -> Model:
             file=request.model,
             remedy="give a model of whole sequences",
         )
-    if model.kernel.of_several:
+    if model.kernel.traits.of_several:
         raise ModelError(
             f"compares several sequences ({', '.join(model.sequence_views)}), which motifs does not support",
             file=request.model,

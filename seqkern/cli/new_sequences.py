@@ -124,7 +124,7 @@ def read_chunks(model: Model, request: NewSamples, together: bool = False) -> It
         refuse_part(request, "tables of features", "remove it")
         request.refuse(OF_TABLE, *POLICIES)
         names = cast("FeatureTable", model.support).columns
-        yield read_table(request.fasta, names, missing=model.kernel.accepts_missing)
+        yield read_table(request.fasta, names, missing=model.kernel.traits.accepts_missing)
         return
     with_letters = read_tracks(request, model.kernel, model.record.get("profiles"))
     with_views = read_views(request, model.kernel, of_residues="residues" in model.record)
@@ -205,7 +205,7 @@ def _warn_of_genome(model: Model, X: SequenceSet, request: NewSamples) -> None:
 def _check_windows(model: Model, X: SequenceSet) -> None:
     """Raise SequenceError for a record whose length differs from the training windows."""
     window = model.window
-    if window is None or not model.kernel.equal_lengths:
+    if window is None or not model.kernel.traits.equal_lengths:
         return
     other = X.lengths != window.length
     if other.any():

@@ -60,7 +60,7 @@ def load_several(request: PredictRequest) -> dict[str, Model]:
         first = next(iter(models.values()), model)
         if not isinstance(model, Model) or model.alphabet is None:
             raise ModelError("does not classify whole sequences", file=one.word, remedy="leave it out")
-        if model.kernel.tracks or model.kernel.views:
+        if model.kernel.traits.tracks or model.kernel.traits.views:
             raise ModelError("needs tracks or views", file=one.word, remedy="apply it alone")
         if any(getattr(model, name) != getattr(first, name) for name in ("alphabet", "policies", "window")):
             raise ModelError(f"reads other sequences than {given[0].word}", file=one.word, remedy="apply it alone")

@@ -41,6 +41,7 @@ from seqkern.evaluation.auto import Traits, traits_of, tried, why
 from seqkern.evaluation.intervals import too_few
 from seqkern.evaluation.many_task_tests import corrected_choice
 from seqkern.evaluation.selection import standard_error
+from seqkern.kernels.feature_transforms.transforms import feature_transforms
 from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.method import Method, identity_of
 from seqkern.methods.model import Model
@@ -196,7 +197,7 @@ def _method_lines(model: Model, request: MethodRequest, searched: bool) -> Itera
     yield "kernel", f"{record['kernel']}, of {request.kernel}" if chosen else request.kernel
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
-    transforms: list[Any] = [*model.kernel.feature_transforms(), *model.transforms]
+    transforms: list[Any] = [*feature_transforms(model.kernel), *model.transforms]
     for transform in transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"

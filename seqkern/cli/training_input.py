@@ -150,9 +150,10 @@ class Training:
         """The entry of the views that the kernels read; for auto, all views given."""
         request, kernels = self.request, [entry.kernel for entry in self.entries]
         for kernel in kernels:
-            check_names(request, kernel.sequence_views)
+            check_names(request, kernel.traits.sequence_views)
         if kernels:
-            return views_of(request, max(kernels, key=lambda kernel: len(kernel.views) - len(kernel.sequence_views)))
+            of_vectors = [len(kernel.traits.views) - len(kernel.traits.sequence_views) for kernel in kernels]
+            return views_of(request, kernels[of_vectors.index(max(of_vectors))])
         sequences = sequence_files(request)
         return {name: file for name, file in request.view if name not in sequences}
 
@@ -306,15 +307,15 @@ def read_input(training: Training) -> Input:
     if request.similar_by is not None and not several:
         raise ParameterError("--similar-by needs several sequences", remedy="remove it, or add --sequences")
     source = ", ".join(given_files(request))
-    of_table = not several and bool(kernels) and kernels[0].accepts == "features" and len(request.fasta) == 1
+    of_table = not several and bool(kernels) and kernels[0].traits.accepts == "features" and len(request.fasta) == 1
     for kernel in kernels:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
-        entry = _table_entry(training, missing=all(kernel.accepts_missing for kernel in kernels))
+        entry = _table_entry(training, missing=all(kernel.traits.accepts_missing for kernel in kernels))
         dataset = _made(training, entry)
         X: Samples = dataset.X
     else:
-        reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(request)
+        reading = max(kernels, key=lambda kernel: len(kernel.traits.tracks)) if kernels else _reads_annotation(request)
         with_tracks = read_tracks(request, reading)
         alphabet = request.alphabet or next((kernel.alphabet for kernel in kernels if kernel.alphabet), None)
         two_classes = _two_classes(request) and not several

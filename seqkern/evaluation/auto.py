@@ -526,7 +526,7 @@ def _suits(member: "Member", X: SequenceSet, implicit: bool, real: bool, accepts
     """Return whether a kernel accepts these sequences and stays within `LARGEST_PLAN`."""
     kernel = member.kernel
     able = not implicit or member.implicit or (accepts_operator and member.operator)
-    if not able or (real and kernel.needs_classes):
+    if not able or (real and kernel.traits.needs_classes):
         return False
     try:
         kernel.coerce(X)

@@ -504,7 +504,7 @@ def check_bound_kernels(metric: str, kernels: Mapping[str, Kernel | None]) -> No
     >>> check_bound_kernels("span", {"three": SpectrumKernel(3)})
     """
     for name, kernel in kernels.items() if metric in BOUNDS else ():
-        if kernel is not None and kernel.data_dependent:
+        if kernel is not None and kernel.traits.data_dependent:
             raise ParameterError(
                 f"kernel {name!r} learns from the training set, so that the inner metric {metric!r} would be too good",
                 remedy="choose kernels that do not learn, or another inner metric, such as auc",

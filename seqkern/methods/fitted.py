@@ -17,7 +17,7 @@ from seqkern.core.package_files import build_digest
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
 from seqkern.evaluation.selection import AUTO, Choice, ends, number_paths, unequal
-from seqkern.kernels.kernel import Kernel, name_features
+from seqkern.kernels.kernel import Kernel
 from seqkern.methods.model import (
     MEANS_KEY,
     Decisions,
@@ -342,7 +342,7 @@ class FittedMethod:
     def column_names(self, columns: Ints) -> list[str]:
         """Return the names of columns of the solver's input: features, or training samples of a Gram matrix."""
         if self.source.gives == "features":
-            return name_features(self.kernel, self.source.X, columns)
+            return self.kernel.features.named(self.source.X, columns)
         return [str(self.labels.ids[j]) for j in columns]
 
     @property
@@ -381,14 +381,14 @@ class FittedMethod:
         if gives == "features":  # needs no training samples
             from seqkern.methods.feature_model import FeatureModel  # imported here for fast start-up
 
-            empty, names = _alone(X.take(slice(0, 0))), tuple(name_features(kernel, X, rows))
+            empty, names = _alone(X.take(slice(0, 0))), tuple(kernel.features.named(X, rows))
             made: Model = FeatureModel(
                 kernel, [], self.solver.restrict(rows), empty, self.block.diagonal, **about, features=rows, names=names
             )
         else:
             transforms = [transform.restrict(rows) for transform in self.block.transforms]
             support, diagonal = _alone(X.take(rows)), self.block.diagonal[rows]
-            made = Model(kernel.restrict(rows), transforms, self.solver.restrict(rows), support, diagonal, **about)
+            made = Model(kernel, transforms, self.solver.restrict(rows), support, diagonal, **about)
         # variances need the support sequences
         if gives == "operator" and not keep_support and not self.solver.traits.variances:
             from seqkern.methods.table_model import smaller  # imported here for fast start-up

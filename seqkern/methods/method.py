@@ -28,6 +28,7 @@ from seqkern.evaluation.selection import (
 from seqkern.formats.residues import Residues
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
+from seqkern.kernels.capabilities import required
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
 from seqkern.methods.fitted import FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
@@ -192,7 +193,7 @@ class Method:
 
         All solvers must accept them; kernels that are fitted to labels, and layers, do not.
         """
-        fitted = any(kernel is not None and kernel.data_dependent for kernel in self.kernels.values())
+        fitted = any(kernel is not None and kernel.traits.data_dependent for kernel in self.kernels.values())
         return not fitted and not self.layers and all(solver.traits.unlabelled for solver in self.solvers)
 
     @functools.cached_property
@@ -310,7 +311,7 @@ class Method:
             names = " and ".join(dict.fromkeys(repr(spec["solver"]) for spec in self.specs))
             for name, kernel in self.kernels.items():
                 if kernel is not None and self.gives(name, X) == "features":
-                    kernel.check_features_for(f"solver {names} learns from features")
+                    required(kernel, "features", f"solver {names} learns from features")
         memory_budget = MemoryBudget.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix)
         strict = memory_budget if memory_limit is None else replace(memory_budget, most=memory_budget.limit)
         held = None if self.search.budget is None else HeldMatrices(X, memory_budget=strict, n_threads=n_threads)

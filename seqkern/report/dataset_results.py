@@ -474,7 +474,7 @@ class DatasetResults:
     def learns(self, kernel: str) -> bool:
         """Return whether a kernel learns from the training set; False if the kernel is unknown here."""
         entry = self.kernel(kernel)
-        return isinstance(entry, KernelEntry) and entry.known and entry.kernel.data_dependent
+        return isinstance(entry, KernelEntry) and entry.known and entry.kernel.traits.data_dependent
 
     @cached_property
     def transductive(self) -> set[str]:

@@ -14,7 +14,7 @@ from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import members_for
 from seqkern.gram.transforms.gram_transform import GramTransform, build_transform, of_features, repair_transforms
 from seqkern.kernels.feature_transforms.transforms import build_feature_transform
-from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel import Kernel, files
 from seqkern.kernels.kernel_specs import build_kernel, gives, kernel_text, parse_spec
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
@@ -143,7 +143,9 @@ class KernelEntry:
         count = of_features(transform_specs)
         built = build_kernel(spec)
         if count:
-            built = built.with_transforms([build_feature_transform(item) for item in transform_specs[:count]])
+            from seqkern.kernels.feature_transforms.transformed import with_transforms  # imported here: slows start-up
+
+            built = with_transforms(built, [build_feature_transform(item) for item in transform_specs[:count]])
         return cls(
             name=str(spec.get("kernel")) if name is None else name,
             given=given,
@@ -193,7 +195,7 @@ class KernelEntry:
     @property
     def learns(self) -> bool:
         """Whether the kernel, or a transform of its matrix, is fitted on each training set."""
-        return self.kernel.data_dependent or bool(self.transforms)
+        return self.kernel.traits.data_dependent or bool(self.transforms)
 
     def allows(self, solver: str) -> bool:
         """Return whether the entry allows a solver.
@@ -222,7 +224,7 @@ class KernelEntry:
         bool
         """
         # dissimilarities are accepted by the kernels that accept similarities
-        return not kind or self.built is None or kind.endswith(self.built.accepts)
+        return not kind or self.built is None or kind.endswith(self.built.traits.accepts)
 
     def gives(self, wanted: str, accepts_operator: bool = False) -> bool:
         """Return whether the kernel provides the input of a solver.
@@ -245,17 +247,17 @@ class KernelEntry:
     @property
     def views(self) -> tuple[str, ...]:
         """The views that the kernel reads."""
-        return () if self.built is None else self.built.views
+        return () if self.built is None else self.built.traits.views
 
     @property
     def sequence_views(self) -> tuple[str, ...]:
         """The views among them that are sequences."""
-        return () if self.built is None else self.built.sequence_views
+        return () if self.built is None else self.built.traits.sequence_views
 
     @property
     def of_several(self) -> bool:
         """Whether samples must have several sequences."""
-        return self.built is not None and self.built.of_several
+        return self.built is not None and self.built.traits.of_several
 
     def has_views(self, data: "DataEntry") -> bool:
         """Return whether a data set has the views that the kernel reads, and several sequences if it needs them.
@@ -276,7 +278,7 @@ class KernelEntry:
     @property
     def reads_profiles(self) -> bool:
         """Whether the kernel reads the profiles of the data set."""
-        return self.built is not None and bool(set(PROFILE_TRACKS) & set(self.built.tracks))
+        return self.built is not None and bool(set(PROFILE_TRACKS) & set(self.built.traits.tracks))
 
     @property
     def searches(self) -> bool:
@@ -433,7 +435,7 @@ class KernelChoice(Candidates):
 
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
     """Return the distinct local files used by kernels."""
-    named = [str(path) for kernel in kernels for path in kernel.files()]
+    named = [str(path) for kernel in kernels for path in files(kernel)]
     return [path for path in dict.fromkeys(named) if not is_public(path)]
 
 
@@ -687,7 +689,7 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     found = []
     entries = [(name, entry) for name, entry in kernels.items() if isinstance(entry, KernelEntry) and entry.known]
     for name, entry in entries:
-        form = entry.kernel.stored_form()
+        form = entry.kernel.stored_form
         if form is None:
             continue
         needed: list[Kernel] = form.kernels

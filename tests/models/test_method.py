@@ -175,7 +175,7 @@ def test_stored_matrices_make_the_same_model_as_sequences(name):
     kind, method = method_of(name)
     X, labels = labelled(kind)
     (key, kernel), split = next(iter(method.kernels.items())), folds(labels, X)[0]
-    grams = {key: [compute_gram(one, X) for one in kernel.stored_form().kernels]}
+    grams = {key: [compute_gram(one, X) for one in kernel.stored_form.kernels]}
     stored = method.data(X, labels, grams=grams)
     assert isinstance(stored.sources[key], StoredGram)
     fitted = method.fit(stored, split.train, ahead=split.test)
