@@ -265,7 +265,6 @@ class OuterSplits:
     """A data set with the splits of its tasks."""
 
     def __init__(self, dataset: str, folds: str) -> None:
-
         self.place = dataset
         self.dataset = load_dataset(dataset)
         self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}

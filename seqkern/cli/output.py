@@ -255,7 +255,6 @@ def identity_of_prediction(request: PredictRequest) -> Callable[[], str] | None:
 
     @cache
     def identity() -> str:
-
         return canonical_json([build_digest(), [file_sha256(path) for path in paths], options])
 
     return identity

@@ -217,7 +217,6 @@ class LooksLikeStates:
     """A monitor of the chains that a residue model is applied to; it checks proteins only."""
 
     def __init__(self, file: str, model: ResidueModel) -> None:
-
         self.file, letters = file, cast("Alphabet", model.alphabet).letters
         self.watches = set(letters) >= OF_PROTEINS
         self._states = [code for code, letter in enumerate(letters) if letter in DSSP]
@@ -258,7 +257,6 @@ class TrueStates:
     """The true states of a file, reduced as in training; `together` if one file holds residues and states."""
 
     def __init__(self, file: str, model: ResidueModel, together: bool) -> None:
-
         self.file, self.together, self.classes = file, together, model.classes
         self.reduction = model.record.get("residues", {}).get("reduction")
         self._records = () if together else read_state_records(file)[0]
