@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from seqkern.cli.common import naming_file
 from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary, two_classes
 from seqkern.cli.motifs import known_motifs
+from seqkern.cli.output import naming_file
 from seqkern.cli.requests_studies import DiscoverRequest
 from seqkern.core.archive import check_writable, save_json
 from seqkern.core.exclusive_files import exclusive_folder

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from seqkern.cli.common import naming_file
 from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary, two_classes
+from seqkern.cli.output import naming_file
 from seqkern.cli.requests_studies import EffectsRequest
 from seqkern.core.archive import check_writable, save_json
 from seqkern.core.errors import ParameterError, SequenceError

@@ -15,19 +15,21 @@ from pathlib import Path
 from typing import Any, cast
 
 from seqkern.cli.common import dataset_name, method_settings, read_study
-from seqkern.cli.cv import OuterSplits, fold_remarks, headline
+from seqkern.cli.output import metric_name
 from seqkern.cli.requests_studies import INNER_FILE, EvaluateRequest
 from seqkern.core import file_kinds
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.errors import FileError, ParameterError
+from seqkern.core.errors import FileError, FoldError, GramError, LabelError, ParameterError, SequenceError
 from seqkern.core.exclusive_files import FolderLock, exclusive_folder
 from seqkern.core.package_files import build_digest
 from seqkern.core.progress import Clock, progress_bar, write_cost
 from seqkern.core.threads import given_threads
-from seqkern.evaluation.fold_tables import FoldResult, write_results
-from seqkern.evaluation.folds import Split
+from seqkern.evaluation.estimates import estimates
+from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
+from seqkern.evaluation.folds import FoldSet, Split, read_folds
 from seqkern.evaluation.held_out import check_postprocessing
+from seqkern.evaluation.intervals import too_few
 from seqkern.evaluation.pooled import (
     StoredLoop,
     digest,
@@ -46,9 +48,10 @@ from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
 from seqkern.methods.sources import FitData, Source
+from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.solver_specs import make_solver
-from seqkern.study.dataset import Dataset
+from seqkern.study.dataset import Dataset, Task, load_dataset
 from seqkern.study.feasible import check_layers
 from seqkern.study.kernel_entries import AutoKernel, KernelEntry, check_stored
 from seqkern.study.plan import DatasetPlan
@@ -260,6 +263,79 @@ def _print_scores(finished: list[dict[str, Any]], splits: OuterSplits) -> None:
         print(f"seqkern: {text}", file=sys.stderr)
     for name in splits.fold_sets:
         print(headline([result for result in results if result.metrics["task"] == name], splits.labels(name), name))
+
+
+# The outer splits of a data set, which define the folds of an evaluation.
+
+
+class OuterSplits:
+    """A data set with the splits of its tasks."""
+
+    def __init__(self, dataset: str, folds: str) -> None:
+        self.place = dataset
+        self.dataset = load_dataset(dataset)
+        self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}
+
+    @cached_property
+    def fold_sets(self) -> dict[str, FoldSet]:
+        """The splits by name of the task, read only after a kernel has been checked on the data set."""
+        ids, chains = self.dataset.X.ids, self.dataset.chains
+        return {
+            name: read_folds(self._files[name], ids, task.labels, chains) for name, task in self.dataset.tasks.items()
+        }
+
+    @cached_property
+    def work(self) -> list[tuple[str, Split]]:
+        """Each split with the name of its task, in the order of the tables."""
+        return [(name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits]
+
+    def labels(self, task: str) -> Labels:
+        """Return the labels of a task, with groups and development part of the folds, if any."""
+        return self.fold_sets[task].inner_labels(self.dataset.tasks[task].labels)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """A text that identifies each split: the samples of both sets, labels and groups."""
+        learned_from = {name: _learned_from(task, self.fold_sets[name]) for name, task in self.dataset.tasks.items()}
+        return [
+            canonical_json([name, split.name, split.train.tolist(), split.test.tolist(), learned_from[name]])
+            for name, split in self.work
+        ]
+
+    @contextlib.contextmanager
+    def naming(self, task: str, split: Split) -> Iterator[None]:
+        """Add the fold file and split to errors about labels and folds, and the data set to errors about samples."""
+        try:
+            yield
+        except (LabelError, FoldError) as error:
+            if error.file is None:
+                error.file, error.problem = self._files[task], f"split {split.name!r}: {error.problem}"
+            raise
+        except (SequenceError, GramError) as error:
+            if error.file is None:
+                error.file = self.place
+            raise
+
+
+def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
+    """Return the identity of a task's results besides data and splits: labels, and the settings of inner folds."""
+    given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
+    inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
+    return [task.labels.digest(), inner]
+
+
+def headline(results: Sequence[FoldResult], labels: Labels, task: str) -> str:
+    """Return the headline score of a task, with its interval."""
+    used = labels.take(labels.used())
+    lacking = too_few(used)
+    found = estimates(results, used)
+    if lacking is not None or not found:
+        return f"{task}: {'no score' if lacking is None else lacking.sentence()}"
+    name, one = next(iter(found.items()))
+    title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric_name(name)
+    interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
+    parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
+    return f"{task}: {title} {one.score:.4f}{interval}, {parts}"
 
 
 # The evaluation of one method on the outer splits of a data set, which resumes after the finished folds.

@@ -11,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.common import log_counts, naming_file, unrecognised
+from seqkern.cli.common import unrecognised
 from seqkern.cli.new_sequences import read_chunks
-from seqkern.cli.output import log, output_writer, refuse_part, warn
+from seqkern.cli.output import log, log_counts, naming_file, output_writer, refuse_part, warn
 from seqkern.cli.requests_models import CONFIDENCE, PredictRequest
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.progress import progress_counter
