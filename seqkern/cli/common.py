@@ -19,7 +19,6 @@ from seqkern.core.errors import (
     unknown_name,
 )
 from seqkern.core.types import PathLike, Source
-from seqkern.formats.profile_sources import ProfileSource, describe, differs
 from seqkern.formats.profiles import TRACKS
 from seqkern.formats.regions import RegionOptions
 from seqkern.sequences.fasta import AnySource
@@ -29,6 +28,7 @@ from seqkern.study.several_sequences import NOTE, SequenceFiles, SequenceTable, 
 from seqkern.study.vectors import View, holds_sequences, parse_views
 
 if TYPE_CHECKING:
+    from seqkern.formats.profile_sources import ProfileSource
     from seqkern.kernels.kernel import Kernel
     from seqkern.methods.model import Model
     from seqkern.sequences.sequence_set import SequenceSet
@@ -104,6 +104,9 @@ def _profile_source(entry: Mapping[str, Any] | None, made: Mapping[str, Any] | N
     """Return the ProfileSource of an entry, or None; warn if a model's profiles were made differently."""
     if entry is None:
         return None
+
+    # imported here: most commands have no profiles
+    from seqkern.formats.profile_sources import ProfileSource, describe, differs
 
     source = ProfileSource(entry)
     if made is not None and differs(source.note(), made):
