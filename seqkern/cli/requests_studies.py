@@ -6,6 +6,7 @@ import re
 
 from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option, study_gives
 from seqkern.cli.requests import (
+    POLICIES,
     InnerLoop,
     Layers,
     Memory,
@@ -130,9 +131,7 @@ class AuditRequest(Overlap, Reading, Memory, Threads):
         "that seqkern folds wrote: audit each split of a data set, without scores", metavar="FOLDER"
     )
     no_scores: bool = option("only look for overlap; train nothing", flag(default=False))
-    rules = all_of(
-        excludes("folds", "unknown", "ids", "empty", "strip_gaps", "alphabet", "label_field", "labels", "part")
-    )
+    rules = all_of(excludes("folds", *POLICIES, "alphabet", "label_field", "labels", "part"))
     EXAMPLE = "seqkern audit train.fa test.fa labels.tsv -o audit"
     MORE_EXAMPLES = (
         "seqkern audit train.positive.fa train.negative.fa test.positive.fa test.negative.fa -o audit",
@@ -204,7 +203,7 @@ class GramRequest(OfStudy, Reading, Windows, Regions, Tracks, Memory, Threads):
         excludes("kernel", "kernel_config", "kernel_name"),
         excludes("tile", "cost"),
         excludes("spectrum", "against", "tile"),
-        excludes("dataset", "unknown", "ids", "empty", "strip_gaps", "alphabet"),
+        excludes("dataset", *POLICIES, "alphabet"),
     )
     EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
 
