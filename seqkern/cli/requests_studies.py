@@ -117,14 +117,14 @@ class AuditRequest(Overlap, Reading, Memory, Threads):
     )
     output: str = option("folder for the page and the tables", text(), short="-o", metavar="FOLDER")
     labels: str | None = option(
-        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns "
-        "id and label (also as the last file)",
+        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns id "
+        "and label (also as the last file)",
         metavar="WHERE",
     )
     label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
     part: str | None = option(
-        "one file has both parts: the field of its headers, or the column of the table of labels, that says train "
-        "or test; other words are left out",
+        "one file has both parts: the field of its headers, or the column of the table of labels, that says train or "
+        "test; other words are left out",
         metavar="NAME",
     )
     folds: IfGiven = option(
@@ -222,8 +222,8 @@ class Shares(Request, group="division of a long evaluation"):
     """A verb whose folds several jobs can share."""
 
     share: IfGiven = option(
-        "compute only the I-th of N shares of the folds and write no tables; without it, compute the missing "
-        "folds and write the tables",
+        "compute only the I-th of N shares of the folds and write no tables; without it, compute the missing folds "
+        "and write the tables",
         anything(default=None),
         metavar="I/N",
         read=read_share,
@@ -252,8 +252,8 @@ class EvaluateRequest(OfFolds, OfStudy, InnerLoop, Postprocessing, Layers, Signi
         text(),
     )
     gram: list[str] = option(
-        "Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
-        "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
+        "Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not fitted to "
+        "data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
         text(default=[]),
         nargs="*",
     )
@@ -268,8 +268,8 @@ class EvaluateRequest(OfFolds, OfStudy, InnerLoop, Postprocessing, Layers, Signi
         flag(default=False),
     )
     pooled: list[str] = option(
-        "files of --inner-only, of this data set and of others: instead of searching, choose the candidate with "
-        "the best mean rank over all tasks (tasks that share positive samples are not pooled)",
+        "files of --inner-only, of this data set and of others: instead of searching, choose the candidate with the "
+        "best mean rank over all tasks (tasks that share positive samples are not pooled)",
         text(default=[]),
         metavar="FILE",
         nargs="*",
@@ -430,8 +430,8 @@ class SitesRequest(Request):
         metavar="N",
     )
     motif: str | None = option(
-        "bases at the sites, such as GT,GC; any keeps all sites (default: GT, AG, ATG, or TAA,TAG,TGA); other "
-        "sites are left out and counted",
+        "bases at the sites, such as GT,GC; any keeps all sites (default: GT, AG, ATG, or TAA,TAG,TGA); other sites "
+        "are left out and counted",
         metavar="LETTERS",
     )
     feature: str = option(
@@ -498,16 +498,16 @@ class CompareRequest(Request):
     """Tests of differences between methods."""
 
     results: list[str] = argument(
-        "one or more study folders, such as results/demo; or folders written by seqkern evaluate, one for each "
-        "method on the same folds",
+        "one or more study folders, such as results/demo; or folders written by seqkern evaluate, one for each method "
+        "on the same folds",
         nargs="+",
     )
     dataset: str | None = option("compare on this data set only")
     task: str | None = option("compare on this task only (such as a family), sample by sample")
     metric: str | None = option(
         "metric to compare (default: AUC, on one task also accuracy; several classes on one task: accuracy, since "
-        "macro AUC has no test; regression: RMSE over tasks and in the 5x2cv test, else absolute error; residues: each "
-        "chain's accuracy, the only metric on one task)"
+        "macro AUC has no test; regression: RMSE over tasks and in the 5x2cv test, else absolute error; residues: "
+        "each chain's accuracy, the only metric on one task)"
     )
     control: str | None = option(
         "compare each method with this one only: fewer tests to correct for", metavar="KERNEL[/SOLVER]"
