@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from seqkern.report.compared import Compared, SingleTaskTests
-    from seqkern.report.dataset_results import DatasetResults, Method
-    from seqkern.report.tables import Ranking
+    from seqkern.methods.compared import Compared, SingleTaskTests
+    from seqkern.methods.study_results import DatasetResults, Method, Ranking
 
     Found = Mapping[str, Compared | SingleTaskTests]
 
@@ -59,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     # imported here to keep --help fast
     from seqkern.core.errors import FileError, unknown_name
     from seqkern.core.tsv import format_cell
-    from seqkern.report.compared import COLUMNS
+    from seqkern.methods.compared import COLUMNS
     from seqkern.report.terminal import comparison_lines, read_input
 
     datasets = read_input(args.results)
@@ -111,9 +110,9 @@ def _compared(dataset: DatasetResults, args: argparse.Namespace, several: int) -
 def _found(dataset: DatasetResults, args: argparse.Namespace) -> tuple[Found, str]:
     """Return the comparisons of a data set by metric, and the reason if there are none; errors are raised."""
     # imported here to keep --help fast
-    from seqkern.report.compared import compare_on_task, compare_tasks, read_paired_decisions, why_untested
+    from seqkern.methods.compared import compare_on_task, compare_tasks, read_paired_decisions, why_untested
+    from seqkern.methods.study_results import Ranking
     from seqkern.report.sentences import averaged_over
-    from seqkern.report.tables import Ranking
     from seqkern.report.terminal import Evaluated
 
     ranking = Ranking(dataset)
@@ -152,8 +151,8 @@ def _over_all(
     """Return the comparisons over all data sets, in the form that `run` lists; empty if there are too few data sets."""
     # imported here to keep --help fast
     from seqkern.core.errors import ParameterError
-    from seqkern.report.compared import compare_datasets
-    from seqkern.report.tables import Ranking
+    from seqkern.methods.compared import compare_datasets
+    from seqkern.methods.study_results import Ranking
 
     if len(datasets) < 2 or args.task is not None:
         return []
