@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError
-from seqkern.core.statistics import normal_cdf, normal_quantile, student_sf
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.evaluation.ranking import as_binary
 
@@ -130,9 +130,9 @@ def bootstrap_interval(
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
         below = np.mean(draws < value - 1e-12) / 2 + np.mean(draws <= value + 1e-12) / 2
-        bias, skew = normal_quantile(below), sample.acceleration(seed)
-        shifted = bias + normal_quantile(tails)
-        tails = normal_cdf(bias + shifted / (1 - skew * shifted))
+        bias, skew = scipy.special.ndtri(below), sample.acceleration(seed)
+        shifted = bias + scipy.special.ndtri(tails)
+        tails = scipy.special.ndtr(bias + shifted / (1 - skew * shifted))
     return ScoreInterval(value, se, *map(float, np.quantile(draws, tails)))
 
 
@@ -201,7 +201,8 @@ def bootstrap_test(
     if se < 1e-12:
         alike = abs(difference) < 1e-12
         return ScoreComparison(a, b, difference, 0.0, 0.0 if alike else math.nan, 1.0 if alike else math.nan, df)
-    return ScoreComparison(a, b, difference, se, difference / se, 2 * student_sf(abs(difference) / se, df), df)
+    p = 2 * float(scipy.special.stdtr(df, -abs(difference) / se))
+    return ScoreComparison(a, b, difference, se, difference / se, p, df)
 
 
 class Sample:

@@ -21,7 +21,7 @@ import scipy
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, ParameterError, unknown_name
-from seqkern.core.statistics import Z95, average_ranks, holm, normal_quantile, normal_sf
+from seqkern.core.statistics import Z95, average_ranks, holm
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.evaluation.bootstrap import CELLS, Sample, ScoreComparison, bootstrap_test
 from seqkern.evaluation.many_task_tests import pairs_of, signed_rank_test
@@ -120,7 +120,7 @@ def delong_interval(
     se = math.sqrt(covariance[0, 0])
     if not se > 0 or auc in (0.0, 1.0):
         return AucInterval(auc, se, math.nan, math.nan)
-    z = float(normal_quantile((1 + level) / 2))
+    z = float(scipy.special.ndtri((1 + level) / 2))
     if scale == "plain":
         return AucInterval(auc, se, max(0.0, auc - z * se), min(1.0, auc + z * se))
     return AucInterval(auc, se, *logit_ends(auc, se, z))
@@ -179,7 +179,7 @@ def delong_pair(areas: Sequence[float], covariance: Floats, i: int, j: int) -> A
         alike = abs(difference) < 1e-12
         return AucComparison(a, b, difference, se, 0.0 if alike else math.nan, 1.0 if alike else math.nan)
     z = difference / se
-    return AucComparison(a, b, difference, se, z, float(2 * normal_sf(abs(z))))
+    return AucComparison(a, b, difference, se, z, float(2 * scipy.special.ndtr(-abs(z))))
 
 
 def delong_covariance(
