@@ -205,6 +205,13 @@ def bootstrap_test(
     return ScoreComparison(a, b, difference, se, difference / se, p, df)
 
 
+def batches(draws: int, n: int) -> Iterator[int]:
+    """Yield the number of draws of n samples in each batch that fits into memory."""
+    size = max(1, CELLS // n)
+    for start in range(0, draws, size):
+        yield min(size, draws - start)
+
+
 class Sample:
     """Samples in test sets, with the decision values of one or more methods, and a score."""
 
@@ -257,10 +264,8 @@ class Sample:
         check_integer("n_resamples", n_resamples, 2)
         check_integer("seed", seed, 0)
         rng = np.random.default_rng(seed)
-        at_once = max(1, CELLS // self.n)
         found = []
-        for first in range(0, n_resamples, at_once):
-            count = min(at_once, n_resamples - first)
+        for count in batches(n_resamples, self.n):
             weights = np.zeros((count, self.n))
             for stratum in self.strata:
                 drawn = rng.integers(len(stratum), size=(count, len(stratum) - left_out))
@@ -286,9 +291,7 @@ class Sample:
 
     def _without(self, left_out: Ints) -> Iterator[Floats]:
         """Yield the scores of the first method with each of some samples left out in turn."""
-        at_once = max(1, CELLS // self.n)
-        for first in range(0, len(left_out), at_once):
-            some = left_out[first : first + at_once]
+        for some in np.split(left_out, np.cumsum(list(batches(len(left_out), self.n)))[:-1]):
             weights = np.ones((len(some), self.n))
             weights[np.arange(len(some)), some] = 0
             yield self.scores(weights)[:, 0]

@@ -105,8 +105,7 @@ def refuse_numbers_as_classes(labels: Labels, file: PathLike | None = None) -> N
     first = next((name for name in names if not read_number(name).is_integer()), None)
     if first is not None:
         raise LabelError(
-            f"the labels are {len(set(names))} different numbers such as {first}, each a class for "
-            "this solver",
+            f"the labels are {len(set(names))} different numbers such as {first}, each a class for this solver",
             file=file,
             remedy="to learn numbers, choose solver svr (in a study with kind: real); if they are classes, name them "
             "by words",
