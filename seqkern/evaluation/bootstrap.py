@@ -216,11 +216,7 @@ class Sample:
     """Samples in test sets, with the decision values of one or more methods, and a score."""
 
     def __init__(
-        self,
-        labels: npt.ArrayLike,
-        decisions: Sequence[npt.ArrayLike],
-        score: str,
-        folds: npt.ArrayLike | None,
+        self, labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike], score: str, folds: npt.ArrayLike | None
     ) -> None:
         pairs = [as_binary(labels, values) for values in decisions]
         positive = pairs[0][0]

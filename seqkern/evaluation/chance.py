@@ -263,12 +263,7 @@ def permuted(labels: Labels, rng: np.random.Generator, chains: Ints | None = Non
     return replace(labels, y=y)
 
 
-def _mix(
-    y: Floats | Ints,
-    rows: Ints,
-    rng: np.random.Generator,
-    chains: Ints | None,
-) -> None:
+def _mix(y: Floats | Ints, rows: Ints, rng: np.random.Generator, chains: Ints | None) -> None:
     """Permute the labels of some rows among themselves, or rotate them along each chain."""
     if chains is None:
         y[rows] = rng.permutation(y[rows])
