@@ -15,16 +15,14 @@ from seqkern import __version__
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.package_files import build_digest
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.evaluation.calibration import Calibration
 from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
 from seqkern.evaluation.selection import AUTO, Choice, ends, number_paths, unequal
 from seqkern.kernels.kernel import Kernel, name_features
 from seqkern.methods.model import (
-    BY_PROBABILITY,
     MEANS_KEY,
-    Cut,
     Decisions,
     Model,
+    Postprocessing,
     check_predicts,
     codes_of_decisions,
     find_probabilities,
@@ -199,38 +197,6 @@ class Search:
 #    and if there are too few samples to hold some out.
 
 
-@dataclass(frozen=True)
-class Postprocessing:
-    """Calibration and threshold, fitted to held-out decisions.
-
-    `by_probability` tells whether a probability above 0.5 is positive if there is no threshold; `unset` is the
-    reason if a default threshold could not be fitted and is 0.
-
-    >>> Postprocessing().cut.codes(np.array([-0.5, 2.0]))
-    array([0, 1])
-    """
-
-    calibration: Calibration | None = None  # The calibration of decision values
-    threshold: Threshold | None = None  # The threshold of the positive class; None: see `by_probability`, else 0
-    by_probability: bool = False  # Whether the positive class is predicted where its probability is above 0.5
-    unset: str | None = None  # Why the threshold is 0 where it would be fitted by default
-    n_fits: int = 0  # Number of additional fits, and of those that did not converge
-    not_converged: int = 0  # Number of additional fits, and of those that did not converge
-
-    @property
-    def cut(self) -> Cut:
-        """The rule that makes a decision positive."""
-        return Cut(self.threshold, self.calibration if self.by_probability else None)
-
-    def record(self) -> dict[str, Any]:
-        """Return the entries of a model's record."""
-        fits = {"calibration": self.calibration, "threshold": self.threshold}
-        found: dict[str, Any] = {name: fit.record() for name, fit in fits.items() if fit is not None}
-        if self.by_probability:
-            found["predicted_by"] = BY_PROBABILITY
-        return found if self.unset is None else found | {"threshold_unset": self.unset}
-
-
 def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str = "auto") -> str | None:
     """Return the threshold rule used if none was requested; None for a threshold of 0."""
     searched = choice.scores.shape[1] > 0
@@ -251,7 +217,7 @@ def fit_after_choice(
     *,
     calibration: str | None = None,
     threshold: str | None = None,
-) -> "Postprocessing":
+) -> Postprocessing:
     """Return calibration and threshold fitted to held-out decisions, from the inner loop if there was one.
 
     Errors are raised only if something was requested: a default threshold is never an error.
@@ -267,23 +233,18 @@ def fit_after_choice(
     if calibration is None and rule in (None, PLAIN):
         return Postprocessing()
     by_probability = calibration is not None and threshold is None
+    decisions, n_folds, n_fits, failed = choice.decisions, choice.n_folds, 0, 0
     try:
-        decisions, n_folds, n_fits, failed = _held_out(data, choice, solver, search)
+        if decisions is None:
+            how = {"folds": search.folds, "seed": search.seed}
+            decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
+            n_fits = n_folds
         fits = fit_postprocessing(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
     except SeqkernError as error:
         if asked:
             raise
         return Postprocessing(unset=error.problem)
     return Postprocessing(*fits, by_probability, n_fits=n_fits, not_converged=failed)
-
-
-def _held_out(data: FitData, choice: Choice, solver: "Solver", search: "Search") -> tuple[Floats, int, int, int]:
-    """Return the held-out decisions, the number of folds, of fits, and of fits that did not converge."""
-    if choice.decisions is not None:
-        return choice.decisions, choice.n_folds, 0, 0
-    how = {"folds": search.folds, "seed": search.seed}
-    decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
-    return decisions, n_folds, n_folds, failed
 
 
 @dataclass(frozen=True)
@@ -322,11 +283,6 @@ class FittedMethod:
     rungs: "Sequence[Rung]" = ()  # The comparisons of kernels by successive halving; empty without
 
     @property
-    def calibration(self) -> Calibration | None:
-        """The calibration of decision values."""
-        return self.postprocessing.calibration
-
-    @property
     def threshold(self) -> Threshold | None:
         """The threshold of the positive class; None if there is none."""
         return self.postprocessing.threshold
@@ -362,13 +318,13 @@ class FittedMethod:
             chains = None if self.data.residues is None else self.data.residues.take(seen)
             decided = _after_layers(self.layers, decisions, chains, kind)
             return decided.take(np.searchsorted(seen, rows))
-        predicted = codes_of_decisions(kind, decisions, self.postprocessing.cut)
+        predicted = codes_of_decisions(kind, decisions, self.postprocessing)
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
         variances = None
         if self.solver.traits.variances and block.test_diagonal is not None:
             variances = self.solver.variances(block.test, block.test_diagonal)
-        probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
+        probabilities = find_probabilities(self.solver, self.postprocessing.calibration, decisions, variances)
         return Decisions(decisions, predicted, probabilities, variances)
 
     def block_of(self, rows: Ints) -> Block:
@@ -444,10 +400,6 @@ class FittedMethod:
         from seqkern.methods.residue_model import ResidueModel  # imported here for fast start-up
 
         return ResidueModel(made, self.data.residues.window, self.layers)
-
-    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return (JSON dict, dict of arrays): the content of the model file."""
-        return self.model().state()
 
     def _record(self, X: Samples, notes: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record of the training as JSON: versions, sizes, candidates and choice, convergence."""

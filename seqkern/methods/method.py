@@ -30,7 +30,8 @@ from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
-from seqkern.methods.fitted import FittedMethod, InnerFits, Postprocessing, Search, fit_after_choice, rows_seen
+from seqkern.methods.fitted import FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
+from seqkern.methods.model import Postprocessing
 from seqkern.methods.sources import (
     NO_CALLBACKS,
     Block,
@@ -584,14 +585,8 @@ class _Fitting:
         """Fit calibration and threshold to held-out decision values."""
         if self.method.layers:
             return Postprocessing()
-        fitted = fit_after_choice(
-            self.inner,
-            choice,
-            solver,
-            self.method.search,
-            calibration=self.method.calibration if self.labels.kind == "binary" else None,
-            threshold=self.method.threshold if self.labels.kind == "binary" else None,
-        )
+        how = {"calibration": self.method.calibration, "threshold": self.method.threshold}
+        fitted = fit_after_choice(self.inner, choice, solver, self.method.search, **how)
         self.n_held_out, self.n_failed = fitted.n_fits, fitted.not_converged
         self.callbacks.lap("hold out")
         return fitted

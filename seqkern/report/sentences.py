@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import SeqkernError
-from seqkern.report.page_frame import TRANSDUCTIVE
 
 if TYPE_CHECKING:
     from seqkern.core.registry import Registry
@@ -196,6 +195,8 @@ STAGES = {
     "bounds": "leave-one-out bounds",
 }
 
+TRANSDUCTIVE = "†"
+"""The mark of kernels whose profiles were built with the test sequences."""
 EXPLAINED = (
     f"{TRANSDUCTIVE} transductive: profiles were built with the test sequences, but without "
     "their labels. This gives an advantage over methods without the mark."
@@ -300,6 +301,11 @@ def enumerate_names(names: Iterable[object]) -> str:
     """
     texts = list(map(str, names))
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def upper_first(text: str) -> str:
+    """Return a text as the start of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def averaged_over(dataset: DatasetResults) -> tuple[str, str]:

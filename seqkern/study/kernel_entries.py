@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import spec_alternatives
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
+from seqkern.core.parameters import text
 from seqkern.core.progress import parse_duration
 from seqkern.core.public_files import is_public
 from seqkern.core.types import PathLike
@@ -19,11 +20,42 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 from seqkern.sequences.tracks import PROFILE_TRACKS
 from seqkern.study.dataset import Dataset
+from seqkern.study.schema import NAME, Branch, Listing, Section, Typed
 
 if TYPE_CHECKING:
     from seqkern.study.data_entry import DataEntry
 
 
+OWN_SOLVERS = Listing(default=None, value=NAME, unique=True, doc="Run this kernel only with these solvers.")
+KERNEL = Branch(
+    doc="A kernel with its parameters, or names of kernels of which the inner loop chooses one.",
+    key="choose",
+    having=Section(keys={"choose": Listing(value=NAME, least=2, unique=True), "solvers": OWN_SOLVERS}),
+    others=Section(
+        others=True,
+        keys={
+            "kernel": text(),
+            "time": Typed(
+                default=None,
+                types=("string", "number"),
+                doc="With kernel: auto, the predicted CPU time for choosing, such as 10m.",
+            ),
+            "solvers": OWN_SOLVERS,
+            "transforms": Typed(
+                default=None,
+                types=("array",),
+                doc="Transforms fitted on each training set, in order: of features (impute, pca, ica), then of the "
+                "Gram matrix (kernel_pca, centre, normalise).",
+            ),
+            "repair": Typed(
+                default=None,
+                types=("string", "object", "null"),
+                doc="Treatment of negative eigenvalues, after the transforms: none, clip, flip, shift, empirical_map; "
+                "a mapping adds options to the method.",
+            ),
+        },
+    ),
+)
 NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
 
 

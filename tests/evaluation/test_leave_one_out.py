@@ -84,7 +84,7 @@ def test_several_classes_are_refused_before_the_kernel():
 
 def test_matrix_without_bound_is_refused(monkeypatch):
     K, labels = problem()
-    monkeypatch.setattr("seqkern.solvers.svm.leave_one_out.span_squares", lambda K, alpha, cost: np.full(40, np.nan))
+    monkeypatch.setattr("seqkern.solvers.svm.margins.span_squares", lambda K, alpha, cost: np.full(40, np.nan))
     with pytest.raises(GramError, match="not defined on this Gram matrix"):
         select({"linear": pair_of(K, [])}, labels, CANDIDATES, make_solver, metric="span")
 

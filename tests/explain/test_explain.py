@@ -24,8 +24,7 @@ from seqkern.methods import explanation as words_module
 from seqkern.methods.explanation import KmerTable
 from seqkern.methods.loading import load_model
 from seqkern.methods.training import train_model
-from seqkern.report.explanation_page import _summary as summary_of
-from seqkern.report.explanation_page import render_page, write_explanation
+from seqkern.report.explanation_page import Summary, render_page, write_explanation
 from seqkern.report.profile_pictures import MOST_LETTERS, profile
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -460,8 +459,8 @@ def test_a_protein_model_is_explained(tmp_path):
     [(3, None, "all weights are zero"), (0, None, "there are no sequences"), (3, "it is odd", "it is odd")],
 )
 def test_a_page_without_words_says_why(model, n, no_words, text):
-    summary = summary_of(Explainer(model), "m", "f")
-    summary.n, summary.no_words = n, no_words
+    summary = Summary(Explainer(model), "m", "f", n)
+    summary.explainer.no_words = no_words
     page = Text(render_page(summary, [], [], []))
     assert f"No k-mers: {text}." in page.text
     assert "None" not in page.text

@@ -1,12 +1,12 @@
 """Readers of the files of genomics."""
 
 import gzip
-from argparse import Namespace
 from pathlib import Path
 
 from fuzz_reader import Reader
 from fuzz_sequences import EMBL, GENBANK
 
+from seqkern.cli.requests_models import VariantsRequest
 from seqkern.cli.variants import _region_piece
 from seqkern.formats.annotation import has_features, read_annotation
 from seqkern.formats.libraries import pysam
@@ -108,7 +108,7 @@ def _region(folder: list[str]):
         if not folder:
             folder.append(tempfile.mkdtemp())
             _prepare(Path(folder[0]))
-        _region_piece(Namespace(region=text, genome=f"{folder[0]}/genome.fa"), 3)
+        _region_piece(VariantsRequest(files=[], output="-", region=text, genome=f"{folder[0]}/genome.fa"), 3)
 
     return read
 

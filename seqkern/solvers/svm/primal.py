@@ -1,7 +1,7 @@
 """Linear classification of very many samples in the primal, with squared hinge loss or least squares."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -181,20 +181,7 @@ SMALL = 1e-9  # Diagonal of the bias; also the share of the mean diagonal first 
 TRIES = 20  # Maximum number of times that ten times as much is added to the diagonal
 
 
-class Conditioner(Protocol):
-    """Protocol of preconditioners."""
-
-    def prepare(self, kappas: Floats) -> list[Any]:
-        """Return the data for `solve`, one object for each κ, the mean cost of the active rows of a classifier."""
-
-    def solve(self, errors: Floats, prepared: list[Any]) -> Floats:
-        """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
-
-    def release(self) -> None:
-        """Drop the data of one fit, keeping the data that other costs can reuse."""
-
-
-def make_conditioner(rows: Rows) -> "Conditioner":
+def make_conditioner(rows: Rows) -> "FullConditioner | DiagonalConditioner":
     """Return the preconditioner for some Rows: with the products of all features, or only their squares."""
     d = rows.shape[1]
     entries = rows.X.nnz if rows.sparse else rows.shape[0] * d
@@ -346,7 +333,7 @@ class PrimalClassifiers:
     def __init__(
         self,
         rows: Rows,
-        conditioner: Conditioner,
+        conditioner: FullConditioner | DiagonalConditioner,
         signs: Floats,
         costs: Floats,
         *,

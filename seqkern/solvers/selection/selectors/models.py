@@ -16,7 +16,7 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors.filters import constant_columns, largest_against_rest, second_classes
 from seqkern.solvers.selection.selectors.selector import Selector
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import cost, random_seed
 
 # Linear SVMs for selectors, trained through the Gram matrix, for few samples with many features.
 
@@ -106,9 +106,7 @@ class OneNormSelector(Selector):
     fit_products = 6000.0
     summary = "Linear support vector machine with a small sum of absolute weights, most of them zero."
 
-    C: float = real(
-        default=1.0, low=0, open_low=True, doc="C, the cost of a margin error; small values leave few weights."
-    )
+    C: float = cost("C, the cost of a margin error; small values leave few weights.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -295,12 +293,12 @@ class ARDSelector(Selector):
             deviation = y.std()
             yield (y - y.mean()) / (deviation if deviation > 0 else 1.0), _Gaussian
             return
-        for c in range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_)):
+        for second in second_classes(y, self.classes_):
             if self.likelihood == "gaussian":
-                signs = np.where(y == c, 1.0, -1.0)
+                signs = np.where(second, 1.0, -1.0)
                 yield signs - signs.mean(), _Gaussian
             else:
-                yield np.where(y == c, 1.0, 0.0), _Logistic
+                yield np.where(second, 1.0, 0.0), _Logistic
 
     def _relevant(self, X: Floats, targets: Vector, model: "type[_Gaussian] | type[_Logistic]") -> tuple[Ints, Vector]:
         """Return the remaining columns and their weights."""
@@ -540,8 +538,7 @@ class LeastSquaresSearch(Selector):
         if self.kind_ == "real":
             scale = y.std()
             return ((y - y.mean()) / (scale if scale > 0 else 1.0))[:, None]
-        columns = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
-        return np.stack([np.where(y == c, 1.0, -1.0) for c in columns], axis=1)
+        return np.stack([np.where(second, 1.0, -1.0) for second in second_classes(y, self.classes_)], axis=1)
 
 
 class ForwardSelector(LeastSquaresSearch):
@@ -668,24 +665,27 @@ class BackwardSelector(LeastSquaresSearch):
         """Return the number of features removed before each feature, as its score."""
         X, usable = standardised(X)
         targets, n = self._targets(y), len(X)
-        scores = np.full(X.shape[1], -np.inf)
-        left, gone = np.flatnonzero(usable), 0
-        while len(left):
-            Z = X[:, left]
+
+        def errors(Z: Floats) -> Floats:
             G = np.linalg.inv(np.linalg.inv(start_inverse(n, self.ridge)) + Z @ Z.T)
             U = G @ Z
-            curvature = 1.0 - np.einsum("ij,ij->j", Z, U)
-            errors = candidate_errors(G, targets, Z, U, curvature, -1.0)
-            out = np.argsort(errors, kind="stable")[: going(len(left), self.step)]
-            scores[left[out]] = gone + np.arange(len(out))
-            gone += len(out)
-            left = np.delete(left, out)
-        return scores
+            return candidate_errors(G, targets, Z, U, 1.0 - np.einsum("ij,ij->j", Z, U), -1.0)
+
+        return eliminated(X, usable, self.step, errors)
 
 
-def going(left: int, step: float) -> int:
-    """Return the number of the `left` features to remove in one round, at least 1; `step` is their share."""
-    return max(1, int(step * left))
+def eliminated(X: Floats, usable: Bools, step: float, rate: Callable[[Floats], Floats]) -> Floats:
+    """Return the number of features removed before each feature, −inf for unusable ones.
+
+    Each round removes the share `step` of the features left, at least one: those that `rate` gives the least values.
+    """
+    scores, left, gone = np.full(X.shape[1], -np.inf), np.flatnonzero(usable), 0
+    while len(left):
+        out = np.argsort(rate(X[:, left]), kind="stable")[: max(1, int(step * len(left)))]
+        scores[left[out]] = gone + np.arange(len(out))
+        gone += len(out)
+        left = np.delete(left, out)
+    return scores
 
 
 def start_inverse(n: int, ridge: float) -> Floats:
@@ -712,7 +712,7 @@ def candidate_errors(
 
 # Searches for the feature subset with the smallest leave-one-out error: a beam, and a genetic algorithm.
 #
-# The error is that of `ForwardSelector` (wrappers.py): regularised least squares with a constant feature for the bias.
+# The error is that of `ForwardSelector`: regularised least squares with a constant feature for the bias.
 
 Subset = tuple[int, ...]
 
@@ -989,7 +989,7 @@ class RecursiveEliminationSelector(Selector):
     fit_products = 1000.0
     summary = "Trains a support vector machine repeatedly, each time without the features of least weight."
 
-    C: float = real(default=1.0, low=0, open_low=True, doc="C, the cost of a margin error.")
+    C: float = cost("C, the cost of a margin error.")
     step: float = real(
         default=0.1,
         low=0,
@@ -1010,13 +1010,9 @@ class RecursiveEliminationSelector(Selector):
     def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the number of features removed before each feature, as its score."""
         X, usable = standardised(X)
-        scores, seconds = np.full(X.shape[1], -np.inf), second_classes(y, self.classes_)
-        left, gone = np.flatnonzero(usable), 0
-        while len(left):
-            part = X[:, left]
-            weights = sum(linear_weights(part, second, self.C) ** 2 for second in seconds)
-            out = np.argsort(weights, kind="stable")[: going(len(left), self.step)]
-            scores[left[out]] = gone + np.arange(len(out))
-            gone += len(out)
-            left = np.delete(left, out)
-        return scores
+        seconds = second_classes(y, self.classes_)
+
+        def weights(part: Floats) -> Floats:
+            return np.asarray(sum(linear_weights(part, second, self.C) ** 2 for second in seconds))
+
+        return eliminated(X, usable, self.step, weights)

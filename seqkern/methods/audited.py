@@ -22,7 +22,8 @@ from seqkern.evaluation.chance import permuted
 from seqkern.evaluation.folds import Split, read_folds
 from seqkern.evaluation.intervals import auc_ends, mcc_interval
 from seqkern.evaluation.metrics import codes_of, macro_auc
-from seqkern.evaluation.overlaps import (
+from seqkern.evaluation.ranking import roc_auc
+from seqkern.evaluation.relations import (
     ANY,
     KINDS,
     MOST,
@@ -37,7 +38,6 @@ from seqkern.evaluation.overlaps import (
     find_relations,
     find_within,
 )
-from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.single_task_tests import delong_interval
 from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix
