@@ -23,7 +23,7 @@ import scipy
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError
 from seqkern.core.types import Bools, Floats, Ints
-from seqkern.evaluation.ranking import as_binary
+from seqkern.evaluation.ranking import as_binary, roc_n_of_counts
 
 CELLS = 1 << 21
 """Maximum number of draws times samples in memory."""
@@ -308,23 +308,13 @@ def score_of_counts(name: str) -> Callable[[Floats, Floats], Floats]:
     if name == "average_precision":
         return _average_precision
     if name == "auc":
-        return lambda p, q: _roc_n(p, q, math.inf)
+        return lambda p, q: roc_n_of_counts(p, q, math.inf)
     number = str(name).removeprefix("roc")
     if str(name).startswith("roc") and number.isdecimal() and int(number):
-        return lambda p, q: _roc_n(p, q, int(number))
+        return lambda p, q: roc_n_of_counts(p, q, int(number))
     known = ("auc", "roc50", "average_precision")
     check_choice("score", name, known)
     raise AssertionError(f"{name!r} is among {known}")
-
-
-def _roc_n(p: Floats, q: Floats, n: float) -> Floats:
-    """Return ROC-n from the counts of positives and negatives."""
-    passed = np.cumsum(q, axis=1) - q
-    ahead = np.cumsum(p, axis=1) - p
-    most = np.minimum(n, q.sum(axis=1))
-    counted = np.clip(most[:, None] - passed, 0, q)
-    total = (counted * ahead + p * (counted * (counted + 1) / 2) / (q + 1)).sum(axis=1)
-    return total / (most * p.sum(axis=1))
 
 
 def _average_precision(p: Floats, q: Floats) -> Floats:
