@@ -57,7 +57,7 @@ def run(request: MotifsRequest) -> None:
             _draw(plot, Path(request.model).name, motifs, classes, matches, source)
             print(plot)
     print(f"  {source}")
-    columns = motif_tables.COLUMNS if matches is None else (*motif_tables.COLUMNS, *motif_tables.KNOWN[:3])
+    columns = motif_tables.COLUMNS if matches is None else (*motif_tables.COLUMNS, *list(motif_tables.KNOWN)[:3])
     print("  " + "\t".join(columns))
     for row in motif_tables.rows(motifs, classes, matches):
         print("  " + "\t".join(_short(value) for value in list(row)[: len(columns)]))
