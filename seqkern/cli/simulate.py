@@ -31,7 +31,7 @@ class _ListKinds(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         for kind in KINDS:
-            print(f"{kind}: {inspect.getdoc(find_generator(kind)).splitlines()[0]}")
+            print(f"{kind}: {(inspect.getdoc(find_generator(kind)) or kind).splitlines()[0]}")
             meanings = _meanings(kind)
             for name, default in parameters(kind).items():
                 print(f"  {f'{name}={default}':<24} {meanings[name]}")
