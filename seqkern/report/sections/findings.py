@@ -197,7 +197,7 @@ def _next(view: View) -> tuple[str, bool | None]:
     return text, bool(is_significant(pair) and directed(pair) and ahead)
 
 
-# Caveats to bear in mind before relying on the results of a data set: each function yields the content of its sentences.
+# Caveats to bear in mind before relying on the results: each function yields what its sentences in the template need.
 
 FEW = 10
 FEW_FOR_LAYERS = 50
