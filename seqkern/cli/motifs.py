@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seqkern.cli.common import log_counts
 from seqkern.cli.new_sequences import load_given, policies_for
-from seqkern.cli.output import print_output
+from seqkern.cli.output import log_counts, print_output
 from seqkern.cli.requests_models import MOST_SUPPORT, MotifsRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
@@ -57,7 +56,7 @@ def run(request: MotifsRequest) -> None:
             _draw(plot, Path(request.model).name, motifs, classes, matches, source)
             print(plot)
     print(f"  {source}")
-    columns = motif_tables.COLUMNS if matches is None else (*motif_tables.COLUMNS, *motif_tables.KNOWN[:3])
+    columns = motif_tables.COLUMNS if matches is None else (*motif_tables.COLUMNS, *list(motif_tables.KNOWN)[:3])
     print("  " + "\t".join(columns))
     for row in motif_tables.rows(motifs, classes, matches):
         print("  " + "\t".join(_short(value) for value in list(row)[: len(columns)]))
