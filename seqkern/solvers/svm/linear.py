@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from seqkern.core.matrices import is_sparse
-from seqkern.core.parameters import integer
 from seqkern.core.progress import progress_counter
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
@@ -18,7 +17,7 @@ from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Hinge, best_bias
 from seqkern.solvers.products.subspace import fit_loss
-from seqkern.solvers.shared import KernelExpansion, class_weights, cost, random_seed, row_costs, tolerance
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive, random_seed, row_costs
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.
 #
@@ -448,12 +447,10 @@ class LinearSVC(KernelExpansion, BinarySolver):
 
     C: float = cost("C, the cost of a margin error.")
     class_weight: dict | str | None = class_weights()
-    tol: float = tolerance(
+    tol: float = positive(
         1e-3, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_epochs: int = integer(
-        default=1000, low=1, doc="Maximum number of passes, or products; partial passes count in proportion."
-    )
+    max_epochs: int = count(1000, "Maximum number of passes, or products; partial passes count in proportion.")
     seed: int = random_seed("Seed of the order of the records.")
 
     @classmethod

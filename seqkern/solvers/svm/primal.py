@@ -23,11 +23,11 @@ from seqkern.solvers.shared import (
     FeatureWeights,
     class_weights,
     cost,
+    count,
     factors_of_codes,
-    limit,
     operator_sums,
+    positive,
     take_rows,
-    tolerance,
     weighted_sums,
 )
 
@@ -569,10 +569,10 @@ class PrimalSVC(FeatureWeights):
         "``logistic``: ln(1 + exp(−y f)), whose decisions are log odds.",
     )
     class_weight: dict | str | None = class_weights()
-    tol: float = tolerance(
+    tol: float = positive(
         1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(
+    max_iter: int = count(
         100,
         "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
     )
