@@ -226,11 +226,6 @@ def threshold(delta: Floats, q: Floats, fdr: float) -> tuple[float | None, int]:
     return (float(found.min()) if len(found) else None), len(found)
 
 
-def whole_chromosomes(lengths: Mapping[str, int], names: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Return whole chromosomes as regions (name, 0, length)."""
-    return [(name, 0, lengths[name]) for name in names]
-
-
 @dataclass
 class VariantRun:
     """One VCF file, scored on a genome by a panel of models."""
@@ -308,7 +303,7 @@ class VariantRun:
         counts = np.bincount(context[context != NO_CLASS], minlength=CLASSES)
         null: dict[str, Floats] = {name: np.zeros(0) for name in deltas}
         if counts.sum():
-            where = regions or whole_chromosomes(self.genome.lengths, self.placing.touched)
+            where = regions or [(name, 0, self.genome.lengths[name]) for name in self.placing.touched]
             drawn = NullVariants(self.genome, where, quotas(counts, n), seed)
             self.null_size, self.null_missing = len(drawn), drawn.missing
             for alleles in drawn.chunks(self.flank):

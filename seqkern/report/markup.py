@@ -90,9 +90,9 @@ def details(summary: object, *children: object) -> Markup:
 
 
 def text_of(value: object) -> str:
-    """Return the plain text of HTML, without tags and escapes.
+    """Return the plain text of HTML, without tags and escapes, white space as a browser shows it.
 
     >>> text_of(tag("b", "p < 0.05"))
     'p < 0.05'
     """
-    return html.unescape(re.sub(r"<[^>]*>", "", escape(value)))
+    return re.sub(r"[ \n]+", " ", html.unescape(re.sub(r"<[^>]*>", "", escape(value))))

@@ -14,9 +14,9 @@ from seqkern.core.package_files import open_resource, resource_path
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation.fold_tables import POOLED_COLUMNS
 from seqkern.methods.baselines import BASELINES
-from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
-from seqkern.report.dataset_results import DatasetResults, numbers
-from seqkern.report.markup import tag
+from seqkern.methods.compared import Compared, ComparedChains, SingleTaskTests
+from seqkern.methods.study_results import DatasetResults, numbers
+from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import number, plural
 from seqkern.report.sentences import enumerate_names, metric, spec_text
 from seqkern.report.view import View
@@ -175,7 +175,7 @@ def _learns(dataset: DatasetResults, kernel: str, solver: str) -> bool:
     if entry.layer_specs or not entry.grid or not all(one.traits.unlabelled for one in entry.grid):
         return False
     built = [one.built for one in dataset.kernel(kernel).candidates]
-    return not any(one is None or one.data_dependent for one in built)
+    return not any(one is None or one.traits.data_dependent for one in built)
 
 
 FOLDS = {
@@ -419,14 +419,14 @@ def _software(text: "MethodsText", date: str | None) -> str:
 # Sentence about the hyperparameters with which a trained model was fitted.
 
 
-def chosen_values(training: Mapping[str, Any]) -> list[object] | None:
+def chosen_values(training: Mapping[str, Any]) -> Markup | None:
     """Return the selected hyperparameter values as part of a sentence; None where nothing was selected."""
     search = training.get("search")
     if not search:
         return None
     chosen = {key: value for key, value in (training.get("solver") or {}).items() if key != "solver"}
-    values = ", ".join(f"{key} = {value}" for key, value in chosen.items())
-    scored = metric(search["metric"]).name
+    values = escape(", ".join(f"{key} = {value}" for key, value in chosen.items()))
+    how = f"the best {metric(search['metric']).name} in {search.get('folds')} folds of cross-validation"
     if search["metric"] in BOUNDS:
-        return [", with ", tag("b", values), f", the lowest {scored} of one fit for each candidate"]
-    return [", with ", tag("b", values), f", the best {scored} in {search['folds']} folds of cross-validation"]
+        how = f"the lowest {metric(search['metric']).name} of one fit for each candidate"
+    return Markup(f", with <b>{values}</b>, {escape(how)}")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.report.curves import mean_curve, roc_points
-from seqkern.report.dataset_results import DatasetResults, numbers, positive_class, rows_by_value
-from seqkern.report.markup import Markup, tag
+from seqkern.methods.study_results import DatasetResults, numbers, positive_class, rows_by_value
+from seqkern.report.curves import Line, mean_curve, mean_steps, pr_points, roc_points
+from seqkern.report.markup import Markup, escape
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.study.dataset import load_dataset
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Curve: TypeAlias = tuple[np.ndarray, np.ndarray]
-"""False and true positive rates of a ROC curve's corners."""
 HardCase: TypeAlias = tuple[str, str, str, str | float, float]
 """Unit that scores are averaged over, id, label, decision (or predicted class), and how wrong the decision is."""
 
@@ -29,12 +27,11 @@ HardCase: TypeAlias = tuple[str, str, str, str | float, float]
 class Outcome:
     """Data from one method's decisions for its figures.
 
-    `curves` are by unit, or for several classes by class, averaged over the splits. `pooled`: the curves are of all
-    splits together, because single splits hold only one class. Rows of `confusion` are true classes.
+    `curves` are of each test set in which both classes occur, named by its unit; for several classes of each class
+    against the rest, averaged over the splits.
     """
 
-    # Named by unit; for several classes by class, averaged over the splits
-    curves: list[tuple[str, Curve]] = field(default_factory=list)
+    curves: list[tuple[str, Line]] = field(default_factory=list)
     pooled: bool = False  # Whether the curves are of all splits together, because single ones hold one class only
     # shape (classes, classes): Rows are true, columns predicted classes, over all splits
     confusion: npt.NDArray[np.int64] | None = None
@@ -47,42 +44,49 @@ def outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome:
         return Outcome(points=(numbers(table["label"]).to_numpy(), table["decision"].to_numpy()))
     if dataset.kind == "multiclass":
         return _multiclass_outcome(dataset, table)
-    result = Outcome()
+    parts = []
     for unit, rows in rows_by_value(table, dataset.unit(table)):
-        curves = _split_curves(rows, positive_class(dataset, rows), "decision")
-        result.curves += [(unit, curve) for curve in curves]
-    if not result.curves:
-        result.pooled = True
-        for task, rows in rows_by_value(table, "task"):
-            false, true = _points(rows, positive_class(dataset, rows), "decision")
-            if false is not None and true is not None:
-                result.curves.append((task, (false, true)))
-    return result
+        positive, splits = positive_class(dataset, rows), list(rows_by_value(rows, "split"))
+        for split, part in splits:
+            name = unit if len(splits) == 1 else f"{unit}, split {split}"
+            parts.append((name, _line(part, positive, "decision")))
+    curves = [(name, line) for name, line in parts if line is not None]
+    if curves:
+        return Outcome(curves)
+    tasks = rows_by_value(table, "task")
+    parts = [(task, _line(rows, positive_class(dataset, rows), "decision")) for task, rows in tasks]
+    return Outcome([(name, line) for name, line in parts if line is not None], pooled=True)
 
 
-def _points(rows: pd.DataFrame, positive: str, column: str) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return the corners of the ROC curve of one column of decisions."""
-    return roc_points((rows["label"] == positive).to_numpy(), rows[column].to_numpy())
+def _line(rows: pd.DataFrame, positive: str, column: str) -> Line | None:
+    """Return the curves of one column of decisions; None unless both classes occur."""
+    labels, decision = (rows["label"] == positive).to_numpy(), rows[column].to_numpy(float)
+    false, true = roc_points(labels, decision)
+    recall, precision = pr_points(labels, decision)
+    if false is None or true is None or recall is None or precision is None:
+        return None
+    return Line((false, true), (recall, precision))
 
 
-def _split_curves(rows: pd.DataFrame, positive: str, column: str) -> list[Curve]:
-    """Return the curves of the splits in which both classes occur."""
-    curves = [_points(part, positive, column) for _, part in rows_by_value(rows, "split")]
-    return [(false, true) for false, true in curves if false is not None and true is not None]
+def mean_line(lines: Sequence[Line]) -> Line:
+    """Return the mean of several lines; a single line itself."""
+    if len(lines) == 1:
+        return lines[0]
+    return Line(mean_curve(line.roc for line in lines), mean_steps(line.pr for line in lines))
 
 
 def _multiclass_outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome:
     """Return curves of each class against the rest, and the confusion matrix."""
     classes, known = _known_classes(dataset, table)
     code = {name: i for i, name in enumerate(classes)}
-    confusion = np.zeros((len(classes), len(classes)), dtype=int)
-    np.add.at(confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
-    result = Outcome(confusion=confusion)
+    result = Outcome(confusion=np.zeros((len(classes), len(classes)), dtype=int))
+    np.add.at(result.confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
     for name in classes:
         column = f"decision:{name}"
-        curves = _split_curves(table, name, column) if column in table else []
-        if curves:
-            result.curves.append((name, mean_curve(curves)))
+        parts = [_line(part, name, column) for _, part in rows_by_value(table, "split")] if column in table else []
+        lines = [line for line in parts if line is not None]
+        if lines:
+            result.curves.append((name, mean_line(lines)))
     return result
 
 
@@ -256,13 +260,12 @@ def sequence_cell(
     if weights is not None and largest > 0:
         letters = [_letter(letter, weight / largest) for letter, weight in zip(shown, weights[start:stop], strict=True)]
     ends = ["…" if start else None, "…" if stop < len(sequence) else None]
-    code = tag("code", ends[0], letters, ends[1], class_="sequence")
-    return code if len(shown) == len(sequence) else Markup(code + tag("small", f" {len(sequence)} residues"))
+    code = Markup(f'<code class="sequence">{escape([ends[0], letters, ends[1]])}</code>')
+    return code if len(shown) == len(sequence) else Markup(f"{code}<small> {len(sequence)} residues</small>")
 
 
 def _letter(letter: str, weight: float) -> Markup:
     """Return one residue with its shade."""
     share = SHADES * min(1.0, abs(weight))
-    if share < 0.03:
-        return tag("i", letter)
-    return tag("i", letter, class_="for" if weight > 0 else "against", style=f"--w:{share:.2f}")
+    shade = f' class="{"for" if weight > 0 else "against"}" style="--w:{share:.2f}"' if share >= 0.03 else ""
+    return Markup(f"<i{shade}>{escape(letter)}</i>")

@@ -1,13 +1,13 @@
 """Page of the report: head, findings, one chapter for each data set, and how it was made."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 import yaml
 
 from seqkern.core.archive import atomic_write
@@ -15,39 +15,28 @@ from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.ranking import precision_recall_curve, roc_curve
-from seqkern.report.compared import COLUMNS
-from seqkern.report.dataset_results import DatasetResults, StudyResults, positive_class, rows_by
+from seqkern.methods.compared import COLUMNS
+from seqkern.methods.study_results import (
+    DatasetResults,
+    Ranking,
+    StudyResults,
+    metric_columns,
+    ranked_sets,
+)
 from seqkern.report.figure_files import FOLDER, collected_figures
-from seqkern.report.markup import Markup, join, tag
 from seqkern.report.methods_text import MethodsText, methods_text
-from seqkern.report.page_frame import whole_page
-from seqkern.report.sections.curves_and_errors import (
-    confusion_section,
-    curves_section,
-    hard_section,
-    prediction_intervals_section,
-    reliability_section,
+from seqkern.report.page_frame import render, whole_page
+from seqkern.report.sections import (
+    curves_and_errors,
+    data_sections,
+    features,
+    fitting,
+    residues,
+    scores,
+    tests,
 )
-from seqkern.report.sections.data_sections import (
-    audit_section,
-    dataset_summary_section,
-    eigenvalues_section,
-    folds_section,
-    gram_section,
-    leakage_section,
-)
-from seqkern.report.sections.features import (
-    effects_section,
-    epsilon_path_section,
-    features_section,
-    importance_section,
-    motifs_section,
-    prototypes_section,
-    selection_bias_section,
-)
-from seqkern.report.sections.findings import findings_section
-from seqkern.report.sections.fitting import COLUMNS as COST_COLUMNS
-from seqkern.report.sections.fitting import choices_section, cost_rows, cost_section, fits_section, weights_section
+from seqkern.report.sections.findings import Overview, findings_section, make_overview, overview_section
+from seqkern.report.sections.fitting import cost_rows, cost_section
 from seqkern.report.sections.provenance import (
     address,
     bibliography,
@@ -56,23 +45,52 @@ from seqkern.report.sections.provenance import (
     numbers_section,
     provenance_section,
 )
-from seqkern.report.sections.residues import residues_section
-from seqkern.report.sections.scores import (
-    Overview,
-    families_section,
-    make_overview,
-    overview_section,
-    scores_section,
-    units_section,
-)
-from seqkern.report.sections.tests import COLUMNS as INTERVAL_COLUMNS
-from seqkern.report.sections.tests import comparisons_section, interval_rows
-from seqkern.report.tables import families_table, metrics_table, summary_table, write_tables
-from seqkern.report.view import View, paragraph
+from seqkern.report.view import Section, View
 from seqkern.study.study import Study
 
-if TYPE_CHECKING:
-    import pandas as pd
+# Score tables of the data sets.
+
+
+def summary_table(dataset: DatasetResults, ranking: Ranking) -> pd.DataFrame:
+    """Return the rows of ``summary.tsv``, one for each method; the means of methods without results are empty.
+
+    With several tasks, the last columns hold the medians.
+    """
+    rows = []
+    for method in dataset.methods:
+        row = {"dataset": dataset.name, "tasks": max(len(dataset.tasks), 1), **method._asdict()}
+        row["values"] = max((by[method].n for by in ranking.scores.values() if method in by), default=0)
+        for name in ranking.scores:
+            score = ranking.score(method, name)
+            row |= {f"{name}_mean": score.mean, f"{name}_sd": score.sd}
+        if dataset.several:
+            row |= {f"{name}_median": ranking.score(method, name).median for name in ranking.scores}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def families_table(dataset: DatasetResults) -> pd.DataFrame:
+    """Return the rows of ``families.tsv``: one for each task and method, means over the task's splits."""
+    columns = metric_columns(dataset)
+    keys = ["task", "kernel", "solver"]
+    table = dataset.metrics.groupby(keys, sort=False)[columns].mean().reset_index()
+    table.insert(0, "dataset", dataset.name)
+    order = {name: i for i, name in enumerate(dict.fromkeys([*dataset.tasks, *table["task"]]))}
+    return table.sort_values("task", key=lambda column: column.map(order), kind="stable")
+
+
+def metrics_table(dataset: DatasetResults) -> pd.DataFrame:
+    """Return the rows of ``metrics.tsv``: every evaluated row, as it was written."""
+    table = dataset.metrics_text.copy()
+    table.insert(0, "dataset", dataset.name)
+    return table
+
+
+def write_tables(tables: Sequence[pd.DataFrame | None], columns: Sequence[str], path: str | os.PathLike[str]) -> None:
+    """Write DataFrames, one below the other, to a TSV file; columns that a table lacks stay empty."""
+    tables = [table for table in tables if table is not None and len(table)]
+    whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(columns))
+    write_tsv(path, list(whole.columns), whole.itertuples(index=False, name=None))
 
 
 # Points of all ROC and precision-recall curves, fold by fold: ``roc.tsv`` and ``pr.tsv``.
@@ -80,18 +98,6 @@ if TYPE_CHECKING:
 PLACE = ("dataset", "kernel", "solver", "task", "split")
 ROC_COLUMNS = (*PLACE, "false_positive_rate", "true_positive_rate", "threshold", "class")
 PR_COLUMNS = (*PLACE, "recall", "precision", "threshold", "class")
-
-Row = tuple[object, ...]
-Array = npt.NDArray[np.float64]
-
-
-class Ranked(NamedTuple):
-    """The decisions of one test set for one positive class."""
-
-    place: tuple[str, ...]
-    name: str
-    positive: npt.NDArray[np.bool_]
-    decision: "Array"
 
 
 def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
@@ -102,108 +108,32 @@ def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
     ROC curves, and points between two others of the same recall out of precision-recall curves. Test sets with a single
     class have no curve.
     """
-    curves = list(_ranked(datasets))  # every table of decisions is read once
-    write_tsv(folder / "roc.tsv", ROC_COLUMNS, (row for one in curves for row in _roc_rows(one)))
-    write_tsv(folder / "pr.tsv", PR_COLUMNS, (row for one in curves for row in _pr_rows(one)))
-
-
-def _ranked(datasets: Sequence[DatasetResults]) -> "Iterator[Ranked]":
-    """Yield the decisions for each curve: by method, task, split and class."""
+    roc_rows: list[tuple[object, ...]] = []
+    pr_rows: list[tuple[object, ...]] = []
     for dataset in datasets:
-        if dataset.kind == "real":
-            continue
-        for method in dataset.done:
+        for method in dataset.done if dataset.kind != "real" else ():
             table = dataset.decisions(method)
-            if table is None:
-                continue
-            for (task, split), rows in rows_by(table, ["task", "split"]):
-                place = (dataset.name, *method, task, split)
-                for name, column in _classes(dataset, task, rows):
-                    known = rows[rows[column].notna()]
-                    yield Ranked(place, name, (known["label"] == name).to_numpy(), known[column].to_numpy(float))
-
-
-def _classes(dataset: DatasetResults, task: str, rows: "pd.DataFrame") -> Iterator[tuple[str, str]]:
-    """Yield the classes that have decisions, each with its column."""
-    if dataset.kind == "binary":
-        yield positive_class(dataset, rows), "decision"
-        return
-    for name in dataset.classes(task) or sorted(set(rows["label"])):
-        if f"decision:{name}" in rows:
-            yield name, f"decision:{name}"
-
-
-def _roc_rows(one: "Ranked") -> "Iterator[Row]":
-    """Yield the corners of a ROC curve."""
-    if one.positive.any() and not one.positive.all():
-        for point in zip(*roc_curve(one.positive, one.decision), strict=True):
-            yield (*one.place, *map(float, point), one.name)
-
-
-def _pr_rows(one: "Ranked") -> "Iterator[Row]":
-    """Yield the points of a precision-recall curve."""
-    if one.positive.any() and not one.positive.all():
-        curve = precision_recall_curve(one.positive, one.decision)
-        same = np.diff(curve.recall) == 0
-        kept = ~(np.append(False, same) & np.append(same, False))
-        for point in zip(*(values[kept] for values in curve), strict=True):
-            yield (*one.place, *map(float, point), one.name)
+            for one in () if table is None else ranked_sets(dataset, table):
+                place = (dataset.name, *method, one.task, one.split)
+                if one.both:
+                    points = zip(*roc_curve(one.positive, one.decision), strict=True)
+                    roc_rows += [(*place, *map(float, point), one.name) for point in points]
+                    curve = precision_recall_curve(one.positive, one.decision)
+                    same = np.diff(curve.recall) == 0
+                    kept = ~(np.append(False, same) & np.append(same, False))
+                    points = zip(*(values[kept] for values in curve), strict=True)
+                    pr_rows += [(*place, *map(float, point), one.name) for point in points]
+    write_tsv(folder / "roc.tsv", ROC_COLUMNS, roc_rows)
+    write_tsv(folder / "pr.tsv", PR_COLUMNS, pr_rows)
 
 
 ASSETS = Path(__file__).with_name("assets")
 STYLES = (ASSETS / "report.css",)
 SCRIPTS = tuple(ASSETS / f"{name}.js" for name in ("page", "tables", "curves", "threshold"))
 
-LINKS = (
-    ("audit", "audit"),
-    ("scores", "scores"),
-    ("residues", "residues"),
-    ("families", "families"),
-    ("comparisons", "tests"),
-    ("roc", "curves"),
-    ("probabilities", "probabilities"),
-    ("confusion", "confusion matrix"),
-    ("predictions", "hard cases"),
-    ("importance", "importance"),
-    ("motifs", "motifs"),
-    ("effects", "variant effects"),
-    ("prototypes", "exemplars"),
-    ("features", "selected features"),
-    ("path", "path of ε"),
-    ("choices", "hyperparameters"),
-    ("weights", "weights of kernels"),
-    ("fits", "fits"),
-    ("gram", "Gram matrices"),
-    ("eigenvalues", "eigenvalues"),
-)
-SECTIONS = (
-    dataset_summary_section,
-    folds_section,
-    leakage_section,
-    audit_section,
-    scores_section,
-    residues_section,
-    families_section,
-    comparisons_section,
-    curves_section,
-    reliability_section,
-    prediction_intervals_section,
-    units_section,
-    confusion_section,
-    hard_section,
-    importance_section,
-    motifs_section,
-    effects_section,
-    prototypes_section,
-    features_section,
-    epsilon_path_section,
-    selection_bias_section,
-    choices_section,
-    weights_section,
-    fits_section,
-    gram_section,
-    eigenvalues_section,
-)
+CHAPTER = (data_sections, scores, residues, tests, curves_and_errors, features, fitting)
+"""Modules of the sections of a data set, which stand on the page in the order of their definition."""
+SECTIONS = [one for module in CHAPTER for one in vars(module).values() if isinstance(one, Section)]
 
 
 def build_report(
@@ -291,8 +221,9 @@ def build_report(
             out_dir / "metrics.tsv",
         )
         write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
-        write_tsv(out_dir / "intervals.tsv", INTERVAL_COLUMNS, [row for view in views for row in interval_rows(view)])
-        write_tsv(out_dir / "costs.tsv", COST_COLUMNS, cost_table)
+        intervals = [row for view in views for row in tests.interval_rows(view)]
+        write_tsv(out_dir / "intervals.tsv", tests.COLUMNS, intervals)
+        write_tsv(out_dir / "costs.tsv", fitting.COLUMNS, cost_table)
         write_curves(results.datasets, out_dir)
         for name, content in texts.items():
             with atomic_write(out_dir / name, "w") as file:
@@ -324,59 +255,27 @@ def render_page(
     results: str | None = None,
 ) -> str:
     """Return the whole page."""
-    chapters = [_chapter(view) for view in views]
-    title = tag(
-        "header",
-        tag("p", "seqkern report", class_="kicker"),
-        tag("h1", study.name),
-        paragraph(study.description, class_="lead") if study.description else None,
-    )
-    main = tag(
-        "main",
-        findings_section(views, overview),
-        _contents(views, chapters, overview, bool(methods)),
-        overview_section(overview) if overview else None,
-        chapters,
-        numbers_section(views),
-        methods_section(methods) if methods else None,
-        provenance_section(study, config_text(study)),
-        files_section(views, results),
-    )
-    return whole_page(f"{study.name} · seqkern report", title, main, styles=STYLES, scripts=SCRIPTS)
+    chapters = []
+    for view in views:
+        progress = progress_bar(SECTIONS, f"report, sections of {view.dataset.name}")
+        found = {one: html for one in progress if (html := one(view)) is not None}
+        links = [view.link(one.link, one.name) for one in found if one.link is not None]
+        chapters.append({"view": view, "sections": list(found.values()), "links": links})
+    content = {
+        "study": study,
+        "findings": findings_section(views, overview),
+        "overview": overview_section(overview) if overview else None,
+        "chapters": chapters,
+        "numbers": numbers_section(views),
+        "methods": methods_section(methods) if methods else None,
+        "made": provenance_section(study, config_text(study)),
+        "files": files_section(views, results),
+    }
+    page = render("page", "report", content)
+    return whole_page(f"{study.name} · seqkern report", page, styles=STYLES, scripts=SCRIPTS)
 
 
 def render_costs(study: Study, views: Sequence[View]) -> str:
     """Return the page of run time and memory."""
-    title = tag(
-        "header",
-        tag("p", "seqkern report", class_="kicker"),
-        tag("h1", f"{study.name}: run time and memory"),
-        paragraph(tag("a", "The report", href="index.html")),
-    )
-    sections = tag("main", [cost_section(view) for view in views])
-    return whole_page(f"{study.name} · run time and memory", title, sections, styles=STYLES, scripts=SCRIPTS)
-
-
-def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None, methods: bool) -> Markup:
-    """Return the table of contents, with links to the main sections that exist."""
-    items: list[object] = [tag("a", "Main findings", href="#findings")]
-    if overview:
-        items.append(tag("a", "All data sets", href="#overview"))
-    for view, chapter in zip(views, chapters, strict=True):
-        links = [view.link(title, name) for name, title in LINKS if f'id="{view.anchor}-{name}"' in chapter]
-        chapter_link = tag("a", view.dataset.name, href=f"#{view.anchor}")
-        items.append([chapter_link, tag("small", ": ", join(" · ", links))])
-    items.append(tag("a", "What the numbers mean", href="#numbers"))
-    if methods:
-        items.append(tag("a", "Methods and references", href="#methods"))
-    items += [tag("a", "Reproduce this study", href="#made"), tag("a", "Files", href="#files")]
-    items.append(tag("a", "Run time and memory", href="costs.html"))
-    listed = tag("ol", [tag("li", item) for item in items])
-    return tag("nav", tag("h2", "Contents"), listed, aria_label="Contents")
-
-
-def _chapter(view: View) -> Markup:
-    """Return all sections of one data set."""
-    title = tag("h2", view.dataset.name)
-    sections = [make(view) for make in progress_bar(SECTIONS, f"report, sections of {view.dataset.name}")]
-    return tag("section", title, sections, id=view.anchor, class_="chapter")
+    page = render("page", "costs", {"study": study, "sections": [cost_section(view) for view in views]})
+    return whole_page(f"{study.name} · run time and memory", page, styles=STYLES, scripts=SCRIPTS)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqkern.report.markup import Markup, clean, escape, text_of
+from seqkern.core.statistics import rounded
+from seqkern.report.markup import Markup, clean, escape, join, text_of
+from seqkern.report.sentences import TRANSDUCTIVE, enumerate_names, metric, upper_first
 
 if TYPE_CHECKING:
     import jinja2
 
-# Templates in the folder ``templates``: one for each chapter of the page, whose blocks are its parts, and shared macros.
+# Templates in the folder ``templates``: one for each chapter, whose blocks are its sections, and shared macros.
 
 
 @cache
 def environment() -> jinja2.Environment:
-    """Return the environment of the templates: all values are escaped as by `escape`, and an unknown name is an error."""
+    """Return the environment of the templates: values are escaped by `escape`, and an unknown name is an error."""
     import jinja2
 
     made = jinja2.Environment(
@@ -33,7 +33,9 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.tests["cell"] = lambda value: isinstance(value, Markup) and value.startswith("<td")
-    made.globals |= {name: globals()[name] for name in ("fixed", "json_script", "number", "plural", "spread")}
+    shared = (enumerate_names, fixed, json_script, method_name, method_names, metric, number, plural, spread)
+    made.globals |= {one.__name__: one for one in shared}
+    made.filters["upper_first"] = upper_first
     made.globals |= {
         name: found for name, found in vars(made.get_template("macros.html").module).items() if name[0] != "_"
     }
@@ -131,26 +133,6 @@ def turned(
 
 
 # Numbers as shown on a page, all rounded in the same way.
-#
-# The same mean, summed in another order, may be 0.8154999999999999 or 0.8155. After rounding to eight digits first,
-# then half up, both are 0.816.
-
-EXACT_DIGITS = 8
-"""Number of digits that agree between sums in different orders."""
-LARGE = 1e15
-"""Size above which a float has no decimals worth rounding."""
-
-
-def rounded(value: float, digits: int = 3) -> float:
-    """Return a number rounded as `number` shows it: half away from zero.
-
-    >>> rounded(0.8154999999999999), rounded(0.8155), rounded(-0.0005)
-    (0.816, 0.816, -0.001)
-    """
-    if not math.isfinite(value) or abs(value) >= LARGE:
-        return float(value)
-    exact = Decimal(f"{value:.{max(digits, EXACT_DIGITS)}f}")
-    return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def fixed(value: float, digits: int = 3) -> str:
@@ -194,9 +176,6 @@ def plural(count: int, word: str, many: str | None = None) -> str:
 
 # Names of methods and classes, as shown in figures and tables.
 
-TRANSDUCTIVE = "†"
-"""The mark of kernels whose profiles were built with the test sequences."""
-
 
 def short(text: object, length: int = 16) -> str:
     """Return a text shortened in its middle to at most `length` characters.
@@ -214,12 +193,36 @@ def mark(kernel: str, transductive: Collection[str]) -> str:
     return TRANSDUCTIVE if kernel in transductive else ""
 
 
+def method_name(method: tuple[str, str], transductive: Collection[str] = ()) -> Markup:
+    """Return the name ``kernel with solver``, marked if the kernel is transductive."""
+    kernel, solver = method
+    return Markup(f"<b>{escape(kernel)}</b>{mark(kernel, transductive)} with <b>{escape(solver)}</b>")
+
+
+def method_names(methods: Sequence[tuple[str, str]], most: int = 6) -> Markup:
+    """Return the names of methods as a list in a sentence: ``A with B, C with D and 2 more``.
+
+    >>> text_of(method_names([("spectrum", "csvc"), ("mismatch", "csvc"), ("gapped", "psvc")], most=2))
+    'spectrum with csvc, mismatch with csvc and 1 more'
+    """
+    names = [method_name(method) for method in methods[:most]]
+    rest = len(methods) - most
+    if rest > 0:
+        return Markup(f"{join(', ', names)} and {rest} more")
+    return Markup(f"{join(', ', names[:-1])} and {names[-1]}") if len(names) > 1 else names[0]
+
+
 # Figures with captions, side by side; collapsed parts.
 
 
 def panel(svg: Markup, *caption: object) -> Markup:
     """Return a figure with its caption."""
     return macro("panel", svg, caption)
+
+
+def details(summary: object, content: object) -> Markup:
+    """Return what opens on a click on its summary."""
+    return macro("details", summary, content)
 
 
 def small_multiples(panels: list[Markup], rest: str, class_: str = "panels") -> Markup:

@@ -1,40 +1,18 @@
 """View of one data set for the page's sections: results, ranking, wording and link targets; what a section is."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from seqkern.report.compared import Compared, SingleTaskTests, compare_on_task, compare_tasks
-from seqkern.report.dataset_results import DatasetResults, Method
-from seqkern.report.headline import Headline
-from seqkern.report.markup import Markup, escape, join, tag
+from seqkern.methods.compared import Compared, SingleTaskTests, compare_on_task, compare_tasks
+from seqkern.methods.headline import Headline
+from seqkern.methods.study_results import DatasetResults, Method, Ranking
+from seqkern.report.markup import Markup, escape
 from seqkern.report.outcomes import Outcome, outcome
-from seqkern.report.page_frame import Column, macro, mark, render
+from seqkern.report.page_frame import Column, macro, render
 from seqkern.report.residue_data import chain_counts
 from seqkern.report.sentences import Metric, averaged_over, metric, text_for_kind
-from seqkern.report.tables import Ranking
-
-
-class _One:
-    def __init__(self, n, i):
-        self.name, self.inside = n, i
-
-
-REG = [
-    _One(*x)
-    for x in {
-        "folds": "how many samples each training and test set holds",
-        "comparisons": "every pair of methods: difference, p value, correction for the number of pairs",
-        "units": "the score of each method on each test set",
-        "choices": "what the inner cross-validation searched, and what it chose",
-        "weights": "how much each kernel of a combination counts",
-        "selection-bias": "scores that result from selecting features on the test data",
-        "fits": "convergence, iterations and support vectors",
-        "gram": "values of each kernel between all samples, as pictures",
-        "eigenvalues": "which kernel matrices are positive semi-definite",
-    }.items()
-]
 
 
 class View:
@@ -72,10 +50,6 @@ class View:
     def link(self, text: object, section: str) -> Markup:
         """Return a link to one of the data set's sections."""
         return Markup(f'<a href="#{self.anchor}-{section}">{escape(text)}</a>')
-
-    def section(self, name: str, title: str, *content: object) -> Markup:
-        inside = next((one.inside for one in REG if one.name == name), None)
-        return macro("section", f"{self.anchor}-{name}", tag("h3", title), inside, content)
 
     def place_columns(self) -> list[Column]:
         """Return the columns that locate a row of a table: task, split, or both."""
@@ -133,10 +107,11 @@ class View:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a data set's chapter: a function that finds its content, shown by a block of its chapter's template.
+    """A section of a data set's chapter: a function that finds its content, and a block of the template that shows it.
 
-    The function returns None for no section, and may return another ``title``, or only what is ``missing``. `link` is the
-    section's name in the table of contents; `inside` says what is in a section that is folded.
+    The template has the name of the function's module. The function returns None for no section, and may return another
+    ``title``, or only what is ``missing``. `link` is the section's name in the table of contents; `inside` says what is
+    in a section that is folded.
     """
 
     find: Callable[[View], Mapping[str, Any] | None]
@@ -151,7 +126,7 @@ class Section:
         if content is None:
             return None
         if "missing" in content:
-            body = paragraph(content["missing"], class_="missing")
+            body = Markup(f'<p class="missing">{escape(content["missing"])}</p>')
         else:
             body = render(
                 self.find.__module__.rpartition(".")[2], self.name.replace("-", "_"), {"view": view, **content}
@@ -169,28 +144,3 @@ def section(
 
 METHOD = Column("Kernel with solver", False)
 """The first column of a table of methods."""
-
-
-def method_name(method: tuple[str, str], transductive: Collection[str] = ()) -> Markup:
-    """Return the name ``kernel with solver``, marked if the kernel is transductive."""
-    kernel, solver = method
-    return Markup(f"<b>{escape(kernel)}</b>{mark(kernel, transductive)} with <b>{escape(solver)}</b>")
-
-
-def method_names(methods: Sequence[tuple[str, str]], most: int = 6) -> Markup:
-    """Return the names of methods as a list in a sentence: ``A with B, C with D and 2 more``.
-
-    >>> from seqkern.report.markup import text_of
-    >>> text_of(method_names([("spectrum", "csvc"), ("mismatch", "csvc"), ("gapped", "psvc")], most=2))
-    'spectrum with csvc, mismatch with csvc and 1 more'
-    """
-    names = [method_name(method) for method in methods[:most]]
-    rest = len(methods) - most
-    if rest > 0:
-        return Markup(f"{join(', ', names)} and {rest} more")
-    return Markup(f"{join(', ', names[:-1])} and {names[-1]}") if len(names) > 1 else names[0]
-
-
-def paragraph(*content: object, class_: str | None = None) -> Markup:
-    """Return a paragraph."""
-    return tag("p", content, class_=class_)

@@ -11,7 +11,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
 from seqkern.core.types import Array, Floats, Ints, Rows
 from seqkern.gram.matrix import GramRows
-from seqkern.kernels.feature_blocks import FeatureBlocks, filled
+from seqkern.kernels.features import FeatureBlocks, filled
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers import _linear
 from seqkern.solvers.capabilities import SelectedFeatures

@@ -11,13 +11,13 @@ from test_report import Page
 
 from seqkern.core.errors import FileError
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.drawing import POSITIVE, SOFT
 from seqkern.report.markup import text_of
 from seqkern.report.page_frame import number, rounded, spread
 from seqkern.report.plots import Row, dot_intervals
-from seqkern.report.sections.findings import caveats, main_finding
+from seqkern.report.sections.findings import caveats, headline_sentence
 from seqkern.report.view import View
 
 ONE = {"svm": {"solver": "csvc", "C": 1}}
@@ -103,11 +103,11 @@ def test_a_good_method_is_compared_with_chance_the_baseline_and_the_next_best(tm
         write_tsv(path, list(rows[0]), rows)
     scores = [("all", str(i), 1, 1, 0.98) for i in range(1, 6)]
     write_tsv(folder / "evaluate/d/strong/svm/metrics.tsv", ["task", "split", "n_train", "n_test", "auc"], scores)
-    text = text_of(main_finding(first_view(folder)))
+    text = text_of(headline_sentence(first_view(folder)))
     assert "strong with svm has the highest AUC, 0.980 [" in text
     assert "it is significantly better than chance (p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001) and the next" in text
     write_baseline(folder)
-    text = text_of(main_finding(first_view(folder)))
+    text = text_of(headline_sentence(first_view(folder)))
     assert re.search(
         r"0.001\), the best trivial baseline, a linear model of length and composition \(0\.\d+\) and the next "
         "best method, weak with",
@@ -119,7 +119,7 @@ def test_a_good_method_is_compared_with_chance_the_baseline_and_the_next_best(tm
 def test_a_method_that_length_and_composition_explain_is_said_to_be_so(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.8)}, {"weak": TWO["weak"]}, ONE)
     write_baseline(folder, skill=0.8)
-    text = text_of(main_finding(first_view(folder)))
+    text = text_of(headline_sentence(first_view(folder)))
     words = (
         r"significantly better than chance \(.*\)\. It is not significantly better than the best trivial baseline, a "
     )
@@ -140,7 +140,7 @@ def test_a_feature_that_is_the_label_is_a_caveat(tmp_path):
 def test_a_baseline_that_is_better_is_said_to_be_so(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.8)}, {"weak": TWO["weak"]}, ONE)
     write_baseline(folder, name="pwm", skill=3)
-    text = text_of(main_finding(first_view(folder)))
+    text = text_of(headline_sentence(first_view(folder)))
     assert re.search(
         r"The best trivial baseline, a position weight matrix \(AUC 0\.97\d\), is significantly better\.", text
     )
@@ -170,7 +170,7 @@ def test_families_are_tested_whatever_their_number(tmp_path, families):
     shape = family_shape(tuple(f"f{i}" for i in range(families)))
     shape.skill = 2.0
     folder = write_study(tmp_path / "s", {"d": shape}, TWO, ONE)
-    assert "significantly better than chance (p" in text_of(main_finding(first_view(folder)))
+    assert "significantly better than chance (p" in text_of(headline_sentence(first_view(folder)))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_families_are_tested_whatever_their_number(tmp_path, families):
 )
 def test_other_labels_have_their_own_test(tmp_path, shape, words):
     folder = write_study(tmp_path / "s", {"d": shape}, TWO, ONE)
-    text = text_of(main_finding(first_view(folder)))
+    text = text_of(headline_sentence(first_view(folder)))
     assert words in text
     assert "significantly better than chance" in text
 
@@ -195,7 +195,7 @@ def test_samples_tested_alone_have_no_test_against_chance(tmp_path):
     write_tsv(place / "decisions.tsv", ["task", "split", "id", "label", "decision", "predicted"], rows)
     scores = [("all", str(i + 1), 23, 1, None, float(i % 2)) for i in range(24)]
     write_tsv(place / "metrics.tsv", ["task", "split", "n_train", "n_test", "auc", "accuracy"], scores)
-    assert "chance" not in text_of(main_finding(first_view(folder)))
+    assert "chance" not in text_of(headline_sentence(first_view(folder)))
     assert "No test against chance:" in page_of(folder).text
 
 
@@ -280,7 +280,7 @@ def test_residues_are_compared_with_the_majority_class_by_chain(tmp_path):
             rows = [row | {"q3": "0.3", "accuracy": "0.3"} for row in rows]
         rows = [{"baseline": "majority"} | row for row in rows]
         write_tsv(folder / "baseline/chains" / file, list(rows[0]), rows)
-    text = text_of(main_finding(first_view(folder)))
+    text = text_of(headline_sentence(first_view(folder)))
     assert "has the highest Q3" in text
     assert "significantly better than the majority class (p" in text
     assert "Significantly better than the majority class" in page_of(folder).text
@@ -297,7 +297,7 @@ def test_a_method_below_chance_is_called_worse(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape(skill=2)}, TWO, ONE)
     change(folder, "decisions.tsv", lambda row, path: row | {"decision": -float(row["decision"])})
     change(folder, "metrics.tsv", lambda row, path: row | {"auc": 1 - float(row["auc"])})
-    said = text_of(main_finding(first_view(folder)))
+    said = text_of(headline_sentence(first_view(folder)))
     assert "is significantly worse than chance: AUC 0.0" in said
     assert "not significantly better" not in said
 
@@ -308,7 +308,7 @@ def test_the_best_methods_of_a_tie_are_all_named(tmp_path):
     for name in ("decisions.tsv", "metrics.tsv"):
         home = folder / "evaluate" / "d" / "one"
         (home / "b" / name).write_bytes((home / "a" / name).read_bytes())
-    said = text_of(main_finding(first_view(folder)))
+    said = text_of(headline_sentence(first_view(folder)))
     assert said.startswith("The best of 2 methods, one with a and one with b, are not significantly better")
 
 

@@ -1,7 +1,7 @@
 """Every transform that makes a matrix positive semi-definite has its sentence."""
 
 from seqkern.gram.transforms import TRANSFORMS
-from seqkern.report.sections.data_sections import REPAIRS
+from seqkern.report.sections.fitting import REPAIRS
 
 
 def test_every_repairing_transform_has_a_sentence():

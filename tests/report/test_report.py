@@ -20,18 +20,16 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
 from seqkern.core.file_kinds import GRAM
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.methods.study_results import Method, Ranking, StudyResults, unit_scores
 from seqkern.report import build_report
 from seqkern.report.curves import area, at_least, mean_curve, roc_points
-from seqkern.report.dataset_results import Method, StudyResults
 from seqkern.report.markup import Markup, escape, tag, text_of
 from seqkern.report.outcomes import hard_cases, outcome
 from seqkern.report.page_frame import number
 from seqkern.report.plots import block_means
 from seqkern.report.sections.curves_and_errors import hard_section
-from seqkern.report.sections.data_sections import thumbnail
-from seqkern.report.sections.findings import caveats, main_finding
-from seqkern.report.sections.fitting import cost_section, edge_choices
-from seqkern.report.tables import Ranking, unit_scores
+from seqkern.report.sections.findings import caveats, headline_sentence
+from seqkern.report.sections.fitting import cost_section, edge_choices, thumbnail
 from seqkern.report.view import View
 
 SMALL = {"spectrum": {"kernel": "spectrum", "k": 3}}
@@ -218,14 +216,14 @@ def test_ranking_marks_the_best_and_those_within_one_deviation(tmp_path):
 def test_equal_digits_share_the_first_place(tmp_path):
     dataset = _with_aucs(tmp_path, {"a": [0.9001] * 5, "b": [0.9004] * 5})
     assert len(Ranking(dataset).best) == 2
-    assert "share the highest AUC, 0.900" in text_of(main_finding(View(dataset, "d1")))
+    assert "share the highest AUC, 0.900" in text_of(headline_sentence(View(dataset, "d1")))
 
 
 def test_a_mean_over_fewer_folds_is_not_ranked_first(tmp_path):
     dataset = _with_aucs(tmp_path, {"a": [0.99, 0.99, None, None, None], "b": [0.8, 0.81, 0.8, 0.81, 0.8]})
     view = View(dataset, "d1")
     assert [method.kernel for method in view.ranking.best] == ["b"]
-    assert "b with svm has the highest AUC" in text_of(main_finding(view))
+    assert "b with svm has the highest AUC" in text_of(headline_sentence(view))
     told = " ".join(text_of(sentence) for sentence in caveats(view))
     assert "fewer than 5 folds for a with svm; combinations with fewer scores than others are not ranked first" in told
 

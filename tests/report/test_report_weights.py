@@ -6,10 +6,10 @@ from report_sample import Shape, write_study
 
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels import parse_spec
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.markup import Markup, text_of
-from seqkern.report.sections.fitting import CAUTION, choices_section, weights_section
+from seqkern.report.sections.fitting import choices_section, weights_section
 from seqkern.report.view import View
 
 KERNELS = {
@@ -42,10 +42,9 @@ def test_weights_are_shown_with_the_caution(tmp_path):
         ["mix with svm", "spectrum:k=3", "0.200", "0.000 to 0.500", "2 of 5", "5.0e-04"],
         ["mix with svm", "spectrum:k=2", "0.800", "0.500 to 1.000", "0 of 5", "5.0e-04"],
     ]
-    assert CAUTION in section
+    assert "A weight of zero does not mean that a kernel is uninformative." in text_of(section)
     assert "weight of" not in choices_section(view)
-    page = build_report(folder, folder / "report").read_text(encoding="utf-8")
-    assert CAUTION in page
+    assert section in build_report(folder, folder / "report").read_text(encoding="utf-8")
 
 
 def test_without_combined_kernels_there_is_no_such_section(tmp_path):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from seqkern.evaluation.leakage import SIMILAR
-from seqkern.report.sections.data_sections import _grouping_sentence
+from seqkern.report.sections.data_sections import grouping_sentence
 
 
 def view_of(*rows):
@@ -32,4 +32,4 @@ def view_of(*rows):
     ],
 )
 def test_sentence(rows, expected):
-    assert _grouping_sentence(view_of(*rows)) == expected
+    assert grouping_sentence(view_of(*rows)) == expected

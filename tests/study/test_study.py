@@ -14,7 +14,6 @@ from seqkern.solvers import solver_specs
 from seqkern.study import (
     InnerSettings,
     KernelChoice,
-    LeakageSettings,
     MethodEntry,
     SolverEntry,
     Study,
@@ -172,17 +171,6 @@ def test_a_frozen_study_leaves_its_configuration_alone(config):
     assert Study.parse(study.to_dict()).inner.folds == 3
     division = {"tiles": 1, "share_seconds": 600}
     assert study.settings_of("report") | division == study.to_dict()
-
-
-def test_the_defaults_are_those_of_the_schema():
-    properties = schema.read_schema()["properties"]
-    for key, settings in (("inner", InnerSettings()), ("leakage", LeakageSettings())):
-        rules = properties[key]["properties"]
-        assert dataclasses.asdict(settings) == {name: rule["default"] for name, rule in rules.items()}
-    plain = {"memory_limit", "tiles", "share_seconds", "seed", "data_dir", "description"}
-    assert {name: properties[name]["default"] for name in plain} == {
-        field.name: field.default for field in dataclasses.fields(Study) if field.name in plain
-    }
 
 
 def test_jobs_are_given_what_concerns_them(config):

@@ -1,26 +1,43 @@
-"""First screen: for each data set all methods with their intervals and one sentence; then the caveats."""
+"""First screen: for each data set all methods with their intervals and one sentence; the caveats; all data sets."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from seqkern.methods.baselines import BASELINES
-from seqkern.report.compared import CHANCE_LEVEL, NAMES, directed, is_significant, lead, methods_of
-from seqkern.report.dataset_results import Method
-from seqkern.report.headline import Entry
-from seqkern.report.markup import Markup, escape, tag
-from seqkern.report.page_frame import fixed, number, plural, rounded
+from seqkern.methods.compared import CHANCE_LEVEL, NAMES, Compared, directed, enough, is_significant, lead, methods_of
+from seqkern.methods.headline import Entry
+from seqkern.methods.study_results import NO_SCORE, Method, Score
+from seqkern.report.markup import Markup, escape
+from seqkern.report.page_frame import (
+    Column,
+    fixed,
+    method_name,
+    method_names,
+    number,
+    plural,
+    render,
+    rounded,
+    spread,
+    table,
+    turned,
+)
 from seqkern.report.plots import Row, dot_intervals
 from seqkern.report.residue_data import PARTS
-from seqkern.report.sections.data_sections import unrepaired
-from seqkern.report.sections.fitting import edge_choices, unused_sentence
-from seqkern.report.sections.scores import Overview, overall_finding
+from seqkern.report.sections.fitting import edge_choices, unrepaired, unused_sentence
+from seqkern.report.sections.scores import MISSING, STAR, starred, top
+from seqkern.report.sections.tests import cumulative, drawn, verdicts
 from seqkern.report.sentences import footnote, metric
-from seqkern.report.view import View, method_name, method_names, paragraph
+from seqkern.report.view import View
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from seqkern.report.headline import Headline
+    from seqkern.methods.headline import Headline
 
 
 # Headline sentence on a data set: which method is best, and what it is significantly better than.
@@ -60,7 +77,7 @@ def _article(name: str) -> str:
 
 def _value(entry: Entry) -> Markup:
     """Return the score with its interval."""
-    score = tag("b", number(entry.score))
+    score = Markup(f"<b>{number(entry.score)}</b>")
     return score if entry.low != entry.low else Markup(f"{score} [{number(entry.low, 2)}, {number(entry.high, 2)}]")
 
 
@@ -73,9 +90,7 @@ def _no_better(view: View, entry: Entry) -> Markup:
     p = f"{_p(entry.p)}, corrected for {count} methods" if count > 1 else _p(entry.p)
     names, is_ = method_names(best), "is" if len(best) == 1 else "are"
     subject = f"The best of {count} methods, {names}," if count > 1 else names
-    verdict = tag(
-        "b", f"{'significantly worse' if entry.worse else 'not significantly better'} than {headline.reference}"
-    )
+    verdict = f"<b>{'significantly worse' if entry.worse else 'not significantly better'} than {headline.reference}</b>"
     text = f"{subject} {is_} {verdict}: {view.metric.name} {_value(entry)} ({p})"
     if others:
         text += f"; {method_names(others)} {'is' if len(others) == 1 else 'are'}{' better' if entry.worse else ''}"
@@ -116,7 +131,7 @@ def _listed(items: list[str], last: str) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
-def _by(headline: "Headline", key: str) -> str:
+def _by(headline: Headline, key: str) -> str:
     """Return a phrase naming the metric of a test, if it is not the headline metric."""
     return "" if key == headline.key else f"; tested by {metric(key).name}"
 
@@ -151,12 +166,11 @@ def _not_better_than_baseline(view: View) -> str:
     by = "" if tested is None else _by(headline, tested.key)
     baseline = f"{BASELINES[name].phrase} ({view.metric.name} {number(score)}{by})"
     if sign == -1:
-        return f" The best trivial baseline, {baseline}, is {tag('b', 'significantly better')}."
+        return f" The best trivial baseline, {baseline}, is <b>significantly better</b>."
     ahead = score > own if headline.higher else score < own
     which = f", which has the {'higher' if headline.higher else 'lower'} {view.metric.name}" if ahead else ""
     if sign == 0:
-        words = tag("b", "not significantly better than the best trivial baseline")
-        return f" {_subject(view)} {words}, {baseline}{which}."
+        return f" {_subject(view)} <b>not significantly better than the best trivial baseline</b>, {baseline}{which}."
     return f" The best trivial baseline is {baseline}{which}."
 
 
@@ -256,7 +270,7 @@ def caveats(view: View) -> list[Markup]:
     found = [
         _missing(view),
         _incomplete(view),
-        *_leaked_features(view),
+        *map(escape, (view.dataset.summary or {}).get("leaks", ())),
         *_leaks(view),
         _not_converged(view),
         *_before_the_fit(view),
@@ -272,7 +286,7 @@ def caveats(view: View) -> list[Markup]:
         _unused(view),
         _related(view),
     ]
-    return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
+    return [Markup(f"<b>{escape(view.dataset.name)}</b>: {sentence}") for sentence in found if sentence]
 
 
 def _baseline_caveat(view: View) -> Markup | None:
@@ -329,12 +343,6 @@ def _incomplete(view: View) -> Markup | None:
     return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}{rest}.")
 
 
-def _leaked_features(view: View) -> Iterator[Markup]:
-    """Yield caveats about single features that determine the label."""
-    leaks = (view.dataset.summary or {}).get("leaks", ())
-    yield from (tag("span", leak) for leak in leaks)
-
-
 def _leaks(view: View) -> Iterator[Markup]:
     """Yield caveats about test sequences that also occur in the training set."""
     leakage = view.dataset.leakage
@@ -369,7 +377,7 @@ def _not_converged(view: View) -> Markup | None:
     return Markup(f"{link} did not converge ({_names(view, failed)}); their scores are less reliable.")
 
 
-def _names(view: View, fits: "pd.DataFrame") -> Markup:
+def _names(view: View, fits: pd.DataFrame) -> Markup:
     """Return the methods of some fits, in the order of the report."""
     methods = set(zip(fits["kernel"], fits["solver"], strict=True))
     return method_names([method for method in view.dataset.methods if tuple(method) in methods])
@@ -533,37 +541,27 @@ MARKS = {True: "better", False: "not better", None: "untested"}
 
 def findings_section(views: Sequence[View], overview: Overview | None) -> Markup:
     """Return the main findings and the caveats."""
-    found = overall_finding(overview) if overview else None
-    warned = [tag("li", sentence) for view in views for sentence in caveats(view)]
-    quiet = "None: no result is missing, no leakage was found, every fit converged, and no test set is small."
-    several = "several" if len(views) > 1 else "single"
-    return tag(
-        "section",
-        tag("h2", "Main findings"),
-        paragraph(found, class_="finding") if found else None,
-        tag("div", [_card(view, len(views)) for view in views], class_=f"cards {several}"),
-        tag("h3", "Caveats"),
-        tag("ul", warned, class_="caveats") if warned else paragraph(quiet),
-        id="findings",
-    )
-
-
-def main_finding(view: View) -> Markup:
-    """Return the headline sentence on a data set."""
-    return headline_sentence(view)
-
-
-def _card(view: View, count: int) -> Markup:
-    """Return the name of a data set, its picture, and the sentence below."""
-    name = tag("h3", tag("a", view.dataset.name, href=f"#{view.anchor}"))
-    sentence = paragraph(main_finding(view), class_="finding")
-    return tag("div", name, _figure(view, count) if view.headline.methods else None, sentence, class_="card")
+    cards = [
+        {
+            "name": view.dataset.name,
+            "anchor": view.anchor,
+            "figure": _figure(view, len(views)) if view.headline.methods else None,
+            "caption": _caption(view, len(views)) if view.headline.methods else None,
+            "sentence": headline_sentence(view),
+        }
+        for view in views
+    ]
+    content = {
+        "overall": overall_finding(overview) if overview else None,
+        "cards": cards,
+        "caveats": [sentence for view in views for sentence in caveats(view)],
+    }
+    return render("findings", "findings", content)
 
 
 def _figure(view: View, count: int) -> Markup:
-    """Return the picture with its caption."""
-    headline = view.headline
-    shown = headline.methods[: MOST_ROWS.get(count, FEW_ROWS)]
+    """Return the picture of the methods and baselines."""
+    headline, shown = view.headline, _shown(view, count)
     rows = [_row(view, method) for method in shown]
     baselines = headline.trivial
     lines = {}
@@ -576,15 +574,14 @@ def _figure(view: View, count: int) -> Markup:
     ends = None if headline.key == "rmse" else (0.0, 1.0)
     width = WIDE if count == 1 else NARROW
     label = f"{view.dataset.name}: {view.metric.name} of {plural(len(shown), 'method')}: {names}"
-    svg = dot_intervals(rows, _title(view), lines, label, width=width, ends=ends)
-    caption = _caption(view, shown, bool(baselines))
-    return tag("figure", svg, tag("figcaption", caption) if caption else None, class_="dots")
+    scores = view.ranking.score(view.ranking.best[0]).n
+    title = f"mean {view.metric.name} over {scores} {view.words}" if scores > 1 else view.metric.name
+    return dot_intervals(rows, title, lines, label, width=width, ends=ends)
 
 
-def _title(view: View) -> str:
-    """Return the title of the axis."""
-    count = view.ranking.score(view.ranking.best[0]).n
-    return f"mean {view.metric.name} over {count} {view.words}" if count > 1 else view.metric.name
+def _shown(view: View, count: int) -> Sequence[Method]:
+    """Return the methods that are drawn, where there are so many data sets."""
+    return view.headline.methods[: MOST_ROWS.get(count, FEW_ROWS)]
 
 
 def _row(view: View, method: Method) -> Row:
@@ -595,24 +592,110 @@ def _row(view: View, method: Method) -> Row:
     return Row(name, entry.score, entry.low, entry.high, MARKS[entry.beats_chance], best)
 
 
-def _caption(view: View, shown: Sequence[Method], baselines: bool) -> list[Markup | str]:
-    """Return the caption that explains the marks and intervals."""
-    headline, text = view.headline, []
-    if any(headline.entries[method].low == headline.entries[method].low for method in shown):
-        count = len(headline.methods)
-        every = f", simultaneous for {'both' if count == 2 else f'all {count}'} methods" if count > 1 else ""
-        text.append(f"95 % intervals{every}. ")
-    found = {headline.beats_chance(method) for method in shown}
-    if True not in found and False in found:
-        text.append(f"○\N{NO-BREAK SPACE}Not significantly better than {headline.reference}. ")
-    elif True in found:
-        others = ", ○\N{NO-BREAK SPACE}not" if False in found else ""
-        text.append(f"●\N{NO-BREAK SPACE}Significantly better than {headline.reference}{others}. ")
-    if baselines:
-        text.append(Markup(f"◇\N{NO-BREAK SPACE}{view.link('Trivial baseline', 'scores')}. "))
-    rest = len(headline.methods) - len(shown)
-    if rest:
-        text.append(Markup(f"{view.link(f'{rest} more', 'scores')} below. "))
-    if headline.untested is not None:
-        text.append(f"No test against chance: {headline.untested.problem}. ")
-    return text
+def _caption(view: View, count: int) -> Markup:
+    """Return the caption that explains the marks and intervals; empty where there are none."""
+    headline, shown = view.headline, _shown(view, count)
+    hidden = CHANCE_LEVEL if headline.chance is not None else ()
+    content = {
+        "view": view,
+        "headline": headline,
+        "intervals": any(headline.entries[method].low == headline.entries[method].low for method in shown),
+        "found": {headline.beats_chance(method) for method in shown},
+        "baselines": any(name not in hidden for name in headline.trivial),
+        "rest": len(headline.methods) - len(shown),
+    }
+    return render("findings", "caption", content)
+
+
+# Overview of several data sets: one table, one mean for each method, one curve.
+
+LEAST = 3
+
+
+class Overview:
+    """Headline metric of every method on every data set, for three or more data sets."""
+
+    def __init__(self, views: Sequence[View]) -> None:
+        self.views = views
+        self.metric = views[0].ranking.headline
+        methods = _shared(views)
+        self.values = {method: [view.ranking.score(method).mean for view in views] for method in methods}
+        complete = [method for method in methods if not np.isnan(self.values[method]).any()]
+        sign = -1 if metric(self.metric).higher else 1
+        complete.sort(key=lambda method: sign * np.mean(self.values[method]))
+        self.means = {
+            method: Score(float(np.mean(self.values[method])), float(np.std(self.values[method], ddof=1)), len(views))
+            for method in complete
+        }
+        self.transductive: set[str] = set().union(*(view.dataset.transductive for view in views))
+        self.compared: Compared | None = None
+        if enough(len(views), len(complete)):
+            values = {method: self.values[method] for method in complete}
+            self.compared = Compared(values, self.metric, "data set", "data sets")
+
+
+def make_overview(views: Sequence[View]) -> Overview | None:
+    """Return the Overview; None for fewer than three data sets, or where they share no metric or no method."""
+    metrics = {view.ranking.metric for view in views}
+    alike = len(metrics) == 1 and None not in metrics
+    return Overview(views) if len(views) >= LEAST and alike and _shared(views) else None
+
+
+def _shared(views: Sequence[View]) -> list[Method]:
+    """Return the methods that the study has on at least two data sets, in order of appearance."""
+    methods = dict.fromkeys(method for view in views for method in view.dataset.methods)
+    return [method for method in methods if sum(method in view.dataset.methods for view in views) > 1]
+
+
+def overall_finding(overview: Overview) -> Markup | None:
+    """Return a sentence on the best method over all data sets; None if no method has been run on all."""
+    if not overview.means:
+        return None
+    (best, score), *others = overview.means.items()
+    equal = sum(rounded(one.mean) == rounded(score.mean) for _, one in others)
+    content = {"count": len(overview.views), "best": best, "score": score, "equal": equal}
+    return render("findings", "overall", {"one": metric(overview.metric), **content})
+
+
+def overview_section(overview: Overview) -> Markup:
+    """Return the table of data sets × methods, and the number of data sets that reach each score."""
+    methods, one, transductive = list(overview.values), metric(overview.metric), overview.transductive
+    rows = []
+    for i, view in enumerate(overview.views):
+        may = [view.headline.beats_chance(method) is not False for method in methods]
+        cells = _cells([overview.values[method][i] for method in methods], one.higher, may)
+        own = [cell if method in view.dataset.methods else "–" for method, cell in zip(methods, cells, strict=True)]
+        rows.append([Markup(f'<a href="#{view.anchor}">{escape(view.dataset.name)}</a>'), *own])
+    means = [overview.means.get(method, NO_SCORE) for method in methods]
+    may = [any(view.headline.beats_chance(m) is not False for view in overview.views) for m in methods]
+    cells = _cells([score.mean for score in means], one.higher, may, [score.sd for score in means])
+    everywhere = [all(method in view.dataset.methods for view in overview.views) for method in methods]
+    shown = [cell if full else "–" for cell, full in zip(cells, everywhere, strict=True)]
+    rows.append([Markup("<b>mean ± standard deviation</b>"), *shown])
+    caption = [
+        f"Mean {one.name} of each method on each data set. ",
+        STAR,
+        " best for each data set, unless it is not significantly better than chance there.",
+        footnote(methods, transductive),
+    ]
+    columns: list[Column | str] = [Column("Data set", False), *(method_name(m, transductive) for m in methods)]
+    columns, rows = turned("Method", columns, rows)
+    content: dict[str, Any] = {"table": table(caption, columns, rows, class_="dense"), "figure": None, "verdicts": None}
+    drawn_, which = drawn(list(overview.means))
+    if overview.metric != "rmse" and drawn_:
+        values = {method: overview.values[method] for method in drawn_}
+        content["figure"], content["caption"] = cumulative(values, overview.metric, "data sets", transductive)
+        content |= {"which": which, "note": footnote(drawn_, transductive)}
+    if overview.compared:
+        content["verdicts"] = verdicts(overview.compared, "all data sets", transductive)
+    return render("findings", "overview", content)
+
+
+def _cells(
+    values: Sequence[float], higher: bool, may: Sequence[bool], deviations: Sequence[float] | None = None
+) -> list[Markup]:
+    """Return the cells of one row, the best value marked if its method may have a star."""
+    best = top(values, may, higher) if np.count_nonzero(~np.isnan(values)) > 1 else None
+    shown = [spread(value, sd) for value, sd in zip(values, deviations or [math.nan] * len(values), strict=True)]
+    cells = starred(values, may, best, shown)
+    return [MISSING if value != value else cell for value, cell in zip(values, cells, strict=True)]

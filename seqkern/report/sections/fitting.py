@@ -1,33 +1,37 @@
-"""Sections on the fits: hyperparameters chosen, convergence, cost, weights."""
+"""Sections on the fits: hyperparameters chosen, weights, convergence, matrices; run time and memory."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.report.dataset_results import DatasetResults, Method, numbers, rows_by, rows_by_value
-from seqkern.report.markup import Markup, details, join, tag
+from seqkern.methods.study_results import DatasetResults, Method, numbers, rows_by, rows_by_value
+from seqkern.report.markup import Markup
 from seqkern.report.methods_text import pooled_tasks
-from seqkern.report.page_frame import Column, number, plural, table
-from seqkern.report.sentences import STAGES, enumerate_names, metric
-from seqkern.report.view import View, method_name, paragraph
+from seqkern.report.page_frame import Column, listing, method_name, number, panel, plural, render, short, table
+from seqkern.report.plots import MOST_NAMED, Thumbnail, block_means, gram_figure
+from seqkern.report.sentences import METRICS, STAGES, enumerate_names, metric, text_for_kind
+from seqkern.report.view import METHOD, View, section
 from seqkern.solvers.costs import BOUNDS
 from seqkern.solvers.solver_specs import ends_domain
 from seqkern.solvers.thresholds import PLAIN, SCORES
-from seqkern.study.kernel_entries import AutoKernel, KernelChoice
+from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelChoice, KernelEntry
 
 if TYPE_CHECKING:
     import pandas as pd
 
+NAMES = ["kernel", "solver"]
+RANGE = Column("Least to largest", False)
 
 # Settings of the inner loop, in words: how it searched, by which rule it chose, and what was fitted afterwards.
 
-CALIBRATIONS = {"platt": "Platt's sigmoid", "isotonic": "isotonic regression"}
 CUT = ("sensitivity", "specificity", "accuracy", "balanced_accuracy", "mcc")
 """Metrics that depend on the threshold."""
-SIMPLEST = "ties went to the simplest solver"
-ONE_ERROR = "of those within one standard error of the best, it selected the simplest"
 
 
 def threshold_rule(dataset: DatasetResults) -> str | None:
@@ -41,42 +45,6 @@ def threshold_rule(dataset: DatasetResults) -> str | None:
     if inner.threshold is None and len(_chosen(dataset)):
         return inner.metric if inner.metric in SCORES else SCORES[0]
     return inner.threshold
-
-
-def search_sentences(view: View) -> str:
-    """Return sentences on how the inner loop searched and chose, as plain text."""
-    inner = view.dataset.study.inner
-    if inner.random:
-        among = f"from a random search with {inner.draws} candidates for each kernel and solver"
-        among += " (all of them where there are fewer)"
-    else:
-        among = "from the configured values"
-    folds = ""
-    if inner.clusters is not None and view.dataset.kind == "binary":
-        folds = " and holds out clusters of similar positive samples"
-    pooled = pooled_tasks(view.dataset)
-    if inner.metric in BOUNDS and pooled is None:
-        return (
-            f"For each training set, the {metric(inner.metric).name} of one fit to the whole training set, without "
-            f"inner folds, selected hyperparameters {among}; ties went to the simplest. It ignores similar samples. "
-            "The inner score is its negative: nearer 0 is better."
-        )
-    if pooled is not None:
-        return (
-            f"Inner cross-validation, which never sees the test set{folds}, ranked hyperparameters {among} in each "
-            f"training set. For each task, those with the best mean rank over {pooled} were selected; tasks that share "
-            "positive samples with it were left out, and ties went to the simplest."
-        )
-    rule = ONE_ERROR if inner.rule == "one_standard_error" else SIMPLEST
-    if view.dataset.developed:
-        return (
-            f"The development part of each training set selected hyperparameters {among}; {rule}. Candidates were "
-            "fitted to the rest, and what was selected to both. Test sets were never used."
-        )
-    return (
-        f"For each training set, an inner cross-validation, which "
-        f"never sees the test set{folds}, selected hyperparameters {among}; {rule}."
-    )
 
 
 def inner_score_hint(dataset: DatasetResults) -> str:
@@ -101,332 +69,35 @@ def threshold_sentence(view: View) -> Markup | None:
     rule, names = threshold_rule(view.dataset), [metric(name).name for name in CUT if name in view.ranking.scores]
     if rule is None or not names:
         return None
-    listed, link = enumerate_names(names), view.link("selected on each training set", "choices")
-    use = "use" if " and " in listed else "uses"
-    limits = _limits(view)
-    return Markup(
-        f"{listed[:1].upper()}{listed[1:]} {use} a decision threshold {link} by the rule {_rule(rule)}{limits}; the "
-        "AUC and other ranking scores do not depend on it."
-    )
+    values = _chosen(view.dataset)["number"].dropna()
+    content = {"view": view, "rule": rule, "names": names, "largest": rule in SCORES, "values": values.tolist()}
+    return render("fitting", "threshold", content)
 
 
-def _rule(rule: str) -> str:
-    """Return a threshold rule with its meaning."""
-    if rule in SCORES:
-        return f"{rule} (as large as possible)"
-    name, _, value = rule.partition("=")
-    if name == "cost":
-        positive, _, negative = value.partition(":")
-        return f"{rule} (a false positive costs {positive}, a false negative {negative})"
-    share = f"{100 * float(value):g} %"
-    what = "the positives are found" if name == "sensitivity" else "the negatives are rejected"
-    return f"{rule} (at least {share} of {what})"
-
-
-def _chosen(dataset: DatasetResults) -> "pd.DataFrame":
+def _chosen(dataset: DatasetResults) -> pd.DataFrame:
     """Return the chosen thresholds, with kernel and solver."""
     choices = dataset.choices
     rows = choices[choices["parameter"] == "threshold"]
     return rows.assign(number=numbers(rows["value"]))
 
 
-def _limits(view: View) -> str:
-    """Return the range of the thresholds, for use after a rule; empty if none is recorded."""
-    values = _chosen(view.dataset)["number"].dropna()
-    if not len(values):
-        return ""
-    least, largest = number(values.min()), number(values.max())
-    return f", {least}" if least == largest else f", from {least} to {largest}"
-
-
-def postprocessing_parts(view: View) -> list[Markup | None]:
-    """Return paragraphs and a table about the fits after the choice: probabilities and thresholds."""
-    dataset = view.dataset
-    calibration, rule, unused = dataset.study.inner.calibration, threshold_rule(dataset), unused_sentence(dataset)
-    parts: list[Markup | None] = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
-    if calibration is not None and dataset.kind == "binary":
-        by_probability = dataset.study.inner.threshold is None
-        how = CALIBRATIONS.get(calibration, calibration)
-        parts.append(
-            paragraph(
-                f"Decision values were converted to probabilities by {how}, fitted on held-out parts of the training "
-                "part.",
-                " The positive class is predicted where its probability is above 0.5." if by_probability else None,
-            )
-        )
-    if rule is not None:
-        parts.append(paragraph(threshold_sentence(view)))
-        parts.append(_thresholds(view))
-    return parts
-
-
 def _thresholds(view: View) -> Markup | None:
-    """Return the thresholds of each method over all splits; None if none is recorded."""
-    rows = []
-    for (kernel, solver), part in rows_by(_chosen(view.dataset), ["kernel", "solver"]):
-        values = part["number"]
-        limits = Markup(f"{number(values.min())} to {number(values.max())}")
-        rows.append([method_name((kernel, solver)), number(values.median()), limits, number(len(values), 0)])
-    columns: list[Column | str] = [
-        Column("Kernel with solver", False),
-        Column("Threshold", hint="median over all splits"),
-        Column("Least to largest", False),
-        Column("Splits"),
+    """Return the table of the thresholds of each method over all splits; None if none is recorded."""
+    rows = [
+        {
+            METHOD: method_name(name),
+            Column("Threshold", hint="median over all splits"): number(part["number"].median()),
+            RANGE: span(part["number"]),
+            "Splits": number(len(part), 0),
+        }
+        for name, part in rows_by(_chosen(view.dataset), NAMES)
     ]
-    caption = f"{view.dataset.name}: thresholds chosen for {threshold_rule(view.dataset)}"
-    return table(caption, columns, rows) if rows else None
+    return listing(f"{view.dataset.name}: thresholds chosen for {threshold_rule(view.dataset)}", rows)
 
 
-# Quality of the fits: convergence, residuals, support vectors.
-
-USES_ALL = (
-    *("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor"),
-    *("nearest_prototype", "lvq1"),
-)
-OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")
-
-
-def fits_section(view: View) -> Markup:
-    """Return the section on the fits: convergence, support vectors."""
-    fits = view.dataset.fits
-    if not len(fits):
-        return view.section("fits", "Fits", paragraph("No fits were recorded."))
-    intro = view.sample_text(
-        "A fit has converged when its optimality conditions hold within the solver's tolerance; the residual is the "
-        "remaining violation. Decisions depend only on the support vectors (for the P-SVM, "
-        "support features) among the training sequences; fewer of them make prediction faster. If nearly all are "
-        "support vectors, the classes overlap strongly under this kernel, or the regularisation is strong."
-    )
-    every = [name for name in dict.fromkeys(fits["solver"]) if _uses_all(view.dataset.solver(name).spec)]
-    if every:
-        rest, most = ("rests", "") if len(every) == 1 else ("rest", "all ")
-        intro += (
-            f" {enumerate_names(every)} {most}{rest} on every training {view.sample_text('sequence')} by design; "
-            f"there the share says nothing about the classes."
-        )
-    gaps = "gap" in fits and fits["gap"].notna().any()
-    if gaps:
-        intro += (
-            " The duality gap bounds how far the objective is from its "
-            "optimum, relative to its scale; solvers that compute it use it to stop."
-        )
-    weights = "weights_failed" in fits and fits["weights_failed"].any()
-    inner = "inner_not_converged" in fits and fits["inner_not_converged"].gt(0).any()
-    if weights or inner:
-        intro += (
-            " Learned kernel weights and fits of inner folds, which select hyperparameters, "
-            "are counted separately. Where some did not converge, the selection is less reliable."
-        )
-    bounds = [name for name in BOUNDS if name in fits and fits[name].notna().any()]
-    if bounds:
-        intro += f" C-SVMs have estimates of their leave-one-out error. {' '.join(_sentence(name) for name in bounds)}"
-    rows = []
-    for (kernel, solver), part in rows_by(fits, ["kernel", "solver"]):
-        n_failed = int((~part["converged"]).sum())
-        rows.append(
-            [
-                method_name((kernel, solver)),
-                number(len(part), 0),
-                tag("b", f"⚠ {n_failed} of {len(part)}") if n_failed else "all",
-                *([_failures(part["weights_failed"].sum(), len(part))] if weights else []),
-                *([_failures(part["inner_not_converged"].sum())] if inner else []),
-                number(part["iterations"].median(), 0),
-                _largest(part, "residual"),
-                *([_largest(part, "gap")] if gaps else []),
-                number(part["n_support"].median(), 0),
-                Markup(f"{number(100 * part['support_share'].median(), 0)} %"),
-                *(number(part[name].median(), 3) for name in bounds),
-            ]
-        )
-    columns: list[Column | str] = [
-        Column("Kernel with solver", False),
-        "Fits",
-        Column("Converged", hint="⚠: number that did not"),
-        *([Column("Weights", hint="⚠: fits whose kernel weights did not converge")] if weights else []),
-        *([Column("Inner fits", hint="⚠: number that did not converge")] if inner else []),
-        Column("Iterations", hint="median"),
-        Column("Largest residual"),
-        *([Column("Largest gap", hint="duality gap")] if gaps else []),
-        Column("Support vectors", hint="median number"),
-        Column("Share", hint="median share of the training set"),
-        *(Column(metric(name).name, hint=f"median; {metric(name).sentence}") for name in bounds),
-    ]
-    # The failures are named one by one: they are few, and each is a reason to look.
-    failed = fits[~fits["converged"]]
-    names = [f"{row.kernel}, {row.solver}: {row.task}, split {row.split}" for row in failed.itertuples()]
-    listed = details(
-        f"{plural(len(names), 'fit')} that did not converge", tag("ul", [tag("li", n) for n in names[:200]])
-    )
-    caption = "Fits of each method (failed ones counted with ⚠)"
-    return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
-
-
-def _sentence(name: str) -> str:
-    """Return a sentence with the name and meaning of a bound."""
-    one = metric(name)
-    text = one.sentence[0].lower() + one.sentence[1:]
-    return f"The {one.name}: {text}"
-
-
-def _uses_all(spec: Mapping[str, Any] | str) -> bool:
-    """Return whether a solver, or one it trains for classes, inherently keeps every training sample."""
-    if isinstance(spec, str):
-        return spec in USES_ALL
-    inner = [part for part in spec.values() if isinstance(part, dict)]
-    return spec.get("solver") in USES_ALL or (spec.get("solver") in OF_CLASSES and any(map(_uses_all, inner)))
-
-
-def _failures(count: float, of: int | None = None) -> Markup | str:
-    """Return a cell with the number of failures, or "none"."""
-    text = f"⚠ {int(count)}" if of is None else f"⚠ {int(count)} of {of}"
-    return tag("b", text) if count else "all"
-
-
-def _largest(part: "pd.DataFrame", column: str) -> Markup:
-    """Return the largest value of a column of small numbers, as a cell."""
-    return Markup(f"{part[column].max():.1e}") if part[column].notna().any() else number(None)
-
-
-# Run time and memory, on a page of their own: they differ between two equal runs.
-
-COLUMNS = ("dataset", "kernel", "solver", "stage", "cpu_seconds", "peak_mb")
-"""Columns of ``costs.tsv``."""
-
-
-def cost_section(view: View) -> Markup:
-    """Return CPU time by stage and peak memory of each method, for ``costs.html``."""
-    dataset = view.dataset
-    grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
-    cost = dataset.cost
-    heading = tag("h2", dataset.name)
-    if not len(cost) and all(gram is None for gram in grams.values()):
-        missing = paragraph("No run times were recorded.", class_="missing")
-        return tag("section", heading, missing, id=view.anchor, class_="chapter")
-    stages = list(dict.fromkeys(cost["stage"]))
-    seconds = cost.groupby(["kernel", "solver", "stage"])["cpu_seconds"].sum()
-    peaks = cost.groupby(["kernel", "solver"])["peak_mb"].max()
-    rows = []
-    for method in dataset.methods:
-        gram = grams[method.kernel]
-        peak = peaks.get(tuple(method))
-        rows.append(
-            [
-                method_name(method),
-                seconds_text(None if gram is None else gram["cpu_seconds"].sum()),
-                *(seconds_text(seconds.get((*method, stage))) for stage in stages),
-                number(None if gram is None else gram["peak_mb"].max(), 0),
-                number(peak, 0),
-            ]
-        )
-    columns: list[Column | str] = [
-        Column("Kernel with solver", False),
-        Column("Gram matrix", hint="computed once for each kernel, shared by its solvers"),
-        *(Column(STAGES.get(stage, stage).capitalize()) for stage in stages),
-        Column("Memory, Gram matrix (MB)"),
-        Column("Memory, evaluation (MB)"),
-    ]
-    intro = (
-        "CPU seconds, summed over all splits, and peak memory. Each Gram matrix is computed once "
-        "and shared by all solvers and splits, and by kernels that differ only in their transforms."
-    )
-    if _searches(dataset):
-        intro += (
-            " Profiles built by searching the training set are cached: the first method that needs "
-            "them includes the time of the search, so do not compare the times of such methods."
-        )
-    caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
-    body = table(caption, columns, rows)
-    return tag("section", heading, paragraph(intro), body, id=view.anchor, class_="chapter")
-
-
-def cost_rows(view: View) -> Iterator[tuple[str, str, str, str, float, float]]:
-    """Yield the rows of ``costs.tsv``, see `COLUMNS`: CPU seconds summed over all splits, and peak memory in MB.
-
-    Each is for a kernel's Gram matrices (no solver) or for a stage of a method.
-    """
-    dataset = view.dataset
-    for kernel in dataset.kernels:
-        gram = dataset.gram_cost(kernel)
-        if gram is not None:
-            yield dataset.name, kernel, "", "gram", float(gram["cpu_seconds"].sum()), float(gram["peak_mb"].max())
-    for (kernel, solver, stage), laps in rows_by(dataset.cost, ["kernel", "solver", "stage"]):
-        yield dataset.name, kernel, solver, stage, float(laps["cpu_seconds"].sum()), float(laps["peak_mb"].max())
-
-
-def _searches(dataset: DatasetResults) -> bool:
-    """Return whether a kernel, or a kernel inside it or among its choices, builds profiles by search."""
-    entries = [entry for kernel in dataset.kernels for entry in dataset.kernel(kernel).candidates if entry.known]
-    return any('"search":"training"' in canonical_json(entry.kernel.spec()) for entry in entries)
-
-
-def seconds_text(value: float | None) -> Markup:
-    """Return seconds as text: three decimals below a second, otherwise one."""
-    return number(value, 3 if value is None or value < 1 else 1)
-
-
-# Weights of combined kernels, as each training set learned them.
-
-WEIGHT = "weight of "
-GAP = "relative gap of weights"
-CAUTION = (
-    "A weight of zero does not mean that a kernel is uninformative. Similar kernels share their "
-    "information; one of them may receive all the weight, and which one can vary between training sets. "
-    "Weights also depend on the scale of the kernels: unless configured otherwise, each has the same "
-    "variance on the training set. To judge a kernel alone, see its own scores."
-)
-
-
-def is_learned(parameter: str) -> bool:
-    """Return whether a parameter in ``choices.tsv`` was learned with the weights of kernels, not chosen."""
-    return parameter.startswith(WEIGHT) or parameter == GAP
-
-
-def weights_section(view: View) -> Markup | None:
-    """Return the weights of combined kernels over all training sets; None where no kernels were combined."""
-    choices = view.dataset.choices
-    learned = choices[[is_learned(name) for name in choices["parameter"]]] if len(choices) else choices
-    if not len(learned):
-        return None
-    shared: dict[tuple[str, tuple[tuple[object, ...], ...]], list[str]] = {}
-    # weights that several solvers share, since they do not depend on the solver, stand there once
-    for (kernel, solver), part in rows_by(learned, ["kernel", "solver"]):
-        gaps, rows = numbers(part.loc[part["parameter"] == GAP, "value"]), []
-        for name, found in rows_by_value(part, "parameter"):
-            if name == GAP:
-                continue
-            values = numbers(found["value"]).to_numpy()
-            zeros = int(np.count_nonzero(values == 0))
-            rows.append(
-                (
-                    name.removeprefix(WEIGHT),
-                    number(values.mean()),
-                    Markup(f"{number(values.min())} to {number(values.max())}"),
-                    f"{zeros} of {len(values)}",
-                    Markup(f"{gaps.max():.1e}") if len(gaps) else number(None),
-                )
-            )
-        shared.setdefault((kernel, tuple(rows)), []).append(solver)
-    lines = [
-        [Markup(f"{tag('b', kernel)} with {join(', ', [tag('b', solver) for solver in solvers])}"), *row]
-        for (kernel, found), solvers in shared.items()
-        for row in found
-    ]
-    columns: list[Column | str] = [
-        Column("Kernel with solver", False),
-        Column("Combined kernel", False),
-        Column("Weight", hint="mean over all training sets; the weights of each part sum to 1"),
-        Column("Least to largest", False),
-        Column("Zero", hint="number of training sets"),
-        Column("Largest gap", hint="duality gap of multiple kernel learning, as a share of its objective"),
-    ]
-    intro = "The weights of the kernels were learned on each training set, without its test set."
-    return view.section(
-        "weights",
-        "Weights of combined kernels",
-        paragraph(intro),
-        table(f"{view.dataset.name}: learned weights", columns, lines),
-        paragraph(tag("b", "Interpretation: "), CAUTION),
-    )
+def span(values: pd.Series) -> Markup:
+    """Return a cell with the smallest and the largest of some values."""
+    return Markup(f"{number(values.min())} to {number(values.max())}")
 
 
 # Hyperparameters that the inner loop chose.
@@ -487,49 +158,50 @@ def _natural(value: Any) -> tuple[int, float, Any]:
     return (1, 0.0, value) if found is None else (0, found, value)
 
 
-def choices_section(view: View) -> Markup:
-    """Return the section on chosen hyperparameters: a summary, and all choices in a folded part."""
-    dataset = view.dataset
-    choices = _searched(dataset)
-    if not len(choices):
-        text = "No hyperparameters were searched; every solver ran with the configured values."
-        return view.section("choices", "Selected hyperparameters", paragraph(text), *postprocessing_parts(view))
-    intro = f"{search_sentences(view)} The table shows how often each value was selected."
-    rows: list[list[object]] = []
-    edges = edge_choices(dataset)
-    for (kernel, solver), part in rows_by(choices, ["kernel", "solver"]):
+@section(
+    *("choices", "Selected hyperparameters", "hyperparameters"),
+    "what the inner cross-validation searched, and what it chose",
+)
+def choices_section(view: View) -> dict[str, Any]:
+    """Find how often each value was chosen, and all choices."""
+    dataset, rows = view.dataset, list[dict[Column, object]]()
+    choices, edges = _searched(dataset), edge_choices(dataset)
+    for (kernel, solver), part in rows_by(choices, NAMES):
         for parameter, chosen in rows_by_value(part, "parameter"):
             counts = chosen["value"].value_counts()
             order = sorted(counts.index, key=_natural)
             if parameter == "kernel":
                 named = gridded(dataset, kernel, solver).get("kernel", order)
                 order = [name for name in named if name in counts]
-            chips = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
             end = edges.get((kernel, solver, parameter))
-            warning = f" ⚠ mostly the {end} of {len(gridded(dataset, kernel, solver)[parameter])}" if end else None
-            score = number(chosen["inner_score"].mean())
-            rows.append([method_name((kernel, solver)), parameter, [chips, tag("small", warning)], score])
-    columns: list[Column | str] = [
-        Column("Kernel with solver", False),
-        Column("Hyperparameter", False),
-        Column("Value × times selected", False),
-        Column("Inner score", hint=inner_score_hint(dataset)),
-    ]
-    caption = "Hyperparameters selected by the inner loop"
-    return view.section(
-        "choices",
-        "Selected hyperparameters",
-        paragraph(intro),
-        table(caption, columns, rows),
-        _all_choices(view, choices),
-        *postprocessing_parts(view),
-    )
+            size = len(gridded(dataset, kernel, solver)[parameter]) if end else 0
+            values = {"counts": {name: counts[name] for name in order}, "end": end, "size": size}
+            rows.append(
+                {
+                    METHOD: method_name((kernel, solver)),
+                    Column("Hyperparameter", False): parameter,
+                    Column("Value × times selected", False): render("fitting", "values", values),
+                    Column("Inner score", hint=inner_score_hint(dataset)): number(chosen["inner_score"].mean()),
+                }
+            )
+    inner, rule = dataset.study.inner, threshold_rule(dataset)
+    return {
+        "inner": inner,
+        "pooled": pooled_tasks(dataset),
+        "bound": METRICS[inner.metric].name if inner.metric in BOUNDS else None,
+        "selected": listing("Hyperparameters selected by the inner loop", rows),
+        "every": _all_choices(view, choices),
+        "count": len(choices[[*NAMES, "task", "split"]].drop_duplicates()),
+        "unused": unused_sentence(dataset),
+        "threshold_sentence": threshold_sentence(view),
+        "thresholds": _thresholds(view) if rule is not None else None,
+    }
 
 
-def _searched(dataset: DatasetResults) -> "pd.DataFrame":
+def _searched(dataset: DatasetResults) -> pd.DataFrame:
     """Return the choices of parameters that had a grid (all, where the configuration is not known)."""
     choices = dataset.choices
-    choices = choices[np.array([not is_learned(name) for name in choices["parameter"]], dtype=bool)]
+    choices = choices[~choices["parameter"].map(is_learned).astype(bool)]
     if not dataset.study.solvers or not len(choices):
         return choices
     grids = {method: gridded(dataset, *method) for method in dataset.methods}
@@ -538,22 +210,376 @@ def _searched(dataset: DatasetResults) -> "pd.DataFrame":
     return choices[np.array(keep, dtype=bool)]
 
 
-def _all_choices(view: View, choices: "pd.DataFrame") -> Markup:
-    """Return every choice as a folded table."""
-    keys = ["kernel", "solver", "task", "split"]
-    groups = list(rows_by(choices, keys))
-    if len(groups) > MOST_ROWS:
-        return paragraph(f"All {number(len(groups), 0)} selections are in the choices.tsv files.")
-    rows = []
+def _all_choices(view: View, choices: pd.DataFrame) -> Markup | None:
+    """Return the table of every choice; None if they are too many."""
+    groups, rows = choices.groupby([*NAMES, "task", "split"], sort=False), []
+    if groups.ngroups > MOST_ROWS:
+        return None
     for (kernel, solver, task, split), part in groups:
-        pairs = zip(part["parameter"], part["value"], strict=True)
-        values = ", ".join(f"{name} = {value}" for name, value in pairs)
+        values = ", ".join(f"{name} = {value}" for name, value in zip(part["parameter"], part["value"], strict=True))
         score = number(part["inner_score"].iloc[0])
         rows.append([method_name((kernel, solver)), *view.place(task, split), values, score])
-    columns: list[Column | str] = [
-        Column("Kernel with solver", False),
-        *view.place_columns(),
-        Column("Selected", False),
-        Column("Inner score"),
+    columns = [METHOD, *view.place_columns(), Column("Selected", False), Column("Inner score")]
+    return table(f"Selected in each split of {view.dataset.name}", columns, rows)
+
+
+# Weights of combined kernels, as each training set learned them.
+
+WEIGHT = "weight of "
+GAP = "relative gap of weights"
+
+
+def is_learned(parameter: str) -> bool:
+    """Return whether a parameter in ``choices.tsv`` was learned with the weights of kernels, not chosen."""
+    return parameter.startswith(WEIGHT) or parameter == GAP
+
+
+@section("weights", "Weights of combined kernels", "weights of kernels", "how much each kernel of a combination counts")
+def weights_section(view: View) -> dict[str, Any] | None:
+    """Find the weights of combined kernels over all training sets; None where no kernels were combined."""
+    choices = view.dataset.choices
+    shared: dict[tuple[str, tuple[tuple[object, ...], ...]], list[str]] = {}
+    # weights that several solvers share, since they do not depend on the solver, stand there once
+    for (kernel, solver), part in rows_by(choices[choices["parameter"].map(is_learned).astype(bool)], NAMES):
+        gaps, rows = numbers(part.loc[part["parameter"] == GAP, "value"]), []
+        for name, found in rows_by_value(part[part["parameter"] != GAP], "parameter"):
+            values = numbers(found["value"])
+            zeros = f"{int((values == 0).sum())} of {len(values)}"
+            gap = Markup(f"{gaps.max():.1e}") if len(gaps) else number(None)
+            rows.append((name.removeprefix(WEIGHT), number(values.mean()), span(values), zeros, gap))
+        shared.setdefault((kernel, tuple(rows)), []).append(solver)
+    columns = [
+        METHOD,
+        Column("Combined kernel", False),
+        Column("Weight", hint="mean over all training sets; the weights of each part sum to 1"),
+        RANGE,
+        Column("Zero", hint="number of training sets"),
+        Column("Largest gap", hint="duality gap of multiple kernel learning, as a share of its objective"),
     ]
-    return details("All selections", table(f"Selected in each split of {view.dataset.name}", columns, rows))
+    lines = [
+        [render("fitting", "weighted", {"kernel": kernel, "solvers": solvers}), *row]
+        for (kernel, found), solvers in shared.items()
+        for row in found
+    ]
+    return {"table": table(f"{view.dataset.name}: learned weights", columns, lines)} if lines else None
+
+
+# Quality of the fits: convergence, residuals, support vectors.
+
+USES_ALL = (
+    *("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor"),
+    *("nearest_prototype", "lvq1"),
+)
+OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")
+
+
+@section("fits", "Fits", "fits", "convergence, iterations and support vectors")
+def fits_section(view: View) -> dict[str, Any]:
+    """Find how the fits of each method converged, and their support vectors."""
+    fits = view.dataset.fits
+    weights, inner = (name in fits and fits[name].gt(0).any() for name in ("weights_failed", "inner_not_converged"))
+    gaps, *known = (name in fits and fits[name].notna().any() for name in ("gap", *BOUNDS))
+    bounds = {name: metric(name) for name, has in zip(BOUNDS, known, strict=True) if has}
+    rows = []
+    for name, part in rows_by(fits, NAMES):
+        row: dict[Column | str, object] = {
+            METHOD: method_name(name),
+            "Fits": number(len(part), 0),
+            Column("Converged", hint="⚠: number that did not"): _failures((~part["converged"]).sum(), len(part)),
+        }
+        if weights:
+            column = Column("Weights", hint="⚠: fits whose kernel weights did not converge")
+            row[column] = _failures(part["weights_failed"].sum(), len(part))
+        if inner:
+            row[Column("Inner fits", hint="⚠: number that did not converge")] = _failures(
+                part["inner_not_converged"].sum()
+            )
+        row[Column("Iterations", hint="median")] = number(part["iterations"].median(), 0)
+        row["Largest residual"] = _largest(part["residual"])
+        if gaps:
+            row[Column("Largest gap", hint="duality gap")] = _largest(part["gap"])
+        row[Column("Support vectors", hint="median number")] = number(part["n_support"].median(), 0)
+        share = Markup(f"{number(100 * part['support_share'].median(), 0)} %")
+        row[Column("Share", hint="median share of the training set")] = share
+        for key, one in bounds.items():
+            row[Column(one.name, hint=f"median; {one.sentence}")] = number(part[key].median(), 3)
+        rows.append(row)
+    return {
+        "table": listing("Fits of each method (failed ones counted with ⚠)", rows),
+        "every": [name for name in dict.fromkeys(fits["solver"]) if _uses_all(view.dataset.solver(name).spec)],
+        "gaps": gaps,
+        "before": weights or inner,
+        "bounds": bounds.values(),
+        "failed": list(fits[~fits["converged"]].itertuples()) if len(fits) else [],
+    }
+
+
+def _uses_all(spec: Mapping[str, Any] | str) -> bool:
+    """Return whether a solver, or one it trains for classes, inherently keeps every training sample."""
+    if isinstance(spec, str):
+        return spec in USES_ALL
+    inner = [part for part in spec.values() if isinstance(part, dict)]
+    return spec.get("solver") in USES_ALL or (spec.get("solver") in OF_CLASSES and any(map(_uses_all, inner)))
+
+
+def _failures(count: float, of: int | None = None) -> Markup | str:
+    """Return a cell with the number of failures, or "all" without any."""
+    return Markup(f"<b>⚠ {int(count)}{'' if of is None else f' of {of}'}</b>") if count else "all"
+
+
+def _largest(values: pd.Series) -> Markup:
+    """Return the largest of small numbers, as a cell."""
+    return Markup(f"{values.max():.1e}") if values.notna().any() else number(None)
+
+
+# Thumbnail of a Gram matrix: which rows stand together, and what they are called.
+
+
+def thumbnail(dataset: DatasetResults, kernel: str) -> Thumbnail | None:
+    """Return the Thumbnail of a kernel's Gram matrix; None if the matrix or samples are missing or do not match."""
+    matrix, samples = dataset.gram(kernel), dataset.sample_table
+    if matrix is None or samples is None or matrix.shape != (len(samples), len(samples)):
+        return None
+    order, names, sorted_by = sample_order(dataset, samples)
+    if not len(order):
+        return None
+    picture, edges, sampled = block_means(matrix, order)
+    bands = []
+    for name in dict.fromkeys(names):
+        places = np.flatnonzero([other == name for other in names])
+        first, last = np.interp([places[0], places[-1] + 1], edges, np.arange(len(edges)))
+        bands.append((name, float(first), float(last)))
+    return Thumbnail(picture, bands, len(order), sampled, sorted_by)
+
+
+def sample_order(dataset: DatasetResults, samples: pd.DataFrame) -> tuple[npt.NDArray[np.int64], list[str], str]:
+    """Return the row order, each row's class, and the sorting key; unlabelled samples are left out."""
+    tasks = [task for task in dataset.tasks if task in samples]
+    if not tasks:
+        return np.arange(len(samples)), [], "their order in the input"
+    if dataset.several and dataset.kind == "binary":
+        # Members of one superfamily are positive in the same tasks; what is positive in none comes last.
+        negative = [samples[task] != dataset.classes(task)[-1] for task in tasks if dataset.classes(task)]
+        return np.lexsort(negative[::-1]), [], "the tasks in which a sequence is positive"
+    task, which = tasks[0], " of the first task" if dataset.several else ""
+    labels = samples[task]
+    if dataset.kind == "real":
+        values = numbers(labels).to_numpy()
+        order = np.argsort(values, kind="stable")
+        return order[~np.isnan(values[order])], [], f"label{which}"
+    code = {name: i for i, name in enumerate(dataset.classes(task))}
+    codes = np.array([code.get(name, len(code)) for name in labels], dtype=np.int64)
+    order = np.argsort(codes, kind="stable")
+    order = order[codes[order] < len(code)]
+    return order, list(labels.to_numpy()[order]), f"class{which}"
+
+
+# Gram matrices of the kernels, as thumbnails.
+
+
+@section("gram", "Gram matrices", "Gram matrices", "values of each kernel between all samples, as pictures")
+def gram_section(view: View) -> dict[str, Any] | None:
+    """Draw the thumbnails of the Gram matrices; None for residues, whose matrices are not stored."""
+    dataset = view.dataset
+    if dataset.residues:
+        return None
+    panels, notes, shown_by = [], list[dict[str, Any]](), _shown_by(dataset)
+    for kernel in dataset.kernels:
+        picture = thumbnail(dataset, kernel) if shown_by.get(kernel, kernel) == kernel else None
+        if picture is None:
+            entry = dataset.kernel(kernel)
+            choice = [one.name for one in entry.candidates] if isinstance(entry, KernelChoice) else None
+            auto, learns = isinstance(entry, AutoKernel), dataset.learns(kernel)
+            other = shown_by.get(kernel, kernel)
+            notes.append({"kernel": kernel, "other": other, "choice": choice, "auto": auto, "learns": learns})
+            continue
+        names = [short(name, 24) for name, _, _ in picture.bands[: MOST_NAMED + 1]]
+        order = view.data_text(picture.sorted_by)
+        label = f"{dataset.name}: Gram matrix of kernel {kernel}, sorted by {order}"
+        content = {
+            "kernel": kernel,
+            "picture": picture,
+            "order": order,
+            "names": names if len(names) <= MOST_NAMED else [],
+        }
+        panels.append(panel(gram_figure(picture, label), render("fitting", "thumbnail", content)))
+    return {"panels": panels, "notes": notes}
+
+
+def _shown_by(dataset: DatasetResults) -> dict[str, str]:
+    """Return, for each kernel with a stored matrix, the kernel whose thumbnail shows it.
+
+    It is the kernel under whose name the matrix is kept, or otherwise the data set's first kernel with this matrix. A
+    kernel that learns from the training set never is: its own matrices differ.
+    """
+    homes = {kernel: dataset.gram_home(kernel) for kernel in dataset.kernels}
+    shown: dict[str | None, str] = {}
+    kernels = [kernel for kernel in dataset.kernels if homes[kernel] is not None]
+    for kernel in sorted(kernels, key=lambda kernel: kernel != homes[kernel]):
+        if not dataset.learns(kernel):
+            shown.setdefault(homes[kernel], kernel)
+    return {kernel: shown.get(homes[kernel], kernel) for kernel in kernels}
+
+
+# Eigenvalues of the kernels' matrices: whether these are positive semi-definite, and the repairs where not.
+
+REPAIRS = {
+    "clip": "Clip sets negative eigenvalues to zero.",
+    "flip": "Flip makes negative eigenvalues positive.",
+    "shift": "Shift adds the absolute value of the smallest eigenvalue to the diagonal.",
+    "kernel_pca": "Kernel_pca keeps the directions of largest positive eigenvalues only.",
+    "graph": "Graph replaces the kernel by a diffusion or a random walk along the graph of similar training sequences.",
+    "empirical_map": "The empirical map represents each sequence by its kernel values with all training sequences.",
+}
+
+
+@dataclass(frozen=True)
+class Eigenvalues:
+    """Eigenvalue facts for a kernel's matrix, or for its matrices of all training sets."""
+
+    matrices: str
+    smallest: float  # The smallest eigenvalue and the largest share of negative mass of all these matrices
+    share: float  # The smallest eigenvalue and the largest share of negative mass of all these matrices
+    exact: bool  # Whether all eigenvalues were computed
+
+
+@section("eigenvalues", "Eigenvalues", "eigenvalues", "which kernel matrices are positive semi-definite")
+def eigenvalues_section(view: View) -> dict[str, Any] | None:
+    """Find smallest eigenvalue, share of negative mass and repair of each kernel."""
+    dataset, rows, repairs = view.dataset, [], list[str]()
+    for kernel in dataset.kernels:
+        found = kernel_eigenvalues(dataset, kernel)
+        if found is None:
+            continue
+        used, about = repairs_of(dataset.kernel(kernel)), "" if found.exact else "≈ "
+        repairs += used
+        smallest, share = (
+            f"{value:.3g}".replace("-", "\N{MINUS SIGN}") for value in (found.smallest, 100 * found.share)
+        )
+        fitted = view.data_text("fitted on each training set and applied to test and new sequences")
+        rows.append(
+            {
+                Column("Kernel", False): render("fitting", "weighted", {"kernel": kernel, "solvers": []}),
+                Column("Matrices", False): found.matrices,
+                Column("Smallest eigenvalue", hint="of all these matrices"): about + smallest,
+                Column("Negative mass", hint="the largest share of all these matrices"): f"{about}{share} %",
+                Column("Repair", False, fitted): ", ".join(used) or "none",
+            }
+        )
+    if not rows:
+        return None
+    return {
+        "table": listing(f"{dataset.name}: eigenvalues of the kernels' matrices", rows),
+        "notes": [view.data_text(REPAIRS[name]) for name in dict.fromkeys(repairs)],
+        "exposed": list(unrepaired(dataset)),
+    }
+
+
+def unrepaired(dataset: DatasetResults) -> dict[Method, float]:
+    """Return the share of negative mass for each method on an indefinite matrix without repair.
+
+    Methods whose solver tolerates indefinite matrices are left out.
+    """
+    shares: dict[Method, float] = {}
+    for kernel in dataset.kernels:
+        found = kernel_eigenvalues(dataset, kernel)
+        if found is None or found.smallest >= 0 or repairs_of(dataset.kernel(kernel)):
+            continue
+        methods = [
+            method for method in dataset.done if method.kernel == kernel and _needs_semidefinite(dataset, method.solver)
+        ]
+        shares |= dict.fromkeys(methods, found.share)
+    return shares
+
+
+def kernel_eigenvalues(dataset: DatasetResults, kernel: str) -> Eigenvalues | None:
+    """Return the Eigenvalues of a kernel's stored matrix, or of its training sets' matrices; None if unknown."""
+    found = dataset.spectrum(kernel)
+    if found is not None:
+        return Eigenvalues(
+            f"one, of {plural(found.n, text_for_kind((dataset.summary or {}).get('kind'), 'sequence'))}",
+            found.smallest,
+            found.negative_share,
+            found.exact,
+        )
+    fits = dataset.fits
+    if "smallest_eigenvalue" not in fits:
+        return None
+    rows = fits[(fits["kernel"] == kernel) & fits["smallest_eigenvalue"].notna()]
+    if not len(rows):
+        return None
+    parts = len(rows.drop_duplicates(["task", "split"]))
+    exact = bool((rows["eigenvalues"] == "all").all())
+    each = f"{number(parts, 0)}, one for each training set"
+    return Eigenvalues(each, float(rows["smallest_eigenvalue"].min()), float(rows["negative_share"].max()), exact)
+
+
+def repairs_of(entry: AnyKernel) -> list[str]:
+    """Return the names of the repairs in a kernel entry, also among its transforms; empty for a choice of kernels."""
+    transforms = entry.transforms if isinstance(entry, KernelEntry) else ()
+    used = [transform for transform in transforms if transform.semidefinite]
+    return [str(getattr(transform, "method", transform.name)) for transform in used]
+
+
+def _needs_semidefinite(dataset: DatasetResults, solver: str) -> bool:
+    """Return whether a solver needs a positive semi-definite matrix; False if the solver is unknown here."""
+    grid = dataset.solver(solver).grid
+    return bool(grid) and grid[0].traits.semidefinite
+
+
+# Run time and memory, on a page of their own: they differ between two equal runs.
+
+COLUMNS = ("dataset", "kernel", "solver", "stage", "cpu_seconds", "peak_mb")
+"""Columns of ``costs.tsv``."""
+
+
+def cost_section(view: View) -> Markup:
+    """Return CPU time by stage and peak memory of each method, for ``costs.html``."""
+    dataset, cost = view.dataset, view.dataset.cost
+    grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
+    seconds = cost.groupby(["kernel", "solver", "stage"])["cpu_seconds"].sum()
+    peaks = cost.groupby(["kernel", "solver"])["peak_mb"].max()
+    shared = Column("Gram matrix", hint="computed once for each kernel, shared by its solvers")
+    rows = []
+    for method in dataset.methods:
+        gram = grams[method.kernel]
+        rows.append(
+            {
+                METHOD: method_name(method),
+                shared: seconds_text(None if gram is None else gram["cpu_seconds"].sum()),
+                **{
+                    STAGES.get(stage, stage).capitalize(): seconds_text(seconds.get((*method, stage)))
+                    for stage in dict.fromkeys(cost["stage"])
+                },
+                "Memory, Gram matrix (MB)": number(None if gram is None else gram["peak_mb"].max(), 0),
+                "Memory, evaluation (MB)": number(peaks.get(tuple(method)), 0),
+            }
+        )
+    known = len(cost) or any(gram is not None for gram in grams.values())
+    found = listing(f"{dataset.name}: CPU seconds of each stage, and peak memory", rows) if known else None
+    return render("fitting", "costs", {"view": view, "table": found, "searches": _searches(dataset)})
+
+
+def cost_rows(view: View) -> Iterator[tuple[str, str, str, str, float, float]]:
+    """Yield the rows of ``costs.tsv``, see `COLUMNS`: CPU seconds summed over all splits, and peak memory in MB.
+
+    Each is for a kernel's Gram matrices (no solver) or for a stage of a method.
+    """
+    dataset = view.dataset
+    for kernel in dataset.kernels:
+        gram = dataset.gram_cost(kernel)
+        if gram is not None:
+            yield dataset.name, kernel, "", "gram", float(gram["cpu_seconds"].sum()), float(gram["peak_mb"].max())
+    for (kernel, solver, stage), laps in rows_by(dataset.cost, ["kernel", "solver", "stage"]):
+        yield dataset.name, kernel, solver, stage, float(laps["cpu_seconds"].sum()), float(laps["peak_mb"].max())
+
+
+def _searches(dataset: DatasetResults) -> bool:
+    """Return whether a kernel, or a kernel inside it or among its choices, builds profiles by search."""
+    entries = [entry for kernel in dataset.kernels for entry in dataset.kernel(kernel).candidates if entry.known]
+    return any('"search":"training"' in canonical_json(entry.kernel.spec()) for entry in entries)
+
+
+def seconds_text(value: float | None) -> Markup:
+    """Return seconds as text: three decimals below a second, otherwise one."""
+    return number(value, 3 if value is None or value < 1 else 1)

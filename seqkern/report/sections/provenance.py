@@ -12,9 +12,9 @@ from seqkern import __version__
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report.markup import Markup, escape, join
 from seqkern.report.methods_text import MethodsText, own_bibtex, references
-from seqkern.report.page_frame import Column, listing, render, table
+from seqkern.report.page_frame import Column, listing, method_name, render, table
 from seqkern.report.sentences import class_sentence, metric, spec_text
-from seqkern.report.view import View, method_name
+from seqkern.report.view import View
 from seqkern.solvers.solver_specs import SOLVERS
 from seqkern.study.study import Study
 

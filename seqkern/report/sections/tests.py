@@ -1,7 +1,7 @@
-"""Sections on tests between methods."""
+"""Sections on tests between methods: scores over many tasks, and significant differences."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,22 +9,116 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import FORMULAS
 from seqkern.evaluation.many_task_tests import MOST_EXACT, Comparison, FriedmanTest, cliques
 from seqkern.evaluation.single_task_tests import CLEAR_HALVES, PairTest
-from seqkern.report.compared import (
+from seqkern.methods.compared import (
     LEVEL,
     Compared,
     ComparedChains,
     SingleTaskTests,
-    contrary,
     is_significant,
     lead,
     verdict,
     why_untested,
 )
-from seqkern.report.markup import Markup, details, tag
-from seqkern.report.page_frame import Column, fixed, mark, number, plural, short, table
-from seqkern.report.plots import rank_figure
+from seqkern.methods.study_results import Method, unit_scores
+from seqkern.report.curves import at_least
+from seqkern.report.markup import Markup, escape
+from seqkern.report.page_frame import (
+    Column,
+    details,
+    fixed,
+    mark,
+    method_name,
+    number,
+    plural,
+    render,
+    short,
+    table,
+)
+from seqkern.report.plots import families_figure, rank_figure
+from seqkern.report.sections.scores import STAR, star_rule, starred, top
 from seqkern.report.sentences import enumerate_names, footnote, metric
-from seqkern.report.view import View, method_name, paragraph
+from seqkern.report.view import METHOD, View, section
+
+# Results over many tasks, such as families: the methods' means, and how many tasks reach each score.
+
+MOST_LINES = 16
+
+
+@section("families", "", "families")
+def families_section(view: View) -> dict[str, Any] | None:
+    """Make the table of means and the cumulative curves; None for a single task or real labels."""
+    if not view.dataset.several or view.dataset.kind == "real" or not view.ranking.order:
+        return None
+    return {"title": f"Scores over {view.words}", "means": _means(view), **_curves(view)}
+
+
+def _means(view: View) -> Markup:
+    """Return the field's usual table of means, best first, and each method's standing in the tests."""
+    ranking, total, transductive = view.ranking, len(view.dataset.units), view.dataset.transductive
+    shown = [(name, "mean") for name in (ranking.metric, "roc50", "median_rfp") if name in ranking.scores]
+    shown += [(name, "median") for name, _ in shown[-1:] if name == "median_rfp"]
+    columns, cells = [METHOD], []
+    for name, statistic in shown:
+        one, may = metric(name), [view.headline.may_be_best(method, name) for method in ranking.order]
+        values = [getattr(ranking.score(method, name), statistic) for method in ranking.order]
+        best = top(values, may, one.higher) if len(ranking.order) > 1 else None
+        cells.append(starred(values, may, best))
+        title = f"{one.name}, {statistic}" if name == "median_rfp" else f"{statistic} {one.name}"
+        columns.append(Column(title, hint=one.sentence))
+    compared = view.comparisons.get(ranking.headline)
+    if compared:
+        hint = f"number of other methods, by {metric(compared.key).name}: corrected p of at most {LEVEL}"
+        columns += [Column("better than", hint=hint), Column("worse than", hint=hint)]
+    rows = []
+    for method, *own in zip(ranking.order, *cells, strict=True):
+        count = ranking.score(method).n
+        only = Markup(f"<small> ({count} of {total})</small>") if count < total else None
+        counts = [number(each, 0) for each in (compared.standing(method) if compared else ())]
+        rows.append([[method_name(method, transductive), only], *own, *counts])
+    over = plural(total, view.word, view.words)
+    caption = [f"{view.dataset.name}: means and medians over {over}. ", STAR, " best of each column"]
+    caption += [star_rule(view.headline), footnote(ranking.order, transductive)]
+    return table(caption, columns, rows, class_="dense")
+
+
+def _curves(view: View) -> dict[str, Any]:
+    """Return the cumulative curves of AUC and ROC50, and which methods are left out."""
+    ranking, units = view.ranking, unit_scores(view.dataset)
+    methods, which = drawn(ranking.order)
+    figures = []
+    for name in ("auc", "roc50"):
+        if name in ranking.scores and not (name == "roc50" and view.few_negatives):
+            values = units.set_index(["kernel", "solver"])[name]
+            series = {method: values.loc[[tuple(method)]].tolist() for method in methods}
+            figures.append(cumulative(series, name, view.words, view.dataset.transductive, f"{view.dataset.name}: "))
+    return {"figures": figures, "which": which, "note": footnote(methods, view.dataset.transductive)}
+
+
+def cumulative(
+    series: Mapping[Method, Sequence[float]], key: str, words: str, transductive: Collection[str], of: str = ""
+) -> tuple[Markup, str]:
+    """Return the curves of the number of tasks with at least a score, one for each method, and their caption."""
+    title, what = metric(key).name, f"umber of {words} with"
+    label = f"{of}n{what}" if of else f"N{what}"
+    lines = [(*method, *at_least(values)) for method, values in series.items()]
+    label = f"{label} {title} of at least x, {len(lines)} methods"
+    return families_figure(lines, title, words, label, transductive), f"N{what} {title} ≥ x"
+
+
+def drawn(order: list[Method]) -> tuple[list[Method], str]:
+    """Return the methods (best first) whose curves are drawn, and a sentence naming the others; empty if all are
+    drawn.
+    """
+    if len(order) <= MOST_LINES:
+        return order, ""
+    best: dict[str, Method] = {}
+    for method in order:
+        best.setdefault(method.kernel, method)
+    methods = list(best.values())[:MOST_LINES]
+    rest = len(best) - len(methods)
+    few = f", for the best {len(methods)} of {len(best)} kernels" if rest else ""
+    return methods, f"For each kernel, only the solver with the better mean is shown{few}. "
+
 
 # Mean ranks of many methods over many tasks: Friedman's test in words, and the critical-difference diagram.
 #
@@ -33,42 +127,22 @@ from seqkern.report.view import View, method_name, paragraph
 MOST_DRAWN = 40
 
 
-def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()) -> list[Markup]:
-    """Return a paragraph on Friedman's test and the diagram; nothing where it was not made."""
+def _ranks(compared: Compared, name: str, transductive: Collection[str]) -> dict[str, Any]:
+    """Return Friedman's test and the diagram: no test for few methods or tasks, no diagram for many methods."""
     test, difference = compared.friedman, compared.critical_difference
     if test is None or difference is None:
-        return []
-    score = metric(compared.key).name
-    over = plural(test.tasks, compared.word, compared.words)
-    how = "exact" if test.exact else "Iman and Davenport"
-    differ = "differ" if test.p <= LEVEL else "do not differ"
-    found = [
-        f"Friedman's test asks whether the mean ranks of all "
-        f"{len(test.methods)} methods by {score} over {over} differ: χ² = {number(test.statistic, 2)}",
-        "" if math.isinf(test.f) else f", F = {number(test.f, 2)}",
-        f", p = {shown_p(test.p)} ({how}): they {differ} significantly.",
-    ]
-    if test.left_out:
-        found.append(
-            f" {plural(test.left_out, compared.word, compared.words)} without a score of every method left out."
-        )
-    parts = [paragraph(Markup("".join(found)))]
-    if len(test.methods) > MOST_DRAWN:
-        text = f"No diagram is drawn for more than {MOST_DRAWN} methods; mean ranks are in comparisons.tsv."
-        return [*parts, paragraph(text, class_="note")]
-    sets = groups(test, difference)
+        return {"test": None}
+    score, sets = metric(compared.key).name, groups(test, difference)
+    found = {"test": test, "difference": difference, "score": score, "figure": None, "infinite": math.isinf(test.f)}
+    if len(test.methods) <= MOST_DRAWN:
+        named = [
+            f"{short(kernel, 22)}{mark(kernel, transductive)}, {short(solver, 10)}" for kernel, solver in test.methods
+        ]
+        label = f"{name}: critical-difference diagram by {score}, {len(named)} methods"
+        found["figure"] = rank_figure(named, test.ranks.tolist(), sets, difference, label)
     best = compared.methods[min(range(len(test.ranks)), key=lambda i: test.ranks[i])]
-    caption = [
-        f"{name}: mean rank of each method by {score} (1 is best); the best is ",
-        method_name(best, transductive),
-        ". ",
-        diagram_sentence(test, difference),
-        footnote(compared.methods, transductive),
-    ]
-    names = [f"{short(kernel, 22)}{mark(kernel, transductive)}, {short(solver, 10)}" for kernel, solver in test.methods]
-    label = f"{name}: critical-difference diagram by {score}, {len(names)} methods"
-    svg = rank_figure(names, test.ranks.tolist(), sets, difference, label)
-    return [*parts, tag("figure", svg, tag("figcaption", caption), class_="wide")]
+    joined = any(len(members) == len(test.methods) for members in sets)
+    return found | {"best": method_name(best, transductive), "joined": joined}
 
 
 def groups(test: FriedmanTest, difference: float) -> list[list[int]]:
@@ -79,20 +153,6 @@ def groups(test: FriedmanTest, difference: float) -> list[list[int]]:
     if test.p > LEVEL:
         return [test.ranks.argsort(kind="stable").tolist()]
     return cliques(test.ranks, difference)
-
-
-def diagram_sentence(test: FriedmanTest, difference: float) -> str:
-    """Return a sentence that explains the bars of the diagram."""
-    if test.p > LEVEL:
-        return "Friedman's test finds no significant difference, so one bar joins all methods."
-    sentence = (
-        f"A bar joins methods whose mean ranks differ by no more than Nemenyi's critical difference, "
-        f"{number(difference, 2)}: no significant difference. Methods that "
-        f"no bar joins differ significantly (at {LEVEL}, over all pairs together)."
-    )
-    if any(len(members) == len(test.methods) for members in groups(test, difference)):
-        sentence += " Here one bar joins all methods: the ranks differ overall, but no pair differs significantly."
-    return sentence
 
 
 def shown_p(p: float) -> str:
@@ -138,32 +198,22 @@ def interval_rows(view: View) -> Iterator[dict[str, object]]:
 
 def intervals_table(view: View) -> Markup | None:
     """Return the table of scores with intervals; None where there are none."""
-    compared = _compared(view)
+    compared, transductive = _compared(view), view.dataset.transductive
     if compared is None or not compared.intervals:
         return None
     found = compared.intervals
     names = list(next(iter(found.values())))
-    rows = [
-        [method_name(method, view.dataset.transductive), *map(_cell, own.values())] for method, own in found.items()
-    ]
-    owners = [_how(compared, name) for name in names]
-    ways = dict.fromkeys(WAYS.get(how, how) for how in owners)
-    caption = [
-        f"{view.dataset.name}: scores with 95 % intervals ({enumerate_names(ways)})",
-        footnote(list(found), view.dataset.transductive),
-    ]
-    columns: list[Column | str] = [
-        Column("Kernel with solver", False),
-        *(Column(metric(n).name, hint=metric(n).sentence) for n in names),
-    ]
-    return table(caption, columns, rows, class_="dense")
+    rows = [[method_name(method, transductive), *map(_interval, own.values())] for method, own in found.items()]
+    ways = dict.fromkeys(WAYS.get(how, how) for how in (_how(compared, name) for name in names))
+    caption = f"{view.dataset.name}: scores with 95 % intervals ({enumerate_names(ways)})"
+    columns = [METHOD, *(Column(metric(n).name, hint=metric(n).sentence) for n in names)]
+    return table([caption, footnote(list(found), transductive)], columns, rows, class_="dense")
 
 
-def _cell(one: ScoreInterval) -> Markup:
+def _interval(one: ScoreInterval) -> Markup:
     """Return a table cell with a score and the ends of its interval."""
-    if one.low != one.low:
-        return number(one.score)
-    return Markup(f"{number(one.score)} ({number(one.low)} to {number(one.high)})")
+    ends = "" if one.low != one.low else f" ({number(one.low)} to {number(one.high)})"
+    return Markup(f"{number(one.score)}{ends}")
 
 
 # Tables of tested pairs of methods: the best against each other method, and every pair.
@@ -177,9 +227,7 @@ def pair_tables(
     name: str,
     columns: list[Column | str],
     cells: Callable[[Any], list[object]],
-    *,
     transductive: Collection[str] = (),
-    by: str = "",
 ) -> list[Markup]:
     """Return the table of the best method against each other method, and a folded table of every pair."""
     score, best = metric(compared.key).name, compared.methods[0]
@@ -190,13 +238,13 @@ def pair_tables(
     content = [table(caption, columns, [[names[one.second], *cells(one)] for one in against], class_="text")]
     if len(against) < len(compared.found) <= MOST_PAIRS:
         rows = [[names[one.first], names[one.second], *cells(one)] for one in compared.found]
-        columns = [Column("Kernel with solver", False), *columns]
-        whole = table(f"{name}: every pair by {score}", columns, rows, class_="text")
+        whole = table(f"{name}: every pair by {score}", [METHOD, *columns], rows, class_="text")
+        by = f" by {score}" if isinstance(compared, SingleTaskTests) else ""
         content.append(details(f"All {len(rows)} pairs{by}", whole))
     return content
 
 
-# Section on methods compared on one task, sample by sample: which test, why, and its result for each pair.
+# Methods compared on one task, sample by sample: which test, why, and its result for each pair.
 
 TESTS = {
     "delong": "DeLong's test",
@@ -238,6 +286,21 @@ HALVES = (
 CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
 
 
+def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[float]) -> str:
+    """Return a clause that says where the averages contradict a rank test; empty where they agree.
+
+    >>> contrary("auc", 1, means=(0.91, 0.90), medians=(0.93, 0.95))
+    '; but the median points the other way (0.930 against 0.950)'
+    """
+    sign = ahead if metric(key).higher else -ahead
+    against = [
+        f"the {name} points the other way ({fixed(first)} against {fixed(second)})"
+        for name, (first, second) in (("median", medians), ("mean", means))
+        if sign * (first - second) < -1e-12
+    ]
+    return "; but " + " and ".join(against) if against else ""
+
+
 def test_sentences(task_tests: SingleTaskTests) -> str:
     """Return sentences on the question that the test answers, as plain text."""
     text = f"{TESTS[task_tests.test]} asks {ASKS[task_tests.test]}."
@@ -263,16 +326,17 @@ def several_metrics(found: Mapping[str, Compared | SingleTaskTests]) -> str:
     return METRICS.format(len(found)) if len(found) > 1 else ""
 
 
-def single_task_parts(task_tests: SingleTaskTests, name: str, transductive: Collection[str] = ()) -> list[Markup]:
-    """Return paragraphs and tables about one SingleTaskTests."""
-    interval = [Column("95 % interval")] if _has_interval(task_tests) else []
-    columns: list[Column | str] = [Column("Result", False), "difference", *interval, "p", "p after Holm"]
-    by, cells = f" by {metric(task_tests.key).name}", partial(_cells, task_tests)
-    return [
-        paragraph(test_sentences(task_tests)),
-        paragraph(pairs_sentence(task_tests), footnote(task_tests.methods, transductive)),
-        *pair_tables(task_tests, name, columns, cells, transductive=transductive, by=by),
-    ]
+def _single_task_tests(task_tests: SingleTaskTests, view: View) -> dict[str, Any]:
+    """Return sentences and tables about one SingleTaskTests."""
+    transductive = view.dataset.transductive
+    has_interval = task_tests.test in ("delong", "bootstrap")
+    columns = [Column("Result", False), "difference", *(["95 % interval"] if has_interval else []), "p", "p after Holm"]
+    cells = partial(_cells, task_tests, has_interval)
+    return {
+        "asks": test_sentences(task_tests),
+        "pairs": pairs_sentence(task_tests) + footnote(task_tests.methods, transductive),
+        "tables": pair_tables(task_tests, view.dataset.name, columns, cells, transductive),
+    }
 
 
 def pairs_sentence(task_tests: SingleTaskTests) -> str:
@@ -285,12 +349,6 @@ def pairs_sentence(task_tests: SingleTaskTests) -> str:
     return (
         f"Of {pairs} of methods, {count or 'none'} {differ} significantly in {score} (corrected p of at most {LEVEL})."
     )
-
-
-def pair_test_values(one: PairTest) -> str:
-    """Return the two scores that a test compared: ``"0.912 against 0.870"``."""
-    medians = "median errors " if one.test == "signed_rank" else ""
-    return f"{medians}{number(one.value)} against {number(one.other_value)}"
 
 
 def test_notes(task_tests: SingleTaskTests, one: PairTest) -> str:
@@ -321,22 +379,18 @@ def _why_no_p(one: PairTest) -> str:
     return "the difference is the same on both halves of each repeat"
 
 
-def _cells(task_tests: SingleTaskTests, one: PairTest) -> list[object]:
+def _cells(task_tests: SingleTaskTests, has_interval: bool, one: PairTest) -> list[object]:
     """Return the cells of one pair: result, difference, its interval, both p-values."""
-    word, notes = verdict(one), test_notes(task_tests, one)
-    result = [tag("b", word) if is_significant(one) else word, ": ", Markup(pair_test_values(one))]
-    result += [", ", notes] if notes else []
-    interval = []
-    if _has_interval(task_tests):
-        interval = [number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")]
-    corrected = exponent(one.p_holm)
-    strong = tag("strong", corrected) if is_significant(one) else corrected
-    return [result, number(one.difference), *interval, exponent(one.p), strong]
+    values = {"medians": one.test == "signed_rank", "notes": test_notes(task_tests, one)}
+    outcome = render("tests", "pair", {"one": one, "word": strong(verdict(one), one, "b"), **values})
+    ends = number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")
+    corrected = strong(exponent(one.p_holm), one)
+    return [outcome, number(one.difference), *([ends] if has_interval else []), exponent(one.p), corrected]
 
 
-def _has_interval(task_tests: SingleTaskTests) -> bool:
-    """Return whether the test gives an interval of the difference."""
-    return task_tests.test in ("delong", "bootstrap")
+def strong(text: str, one: Comparison | PairTest, element: str = "strong") -> Markup:
+    """Return a text, emphasised if two methods differ significantly."""
+    return Markup(f"<{element}>{escape(text)}</{element}>") if is_significant(one) else escape(text)
 
 
 def exponent(p: float) -> Markup:
@@ -354,61 +408,53 @@ CHAINS = (
     "same chain are not independent. Chains are assumed to be unrelated. The tests compare these trained "
     "classifiers only; p does not reflect variation between training sets."
 )
-EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
 
 
-def comparisons_section(view: View) -> Markup | None:
-    """Return the tests between all pairs of methods; None for too few tasks or methods."""
-    name, title = view.dataset.name, "Differences between methods"
-    task_tests = [one for one in view.comparisons.values() if isinstance(one, SingleTaskTests)]
-    if task_tests:
-        tables = [single_task_parts(one, name, view.dataset.transductive) for one in task_tests]
-        notes = f"{caveat(task_tests[0])} {several_metrics(view.comparisons)} {EVERY}"
-        first = paragraph(standing(view))
-        return view.section(
-            "comparisons", title, first, *tables, intervals_table(view), paragraph(notes, class_="note")
-        )
+@section(
+    *("comparisons", "Differences between methods", "tests"),
+    "every pair of methods: difference, p value, correction for the number of pairs",
+)
+def comparisons_section(view: View) -> dict[str, Any] | None:
+    """Find the tests between all pairs of methods; None for too few tasks or methods."""
+    found = list(view.comparisons.values())
+    tests = [one for one in found if isinstance(one, SingleTaskTests)]
     compared = view.comparisons.get(view.ranking.headline)
-    if not isinstance(compared, Compared):
-        why = None if view.dataset.several or view.comparisons else why_untested(view.dataset, view.ranking)
+    over_tasks = not tests and isinstance(compared, Compared)
+    why = None
+    if not tests and not over_tasks:
+        why = None if view.dataset.several or found else why_untested(view.dataset, view.ranking)
         if why is None:
             return None
-        return view.section("comparisons", title, paragraph(f"No test was made: {why}."))
-    others = [one for key, one in view.comparisons.items() if key != compared.key]
-    sentences = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
-    sentences += [" ", several_metrics(view.comparisons)] if sentences else []
-    content = verdicts(compared, name, view.dataset.transductive)
-    more = paragraph(sentences) if sentences else None
-    return view.section("comparisons", title, paragraph(standing(view)), *content, more, intervals_table(view))
+    return {
+        "why": why,
+        "standing": standing(view),
+        "tests": [_single_task_tests(one, view) for one in tests],
+        "caveat": caveat(tests[0]) if tests else "",
+        "several": several_metrics(view.comparisons),
+        "verdicts": verdicts(compared, view.dataset.name, view.dataset.transductive) if over_tasks else None,
+        "others": [(metric(one.key).name, _count(one)) for one in found if compared and one.key != compared.key],
+        "intervals": intervals_table(view),
+    }
 
 
-def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) -> list[Markup]:
+def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) -> Markup:
     """Return paragraphs and tables about one Compared."""
-    score = metric(compared.key).name
-    exact = "exact" if compared.tasks <= MOST_EXACT else f"exact up to {MOST_EXACT} differences, else approximate"
-    intro = (
-        f"Wilcoxon's signed-rank test asks whether one method's {score} tends to be higher than another's over "
-        f"{compared.tasks} {compared.words}. Ties are ranked as the smallest differences and then dropped (Pratt). "
-        f"p is {exact}, with Holm's correction for the number of pairs. {dependence(compared)}"
-    )
-    if len(compared.found) == 1:
-        found = f"The two methods {'' if is_significant(compared.found[0]) else 'do not '}differ significantly."
-    else:
-        found = f"Of {len(compared.found)} pairs of methods, {_count(compared)}."
-    if compared.hopeless:
-        found += (
-            f" With {compared.tasks} {compared.words} and this many pairs, no difference can be significant, "
-            "not even for a method that is always better."
-        )
-    found += footnote(compared.methods, transductive)
-    columns: list[Column | str] = [Column("Result", False), "median difference", "p", Column("p after Holm")]
-    return [
-        paragraph(intro),
-        paragraph(found),
-        *pair_tables(compared, name, columns, partial(_verdict_cells, compared), transductive=transductive),
-        *rank_parts(compared, name, transductive),
-        paragraph(EVERY, class_="note"),
-    ]
+    columns: list[Column | str] = [Column("Result", False), "median difference", "p", "p after Holm"]
+    content = {
+        "compared": compared,
+        "name": name,
+        "score": metric(compared.key).name,
+        "differ": is_significant(compared.found[0]),
+        "count": _count(compared),
+        "exact": compared.tasks <= MOST_EXACT,
+        "most_exact": MOST_EXACT,
+        "dependence": dependence(compared),
+        "footnote": footnote(compared.methods, transductive),
+        "tables": pair_tables(compared, name, columns, partial(_verdict_cells, compared), transductive),
+        **_ranks(compared, name, transductive),
+        **{"level": LEVEL, "most_drawn": MOST_DRAWN, "shown_p": shown_p},
+    }
+    return render("tests", "verdicts", content)
 
 
 def dependence(compared: Compared) -> str:
@@ -427,31 +473,24 @@ def _count(compared: Compared | SingleTaskTests) -> str:
 
 def _verdict_cells(compared: Compared, one: Comparison) -> list[object]:
     """Return the cells of one pair: result in words, median difference, both p-values."""
-    test = one.test
-    p, corrected = exponent(test.p), exponent(one.p_holm)
-    return [
-        result(compared, one),
-        number(test.median),
-        p,
-        tag("strong", corrected) if is_significant(one) else corrected,
-    ]
+    corrected = strong(exponent(one.p_holm), one)
+    return [result(compared, one), number(one.test.median), exponent(one.test.p), corrected]
 
 
-def result(compared: Compared, one: Comparison) -> str | list[Markup | str]:
+def result(compared: Compared, one: Comparison) -> Markup:
     """Return the result of a test in words: ``better in 48 of 60 families, worse in 10, equal in 2``."""
-    test = one.test
+    test, word = one.test, verdict(one)
     if not test.tasks:
-        return f"no {compared.word} with a score of both"
-    counts = {"better": test.wins, "worse": test.losses, "equal": test.ties}
-    word = verdict(one)
+        return Markup(f"no {compared.word} with a score of both")
     side = "worse" if word == "worse" else "better"
-    total = plural(test.tasks, compared.word, compared.words)
-    rest = [f", {name} in {count}" for name, count in counts.items() if count and name != side]
-    rest += [f"; {test.left_out} without a score of both left out"] if test.left_out else []
-    found = [f" in {counts[side]} of {total}", *rest]
+    counts = {"better": test.wins, "worse": test.losses, "equal": test.ties}
+    text = f" in {counts.pop(side)} of {plural(test.tasks, compared.word, compared.words)}"
+    text += "".join(f", {name} in {count}" for name, count in counts.items() if count)
+    if test.left_out:
+        text += f"; {test.left_out} without a score of both left out"
     if not is_significant(one):
-        return [f"{word}: {side}", *found]
-    return [tag("b", word), *found, contrary(compared.key, lead(one), *compared.averages(one))]
+        return Markup(f"{word}: {side}{text}")
+    return Markup(f"<b>{word}</b>{text}{contrary(compared.key, lead(one), *compared.averages(one))}")
 
 
 def standing(view: View) -> Markup | str:

@@ -11,7 +11,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.capabilities import SelectedFeatures, Traits
 from seqkern.solvers.shared import FeatureWeights, as_blocks, order_by_content, random_seed, share
 

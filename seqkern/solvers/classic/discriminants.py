@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, stored
 from seqkern.solvers.costs import Effort

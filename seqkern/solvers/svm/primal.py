@@ -12,7 +12,7 @@ from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import choice
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel_operator import KernelOperator, Table
 from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
 from seqkern.solvers.contract import count_rows

@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC as LiblinearSVC
 from threadpoolctl import threadpool_limits
 
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers import CSVC, LinearSVC, PrimalSVC
 from seqkern.solvers.svm import primal
 from seqkern.solvers.svm import primal as conditioner

@@ -212,7 +212,7 @@ class Relations:
 
     Examples
     --------
-    >>> from seqkern.evaluation.overlaps import make_parts
+    >>> from seqkern.evaluation.relations import make_parts
     >>> parts = make_parts(["GATTACAGATTACA", "CCCTCTTTGTCA"], ["TGTAATCTGTAATC", "ACGCATCCGGGA"], alphabet="dna")
     >>> relations = find_relations(parts)
     >>> relations.kinds(), relations.row.tolist()
@@ -475,7 +475,7 @@ class Finding:
     3
     """
 
-    kind: str  # One of `seqkern.evaluation.overlaps.KINDS`, ``identity_0.9`` or another threshold, or ``any``
+    kind: str  # One of `seqkern.evaluation.relations.KINDS`, ``identity_0.9`` or another threshold, or ``any``
     # The length of a shared stretch, or the identity, from which a sequence counts; None without one
     limit: float | None
     test: int  # Test sequences that overlap with training in this way
