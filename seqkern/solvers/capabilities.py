@@ -53,7 +53,7 @@ class Traits:
     semidefinite: bool = False  # The solution is only local unless the Gram matrix is positive semi-definite
     asymmetric: bool = False  # Takes a square matrix that is not symmetric; it does not matter for features
     sparse: bool = False  # Takes a sparse matrix of features
-    blocks: bool = False  # Takes features as FeatureBlocks, computed on demand (kernels/feature_blocks.py)
+    blocks: bool = False  # Takes features as FeatureBlocks, computed on demand (kernels/features.py)
     rows: bool = False  # Takes a Gram matrix in a file, as GramRows (gram/matrix.py)
     operator: bool = False  # Takes a KernelOperator (kernels/kernel_operator.py) and trains on products K·v
     # `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``
