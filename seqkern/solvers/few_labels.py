@@ -12,9 +12,9 @@ from seqkern.core.statistics import fit_sigmoid, sigmoid
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.sequences.sampling import deal
-from seqkern.solvers.capabilities import Search, Traits, Variances
+from seqkern.solvers.capabilities import Effort, Search, Traits, Variances
 from seqkern.solvers.contract import AnyClassSolver, Solver, clone, stored
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.multiclass.multiclass import Wrapper
 from seqkern.solvers.shared import (
     class_factors,

@@ -11,9 +11,8 @@ from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, stored
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.shared import FeatureWeights, as_blocks, blocks_of_columns, fixed_product, share
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.

@@ -11,9 +11,8 @@ from seqkern.core.linear_algebra import ROWS
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver, stored
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.shared import (
     as_blocks,
     blocks_of_columns,

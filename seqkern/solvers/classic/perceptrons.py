@@ -7,9 +7,8 @@ import numpy as np
 from seqkern.core.parameters import flag, real
 from seqkern.core.types import Floats
 from seqkern.solvers import _linear
-from seqkern.solvers.capabilities import SEARCH_COST, Search, Traits
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Search, Traits
 from seqkern.solvers.contract import BinarySolver
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.shared import KernelExpansion, cost, count, gram_order, positive, random_seed
 
 # The kernel perceptron.

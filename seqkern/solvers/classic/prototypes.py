@@ -12,9 +12,18 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import flag, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
-from seqkern.solvers.capabilities import Exemplar, Search, SelectedFeatures, Traits, as_array, from_array, typical
+from seqkern.solvers.capabilities import (
+    Effort,
+    Exemplar,
+    Search,
+    SelectedFeatures,
+    Traits,
+    as_array,
+    from_array,
+    typical,
+)
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.shared import (
     count,
     gram_order,

@@ -12,9 +12,8 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import flag, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.shared import (
     blocks_of_columns,
     count,

@@ -38,9 +38,9 @@ from seqkern.kernels.vectors.marginal_likelihood import (
     next_jitter,
     stable_sigmoid,
 )
-from seqkern.solvers.capabilities import Traits, Variances
+from seqkern.solvers.capabilities import Effort, Traits, Variances
 from seqkern.solvers.contract import BinarySolver, RealSolver, stored
-from seqkern.solvers.costs import FLOP_NS, Effort, FitCost, FitWork, dense_algebra
+from seqkern.solvers.costs import FLOP_NS, FitCost, FitWork, dense_algebra
 from seqkern.solvers.shared import KernelExpansion, count, operator_sums, random_seed
 
 BLOCK = 64

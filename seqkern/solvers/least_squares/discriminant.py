@@ -14,9 +14,9 @@ from seqkern.core.parameters import choice, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.solvers import _linear
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import BinarySolver, Solver, stored
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive
 from seqkern.solvers.svm.svm import CSVC
 

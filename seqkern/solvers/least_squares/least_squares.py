@@ -14,9 +14,8 @@ from seqkern.core.parameters import choice
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import SEARCH_COST, Traits
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
 from seqkern.solvers.contract import BinarySolver, RealSolver
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Squared
 from seqkern.solvers.products.subspace import fit_loss
 from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive, row_costs

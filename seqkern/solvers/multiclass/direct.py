@@ -7,9 +7,9 @@ from scipy.linalg.lapack import dposv
 
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
-from seqkern.solvers.capabilities import SEARCH_COST, Traits
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
 from seqkern.solvers.contract import ClassSolver, stored
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.multiclass import _direct_multiclass
 from seqkern.solvers.shared import cost, count, not_negative, positive, weighted_sums
 from seqkern.solvers.svm.libsvm import share_of

@@ -9,10 +9,10 @@ import numpy as np
 from seqkern.core.parameters import choice, real
 from seqkern.core.types import Floats, Ints
 from seqkern.gram.matrix import GramRows
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.checking import ConstantColumnWarning, check_size
 from seqkern.solvers.contract import BinarySolver, RealSolver, Solver, stored
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.psvm.qp import decide, stays_outside
 from seqkern.solvers.shared import cost, count, not_negative, positive
 

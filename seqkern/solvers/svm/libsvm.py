@@ -14,9 +14,9 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import Traits
+from seqkern.solvers.capabilities import Effort, Traits
 from seqkern.solvers.checking import check_size, largest_value
-from seqkern.solvers.costs import Effort, FitCost, FitWork, dense_algebra
+from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.subspace import MOST_PRODUCTS, fit_loss, root
 from seqkern.solvers.shared import KernelExpansion, count, positive, weighted_sums

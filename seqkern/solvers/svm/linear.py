@@ -11,10 +11,9 @@ from seqkern.core.types import Floats, Ints
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator, SparseImplicit
 from seqkern.solvers import _linear
-from seqkern.solvers.capabilities import SEARCH_COST, Traits
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
 from seqkern.solvers.checking import EPSILON, largest_value
 from seqkern.solvers.contract import BinarySolver
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Hinge, best_bias
 from seqkern.solvers.products.subspace import fit_loss
 from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive, random_seed, row_costs
@@ -477,6 +476,10 @@ class LinearSVC(KernelExpansion, BinarySolver):
         coefficients = alpha if isinstance(K, Implicit) else _without_rounding(descent.weights, alpha, K)
         self._keep(coefficients, certificate.bias)
         self._vectors = implicit.take(self.support_) if isinstance(K, Implicit) else None
+        return self._certified(certificate, epochs)
+
+    def _certified(self, certificate: Certificate, epochs: int) -> dict[str, Any]:
+        """Return the report of a solution with its certificate."""
         return {
             "converged": bool(certificate.gap <= self.tol),
             "iterations": epochs,
@@ -493,15 +496,8 @@ class LinearSVC(KernelExpansion, BinarySolver):
         self._warm = {"alpha": alpha}
         self._keep(alpha, found.certificate.bias)
         self._vectors = records.take(self.support_)
-        return {
-            "converged": bool(found.certificate.gap <= self.tol),
-            "iterations": found.epochs,
-            "residual": found.certificate.residual,
-            "objective": -found.certificate.dual,
-            "gap": found.certificate.gap,
-            "working_sets": found.rounds,
-            "largest_set": found.largest,
-        }
+        report = self._certified(found.certificate, found.epochs)
+        return {**report, "working_sets": found.rounds, "largest_set": found.largest}
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions Σ coefficient_j K(x, z_j) + b.

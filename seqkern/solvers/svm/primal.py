@@ -14,9 +14,8 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel_operator import KernelOperator, Table
-from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits, Variances
 from seqkern.solvers.contract import count_rows
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
 from seqkern.solvers.products.subspace import fit_on_products
 from seqkern.solvers.shared import (

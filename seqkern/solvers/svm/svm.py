@@ -10,9 +10,8 @@ from seqkern.core.parameters import changed, choice
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import SEARCH_COST, Search
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Search
 from seqkern.solvers.contract import BinarySolver, RealSolver, count_rows
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Hinge, Huber, Insensitive, SquaredHinge, SquaredInsensitive
 from seqkern.solvers.shared import class_weights, cost, not_negative, row_costs, share, weighted_sums
 from seqkern.solvers.svm.libsvm import (
