@@ -21,7 +21,7 @@ from seqkern.core.statistics import rounded
 from seqkern.evaluation.fold_methods import DEV
 from seqkern.evaluation.leakage import SIMILAR
 from seqkern.evaluation.metrics import SHARE_RIGHT, higher_is_better
-from seqkern.evaluation.overlaps import Finding
+from seqkern.evaluation.relations import Finding
 from seqkern.gram.stored_matrix import Spectrum, read_spectrum
 from seqkern.solvers.costs import BOUNDS
 from seqkern.study.dataset_entries import DatasetEntry
