@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from seqkern.cli.common import as_sources, log_counts
-from seqkern.cli.output import log, print_output
+from seqkern.cli.common import as_sources
+from seqkern.cli.output import log, log_counts, print_output
 from seqkern.cli.requests_studies import BackgroundRequest, SitesRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import ParameterError

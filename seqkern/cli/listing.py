@@ -92,7 +92,7 @@ def traits(cls: type[Kernel]) -> str:
     >>> traits(SpectrumKernel)
     'input: sequences; positive semi-definite'
     """
-    takes = _class_trait(cls, "accepts") or cls.accepts_words
+    traits = cls.traits
     definite = {
         True: "positive semi-definite",
         False: "not positive semi-definite",
@@ -103,14 +103,8 @@ def traits(cls: type[Kernel]) -> str:
         False: [],
         None: ["fitted on the training set for some parameters only"],
     }
-    words = [definite[_class_trait(cls, "positive_semidefinite")], *learns[_class_trait(cls, "data_dependent")]]
-    return "; ".join([f"input: {takes}", *words])
-
-
-def _class_trait(cls: type, name: str) -> Any:
-    """Return a class attribute, or None for a property, whose value depends on the instance."""
-    value = inspect.getattr_static(cls, name)
-    return None if isinstance(value, property) else value
+    words = [definite[traits.positive_semidefinite], *learns[traits.data_dependent]]
+    return "; ".join([f"input: {traits.accepts or traits.accepts_words}", *words])
 
 
 def _taken(cls: Any) -> str:

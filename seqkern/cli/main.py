@@ -102,9 +102,17 @@ def request_class(verb: str) -> type[Request]:
 
 
 def _named(place: str) -> Any:
-    """Return what ``module:name`` names in this folder, importing the module."""
+    """Return what ``module:name`` names in this folder, or in another package, importing the module."""
     module, _, name = place.partition(":")
-    return getattr(importlib.import_module(f".{module}", __package__), name)
+    return getattr(importlib.import_module(module if "." in module else f".{module}", __package__), name)
+
+
+def _add_installed_verbs() -> None:
+    """Add the verbs of other distributions, each in a module of its package, to the table."""
+    from seqkern.core.registry import installed  # imported here to keep --help fast
+
+    for verb, module in installed("seqkern.verbs").items():
+        VERBS.setdefault(verb, Verb(f"a verb of {module.partition('.')[0]}", module, f"{module}:run"))
 
 
 class Parser(argparse.ArgumentParser):
@@ -196,6 +204,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: list[str]) -> int:
     """Parse the arguments, and run the verb."""
     verb = next((word for word in argv if not word.startswith("-")), None)
+    if verb is not None and verb not in VERBS:
+        _add_installed_verbs()
     parser = build_parser(verb if verb in VERBS else None, alone=verb in VERBS and argv[0] == verb)
     for stream in (sys.stdout, sys.stderr):
         # a name from a file may contain characters that the terminal cannot show

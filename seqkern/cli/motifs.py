@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seqkern.cli.common import log_counts
 from seqkern.cli.new_sequences import load_given, policies_for
-from seqkern.cli.output import print_output
+from seqkern.cli.output import log_counts, print_output
 from seqkern.cli.requests_models import MOST_SUPPORT, MotifsRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
@@ -77,7 +76,7 @@ def _load(request: MotifsRequest) -> Model:
             file=request.model,
             remedy="give a model of whole sequences",
         )
-    if model.kernel.of_several:
+    if model.kernel.traits.of_several:
         raise ModelError(
             f"compares several sequences ({', '.join(model.sequence_views)}), which motifs does not support",
             file=request.model,

@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from seqkern.cli.common import OF_TABLE, as_sources, naming_file, read_several, read_tracks, read_views, sequence_files
-from seqkern.cli.output import refuse_part, warn
+from seqkern.cli.common import OF_TABLE, as_sources, read_several, read_tracks, read_views, sequence_files
+from seqkern.cli.output import naming_file, refuse_part, warn
 from seqkern.cli.requests import POLICIES, ModelReading
 from seqkern.cli.requests_models import MotifsRequest, NewSamples
 from seqkern.cli.wrong_files import LONG, TIMES
@@ -124,7 +124,7 @@ def read_chunks(model: Model, request: NewSamples, together: bool = False) -> It
         refuse_part(request, "tables of features", "remove it")
         request.refuse(OF_TABLE, *POLICIES)
         names = cast("FeatureTable", model.support).columns
-        yield read_table(request.fasta, names, missing=model.kernel.accepts_missing)
+        yield read_table(request.fasta, names, missing=model.kernel.traits.accepts_missing)
         return
     with_letters = read_tracks(request, model.kernel, model.record.get("profiles"))
     with_views = read_views(request, model.kernel, of_residues="residues" in model.record)
@@ -205,7 +205,7 @@ def _warn_of_genome(model: Model, X: SequenceSet, request: NewSamples) -> None:
 def _check_windows(model: Model, X: SequenceSet) -> None:
     """Raise SequenceError for a record whose length differs from the training windows."""
     window = model.window
-    if window is None or not model.kernel.equal_lengths:
+    if window is None or not model.kernel.traits.equal_lengths:
         return
     other = X.lengths != window.length
     if other.any():

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from seqkern.cli.common import log_counts, naming_file, unrecognised, with_fasta
+from seqkern.cli.common import unrecognised, with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import added, as_part, gather, log_formulas, prediction_writer, warn
+from seqkern.cli.output import added, as_part, gather, log_counts, log_formulas, naming_file, prediction_writer, warn
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.cli.scan import run_scan
 from seqkern.core.errors import ModelError, ParameterError
@@ -60,7 +60,7 @@ def load_several(request: PredictRequest) -> dict[str, Model]:
         first = next(iter(models.values()), model)
         if not isinstance(model, Model) or model.alphabet is None:
             raise ModelError("does not classify whole sequences", file=one.word, remedy="leave it out")
-        if model.kernel.tracks or model.kernel.views:
+        if model.kernel.traits.tracks or model.kernel.traits.views:
             raise ModelError("needs tracks or views", file=one.word, remedy="apply it alone")
         if any(getattr(model, name) != getattr(first, name) for name in ("alphabet", "policies", "window")):
             raise ModelError(f"reads other sequences than {given[0].word}", file=one.word, remedy="apply it alone")

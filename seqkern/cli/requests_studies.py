@@ -176,7 +176,7 @@ class GramRequest(OfStudy, Reading, Windows, Regions, Tracks, Memory, Threads):
     )
     dataset: str | None = option("folder that seqkern datasets wrote, instead of FASTA", metavar="DIR")
     against: str | None = option("sequences for the columns (default: the same as the rows)", metavar="FASTA")
-    kernel: str | None = option("kernel, such as spectrum:k=3, or as JSON; with --study the name of a matrix")
+    kernel: IfGiven = option("kernel, such as spectrum:k=3, or as JSON; with --study the name of a matrix")
     kernel_config: IfGiven = option("take the kernel from a study's configuration", metavar="YAML")
     kernel_name: IfGiven = option("name of the kernel in that configuration", metavar="NAME")
     output: IfGiven = option("output file; its metadata go to a .json file beside it", short="-o", metavar="NPY")

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from seqkern.cli.common import log_counts, naming_file, unrecognised
+from seqkern.cli.common import unrecognised
 from seqkern.cli.cv import (
     CrossValidated,
     check_design,
     count_folds,
     cross_validated,
     grouped_samples,
-    metric_name,
     notes,
     outer_folds,
     record,
     score_table,
 )
-from seqkern.cli.output import warn
+from seqkern.cli.output import log_counts, metric_name, naming_file, warn
 from seqkern.cli.requests_training import MethodRequest, TrainRequest
 from seqkern.cli.training_input import Input, Training, chosen_method, log_fewer_folds, read_input, read_training
 from seqkern.cli.wrong_files import same_in_two_classes
@@ -41,6 +40,7 @@ from seqkern.evaluation.auto import Traits, traits_of, tried, why
 from seqkern.evaluation.intervals import too_few
 from seqkern.evaluation.many_task_tests import corrected_choice
 from seqkern.evaluation.selection import standard_error
+from seqkern.kernels.feature_transforms.transforms import feature_transforms
 from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.method import Method, identity_of
 from seqkern.methods.model import Model
@@ -196,7 +196,7 @@ def _method_lines(model: Model, request: MethodRequest, searched: bool) -> Itera
     yield "kernel", f"{record['kernel']}, of {request.kernel}" if chosen else request.kernel
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
-    transforms: list[Any] = [*model.kernel.feature_transforms(), *model.transforms]
+    transforms: list[Any] = [*feature_transforms(model.kernel), *model.transforms]
     for transform in transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"

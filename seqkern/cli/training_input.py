@@ -10,18 +10,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from seqkern.cli.common import (
-    OF_TABLE,
-    check_names,
-    given_files,
-    log_background,
-    log_counts,
-    read_tracks,
-    sequence_files,
-    several_entry,
-    views_of,
-)
-from seqkern.cli.output import log, warn
+from seqkern.cli.common import OF_TABLE, check_names, given_files, read_tracks, sequence_files, several_entry, views_of
+from seqkern.cli.output import log, log_counts, log_unlabelled, warn
 from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_training import MethodRequest
 from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice
@@ -33,6 +23,7 @@ from seqkern.core.tsv import is_excel, read_cells
 from seqkern.evaluation.auto import LARGE_SOLVER, default_solver, kernel_grid, traits_of
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import Candidate
+from seqkern.formats.background import PROPERTIES
 from seqkern.formats.residues import WINDOW
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import check_kind, kernel_text
@@ -56,26 +47,15 @@ from seqkern.study.tables import label_column
 # Notes on standard error about labels that are probably a mistake.
 
 
-def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
-    """Print the number and treatment of unlabelled records, and the first one.
-
-    `learned` says whether the solver learns from them too, None if unknown. Nothing is printed for several tasks,
-    each of
-    which leaves records out, or for residues.
-    """
-    if len(dataset.tasks) != 1 or dataset.residues is not None:
+def log_background(notes: dict[str, Any]) -> None:
+    """Print the quality of the match of a drawn background, on standard error."""
+    drawn = notes.get("genome", {}).get("background")
+    if drawn is None:
         return
-    labels = dataset.task().labels
-    missing = [name for name, used in zip(labels.ids, labels.used().tolist(), strict=True) if not used]
-    if missing:
-        count = "1 record" if len(missing) == 1 else f"{len(missing)} records"
-        first = repr(missing[0]) if len(missing) == 1 else f"{missing[0]!r}, …"
-        what = {
-            True: "in every training set",
-            False: f"left out{reason and f', since {reason}'}",
-            None: "left out, but for solvers that learn from them",
-        }
-        log(f"{source}: {count} without a label {what[learned]}: {first}")
+    distances = ", ".join(f"{PROPERTIES[name]} {value:.4f}" for name, value in drawn["ks"].items())
+    log(f"{drawn['regions']} background regions drawn; KS distances: {distances}")
+    for remark in drawn["remarks"]:
+        log(remark)
 
 
 def why_left_out(method: Method) -> str:
@@ -150,9 +130,10 @@ class Training:
         """The entry of the views that the kernels read; for auto, all views given."""
         request, kernels = self.request, [entry.kernel for entry in self.entries]
         for kernel in kernels:
-            check_names(request, kernel.sequence_views)
+            check_names(request, kernel.traits.sequence_views)
         if kernels:
-            return views_of(request, max(kernels, key=lambda kernel: len(kernel.views) - len(kernel.sequence_views)))
+            of_vectors = [len(kernel.traits.views) - len(kernel.traits.sequence_views) for kernel in kernels]
+            return views_of(request, kernels[of_vectors.index(max(of_vectors))])
         sequences = sequence_files(request)
         return {name: file for name, file in request.view if name not in sequences}
 
@@ -306,15 +287,15 @@ def read_input(training: Training) -> Input:
     if request.similar_by is not None and not several:
         raise ParameterError("--similar-by needs several sequences", remedy="remove it, or add --sequences")
     source = ", ".join(given_files(request))
-    of_table = not several and bool(kernels) and kernels[0].accepts == "features" and len(request.fasta) == 1
+    of_table = not several and bool(kernels) and kernels[0].traits.accepts == "features" and len(request.fasta) == 1
     for kernel in kernels:
         check_kind(kernel, "features" if of_table else "sequences", file=source)
     if of_table:
-        entry = _table_entry(training, missing=all(kernel.accepts_missing for kernel in kernels))
+        entry = _table_entry(training, missing=all(kernel.traits.accepts_missing for kernel in kernels))
         dataset = _made(training, entry)
         X: Samples = dataset.X
     else:
-        reading = max(kernels, key=lambda kernel: len(kernel.tracks)) if kernels else _reads_annotation(request)
+        reading = max(kernels, key=lambda kernel: len(kernel.traits.tracks)) if kernels else _reads_annotation(request)
         with_tracks = read_tracks(request, reading)
         alphabet = request.alphabet or next((kernel.alphabet for kernel in kernels if kernel.alphabet), None)
         two_classes = _two_classes(request) and not several

@@ -1,6 +1,7 @@
 """Distributions and their tails, corrections for multiple testing, and the sigmoid of greatest likelihood."""
 
 import math
+from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -160,3 +161,26 @@ def wilson_interval(hits: float, n: float, z: float = Z95) -> tuple[float, float
     half = z / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
     # exact at the ends, where rounding would leave the score outside
     return max(0.0, centre - half) if hits > 0 else 0.0, min(1.0, centre + half) if hits < n else 1.0
+
+
+# Numbers as people read them, all rounded in the same way.
+#
+# The same mean, summed in another order, may be 0.8154999999999999 or 0.8155. After rounding to eight digits first,
+# then half up, both are 0.816.
+
+EXACT_DIGITS = 8
+"""Number of digits that agree between sums in different orders."""
+LARGE = 1e15
+"""Size above which a float has no decimals worth rounding."""
+
+
+def rounded(value: float, digits: int = 3) -> float:
+    """Return a number rounded half away from zero.
+
+    >>> rounded(0.8154999999999999), rounded(0.8155), rounded(-0.0005)
+    (0.816, 0.816, -0.001)
+    """
+    if not math.isfinite(value) or abs(value) >= LARGE:
+        return float(value)
+    exact = Decimal(f"{value:.{max(digits, EXACT_DIGITS)}f}")
+    return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))

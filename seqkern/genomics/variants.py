@@ -160,7 +160,7 @@ def _check(model: Model) -> None:
             "has several decision values for each sequence",
             remedy="train one class against the rest with --positive",
         )
-    if model.kernel.tracks or model.kernel.views or model.sequence_views:
+    if model.kernel.traits.tracks or model.kernel.traits.views or model.sequence_views:
         raise ModelError(
             f"kernel {model.kernel.name!r} needs tracks, views or several sequences, which alleles lack",
             remedy="give a model of sequences alone",

@@ -137,7 +137,7 @@ def over_root(values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
 
 # Sums Σ_j c_j·K(x, z_j) without the z_j: decisions need only the sums over the k-mers of the z_j.
 #
-# `Kernel.tally` computes these sums, `Kernel.tallied` returns the object that applies them. A model of many
+# `Tables.tally` computes these sums, `Tables.tallied` returns the object that applies them. A model of many
 # support sequences is smaller with the sums than with the sequences, and its decisions are look-ups.
 
 
@@ -196,12 +196,12 @@ def normalised_tally(kernel: Kernel, support: SequenceSet, coefficients: Floats)
     """Return the tally of Σ_j c_j·K(x, z_j), normalised as the kernel is."""
     if kernel.normalize:
         coefficients = over_root(coefficients, kernel.prepare(support).raw_diagonal)
-    return kernel.tally(support, coefficients)
+    return kernel.tables.tally(support, coefficients)
 
 
 # Kernel sums Σ_j c_j·K(x, z_j) for windows of a long sequence, normalised like the kernel.
 #
-# They are computed from weights at positions. A kernel provides its sums by `Kernel.weights_at_positions`,
+# They are computed from weights at positions. A kernel provides its sums by `Tables.at_positions`,
 # without normalisation: a weighted degree kernel returns `PositionWeights`; a composite kernel returns a part
 # of the window or a sum, both defined here.
 
@@ -218,14 +218,14 @@ class WindowValues:
         coefficients: npt.NDArray[np.float64],
         columns: Prepared | None = None,
     ) -> None:
-        self.kernel, self.alphabet = kernel, support.alphabet
+        tables, self.kernel, self.alphabet = kernel.tables, kernel, support.alphabet
         self.length = int(support.lengths[0]) if len(support) else 0
         support = kernel.coerce(support)
         self._columns = kernel.prepare(support) if columns is None else columns
         if kernel.normalize:
             coefficients = over_root(coefficients, self._columns.raw_diagonal)
-        self._weights = cast(ScansWindows, kernel.weights_at_positions(support, coefficients))
-        self._same = kernel.constant_diagonal(self.length)
+        self._weights = cast(Any, tables.at_positions)(support, coefficients)
+        self._same = tables.constant_diagonal(self.length)
 
     def scan(
         self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
@@ -359,7 +359,7 @@ class DeferredImplicit(KernelOperator):
     def bytes_for(kernel: Kernel, X: SequenceSet) -> int:
         """Return the predicted peak memory of the feature vectors, in bytes."""
         some, ratio = sample(X)
-        return int(kernel.implicit_bytes(some) * ratio * min(1.0, LARGEST_SET / len(X)))
+        return int(kernel.implicit.bytes(some) * ratio * min(1.0, LARGEST_SET / len(X)))
 
 
 class _Weights:
@@ -370,9 +370,10 @@ class _Weights:
         support = support.compact()
         self.columns = kernel.prepare(support)
         self._at_positions = self._folded = None
-        if kernel.has_weights_at_positions and len(support):
+        at_positions = kernel.tables.at_positions
+        if at_positions is not None and len(support):
             scaled = over_root(coefficients, self.columns.raw_diagonal) if kernel.normalize else coefficients
-            self._at_positions = kernel.weights_at_positions(support, scaled)
+            self._at_positions = at_positions(support, scaled)
         if self._at_positions is None:
             self._folded = fold(kernel, self.columns, coefficients)
 

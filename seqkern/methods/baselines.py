@@ -147,9 +147,9 @@ class AlignmentScores:
         if not len(new):
             return
         kernel, others = self.scoring.kernel(), self.X.take(new)
-        found = kernel.kernel(self.X, others)
+        found = kernel(self.X, others)
         if self.strands == 2:
-            np.maximum(found, kernel.kernel(self.X, others.reverse_complement()), out=found)
+            np.maximum(found, kernel(self.X, others.reverse_complement()), out=found)
         self._place[new] = self._scores.shape[1] + np.arange(len(new))
         self._scores = np.column_stack([self._scores, found.astype(np.float32)])
 

@@ -185,7 +185,7 @@ class _FoldCallbacks(Callbacks):
 def _bounds(fitted: FittedMethod) -> dict[str, Any]:
     """Return the solver's bounds of the leave-one-out error, if any, with the reason for a missing bound."""
     kernel = fitted.source.kernel
-    learned = fitted.source.learns or (kernel is not None and kernel.data_dependent)
+    learned = fitted.source.learns or (kernel is not None and kernel.traits.data_dependent)
     if learned or not fitted.solver.traits.bounds or fitted.y is None:  # a kernel that learns has seen what is left out
         return {}
     found = fitted.solver.leave_one_out(fitted.block.train, fitted.y)

@@ -222,7 +222,7 @@ class AffineForm:
         coefficients = self.coefficients
         if self.kernel.normalize:
             coefficients = over_root(coefficients, self.kernel.prepare(self.support).raw_diagonal)
-        return self.kernel.kmer_tables(self.support, coefficients)
+        return self.kernel.tables.weights(self.support, coefficients)
 
     def divided(self, values: Floats, diagonal: Floats) -> Floats:
         """Return values / r(x), and 0 where r(x) is 0, for the diagonal K(x, x) before all transforms."""
@@ -436,7 +436,7 @@ class Model:
         rows = solver.support_ if len(solver.support_) else np.zeros(1, dtype=np.int64)
         support = self.support.take(rows)
         return Model(
-            kernel=self.kernel.restrict(rows),
+            kernel=self.kernel,
             transforms=[],
             solver=solver.restrict(rows),
             support=support.compact() if isinstance(support, SequenceSet) else support,
@@ -666,11 +666,11 @@ class Model:
                     f"the model was trained on {self.support.alphabet.name}, but these sequences are {X.alphabet.name}",
                     remedy="use the model's alphabet",
                 )
-            check_widths(X, self.support, self.kernel.views)
+            check_widths(X, self.support, self.kernel.traits.views)
             return X
         names = self.support.columns
         named = isinstance(X, FeatureTable)
-        missing: Literal["error", "keep"] = "keep" if self.kernel.accepts_missing else "error"
+        missing: Literal["error", "keep"] = "keep" if self.kernel.traits.accepts_missing else "error"
         X = as_features(X, missing)
         if len(X.columns) != len(names) or (named and X.columns != names):
             raise ModelError(

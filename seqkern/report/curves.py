@@ -227,7 +227,7 @@ def _frame(panel: Panel, kind: "Kind") -> list[Markup]:
     """Return axes, grid and titles of a plot."""
     parts = []
     for share in (0, 0.25, 0.5, 0.75, 1):
-        ((x, y),) = panel.points(share, share).tolist()
+        x, y = panel.points(share, share).tolist()
         parts += [
             stroke("#e4e1da", [(x, 0), (x, SIDE)], [(0, y), (SIDE, y)], width=1),
             text(f"{share:g}", (x, SIDE + 18)),

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 Words = Sequence[tuple[str, float, int | None]]
 """K-mers, their weights and occurrences, as from `KmerTable.sorted`."""
 MOST_BARS = 15
+STYLE = Path(__file__).with_name("explanation.css")
 
 
 def render_page(
@@ -65,7 +66,7 @@ def render_page(
         "means": means,
         "words": list(_word_tables(summary, words)) if words else None,
     }
-    return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content))
+    return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content), styles=(STYLE,))
 
 
 def _word_tables(summary: Summary, words: Words) -> Iterator[Markup]:

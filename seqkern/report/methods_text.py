@@ -14,8 +14,8 @@ from seqkern.core.package_files import open_resource, resource_path
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation.fold_tables import POOLED_COLUMNS
 from seqkern.methods.baselines import BASELINES
-from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
-from seqkern.report.dataset_results import DatasetResults, numbers
+from seqkern.methods.compared import Compared, ComparedChains, SingleTaskTests
+from seqkern.methods.study_results import DatasetResults, numbers
 from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import number, plural
 from seqkern.report.sentences import enumerate_names, metric, spec_text
@@ -175,7 +175,7 @@ def _learns(dataset: DatasetResults, kernel: str, solver: str) -> bool:
     if entry.layer_specs or not entry.grid or not all(one.traits.unlabelled for one in entry.grid):
         return False
     built = [one.built for one in dataset.kernel(kernel).candidates]
-    return not any(one is None or one.data_dependent for one in built)
+    return not any(one is None or one.traits.data_dependent for one in built)
 
 
 FOLDS = {

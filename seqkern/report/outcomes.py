@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.methods.study_results import DatasetResults, numbers, positive_class, rows_by_value
 from seqkern.report.curves import Line, mean_curve, mean_steps, pr_points, roc_points
-from seqkern.report.dataset_results import DatasetResults, numbers, positive_class, rows_by_value
 from seqkern.report.markup import Markup, escape
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.study.dataset import load_dataset

@@ -76,6 +76,24 @@ class Traits:
         return replace(self, **changes)
 
 
+# Features that a fit selected.
+
+
+@dataclass(frozen=True)
+class SelectedFeatures:
+    """The features that a fit selected, and their factors in the decision.
+
+    Factors are None if the decision is not a weighted sum; for scaled features, they belong to the scaled ones.
+    """
+
+    columns: Ints  # shape (s,): by default those that prediction needs; preprocessing of whole rows may need more
+    weights: Floats | None = None  # shape (s,)
+    by_class: Floats | None = None  # shape (classes, s): of the decision about each class; None if `weights` suffices
+    # shape (classes, features, 6): of all features, for each class or the second of two, the coefficient and both ends
+    # of its confidence interval with selection, and the same without; NaN for features not included
+    intervals: Floats | None = None
+
+
 # Exemplars: typical training samples of a classifier, shown instead of means of kernel features.
 
 MOST = 5  # Number of typical samples listed for a prototype

@@ -1,7 +1,7 @@
 """The solvers of a study: the grid of each entry built once, with the layers that follow it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.checks import check_integer
@@ -17,7 +17,7 @@ from seqkern.solvers.solver_specs import as_range, build_grid, common_input
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.data_entry import Within, anywhere
 from seqkern.study.kernel_entries import AnyKernel, AutoKernel, read_kernel
-from seqkern.study.schema import Listing, Typed, configured
+from seqkern.study.schema import Listing, Settings, Typed, configured
 
 if TYPE_CHECKING:
     from seqkern.solvers.psvm.path import SignificanceTest
@@ -247,7 +247,6 @@ def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | st
 SOLVER_KEYS = {
     "solver": text(),
     "layers": Listing(
-        default=None,
         least=0,
         value=Typed(types=("object", "string")),
         doc="Layers after the solver on data sets of residues, in order: structure, segments, crf, chain_svm, "
@@ -260,7 +259,7 @@ SOLVER_KEYS = {
 
 
 @configured
-class InnerSettings:
+class InnerSettings(Settings):
     """The inner loop within each training set, which chooses hyperparameters.
 
     Examples
@@ -319,21 +318,6 @@ class InnerSettings:
         "40 % of the training samples, else the decision 0; with calibration a probability of 0.5.",
     )
 
-    @classmethod
-    def parse(cls, given: Mapping[str, Any]) -> "InnerSettings":
-        """Return the settings of a configuration.
-
-        Parameters
-        ----------
-        given : mapping
-            The value of ``inner``; unknown keys are ignored.
-
-        Returns
-        -------
-        InnerSettings
-        """
-        return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
-
     @property
     def random(self) -> bool:
         """Whether candidates are drawn at random, so that solvers may have ranges of values."""
@@ -369,7 +353,7 @@ class InnerSettings:
 
 
 @configured
-class LeakageSettings:
+class LeakageSettings(Settings):
     """Settings of the leakage check before every run.
 
     Examples
@@ -403,21 +387,6 @@ class LeakageSettings:
     def grouping(self) -> bool | str:
         """Whether similar samples are kept together: True, False or ``"auto"``."""
         return False if self.allow_similar else self.keep_together
-
-    @classmethod
-    def parse(cls, given: Mapping[str, Any]) -> "LeakageSettings":
-        """Return the settings of a configuration.
-
-        Parameters
-        ----------
-        given : mapping
-            The value of ``leakage``; unknown keys are ignored.
-
-        Returns
-        -------
-        LeakageSettings
-        """
-        return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings in configuration form."""

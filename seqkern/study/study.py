@@ -22,6 +22,8 @@ from seqkern.core.parameters import choice, integer, real, text
 from seqkern.core.types import PathLike
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import check_bound_kernels
+from seqkern.kernels.capabilities import required
+from seqkern.kernels.kernel import check_files
 from seqkern.kernels.kernel_specs import check_kind, gives
 from seqkern.solvers.costs import BOUNDS
 from seqkern.solvers.solver_specs import check_solver
@@ -233,7 +235,7 @@ def _check_model(
             if place[-1] != "variants":
                 check_solver(solver)
             if not gives(entry.kernel, solver.input, solver.traits.operator):
-                entry.kernel.check_implicit()
+                required(entry.kernel, "implicit")
 
 
 class Entries(Mapping[str, Value]):
@@ -289,7 +291,7 @@ KEYS: dict[str, Parameter] = {
     "datasets": ByName(value=Section(keys=DATASET_KEYS)),
     "kernels": ByName(value=KERNEL, doc="Name and specification of each kernel."),
     "solvers": ByName(
-        value=Section(others=True, keys=SOLVER_KEYS),
+        value=Section(others=True, keys=SOLVER_KEYS, needed=("solver",)),
         doc="Name and specification of each solver; a list of values is a grid for the inner loop.",
     ),
 }
@@ -307,6 +309,7 @@ def study_schema() -> dict[str, Any]:
 
 STUDY = Section(
     keys=KEYS,
+    needed=("study", "datasets", "kernels", "solvers"),
     doc="Data sets × kernels × solvers, evaluated over the same folds. config/README.md explains every key.",
 )
 Pairs = list[tuple[AnyKernel, SolverEntry]]
@@ -875,7 +878,7 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
         if "choose" not in entry and not is_auto(entry):
             with places.within("kernels", name), _no_grid(entry):
                 plain[name] = KernelEntry.parse(entry, name)
-                plain[name].kernel.check_files()
+                check_files(plain[name].kernel)
     kernels: dict[str, AnyKernel] = {}
     for name, entry in config["kernels"].items():
         check_defined(("kernels", name, "choose"), entry.get("choose"), plain, places)

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from seqkern.core.errors import SequenceError
-from seqkern.report.profile_pictures import Track, shape_of, track_page, track_svg, track_text
+from seqkern.report.profile_pictures import Track, shape_of, track_svg, track_text
 
 LETTERS = "MKVLAWGGPASTRQ"
 TRUE = "HHHHH?CCEEEEEC"
@@ -76,9 +76,9 @@ def test_segment_cut_at_the_end_of_a_row_keeps_its_name():
 
 def test_text_is_escaped():
     name = '<script>alert("x")</script>\x07&'
-    for text in (track_svg(Track(name, "M", "H")), track_page([Track(name, "M", "<")])):
-        assert "<script" not in text
-        assert "\x07" not in text
+    text = track_svg(Track(name, "M", "H"))
+    assert "<script" not in text
+    assert "\x07" not in text
     ET.fromstring(track_svg(Track(name, "<&", '"<')))
 
 

@@ -54,6 +54,7 @@ wildcard_constraints:
     dataset=one_of(STUDY.datasets),
     kernel=one_of([*STUDY.kernels, *STUDY.homes]),
     solver=one_of(STUDY.solvers),
+    stage="evaluate|inner",
 
 
 def settings(job):

@@ -9,6 +9,7 @@ from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed
 from seqkern.core.types import Arrays, Header
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.substitution_scores import ScoreMatrix, is_file, load_matrix, score_table
 from seqkern.sequences.alphabets import Alphabet
@@ -43,8 +44,8 @@ class MatrixKernel(SequenceKernel):
     are part of the identity of the kernel and of saved models.
     """
 
-    positive_semidefinite = False
-    missing_file_remedy = "check the path, or choose a matrix of Biopython such as BLOSUM62"
+    traits = Traits(definite=False)
+    _missing_file_remedy = "check the path, or choose a matrix of Biopython such as BLOSUM62"
     _loaded = cast("tuple[str, ScoreMatrix] | None", None)
 
     if TYPE_CHECKING:  # what the kernels declare
@@ -57,7 +58,7 @@ class MatrixKernel(SequenceKernel):
 
     def _check_parameters(self) -> None:
         # A file is not read before it is needed: a saved kernel is checked before its scores are restored.
-        if isinstance(self.matrix, str) and not self.files():
+        if isinstance(self.matrix, str) and not self._files():
             self._score_matrix()
 
     def scores(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
@@ -72,13 +73,13 @@ class MatrixKernel(SequenceKernel):
             self._loaded = self.matrix, load_matrix(self.matrix)
         return self._loaded[1]
 
-    def files(self) -> tuple[str, ...]:
+    def _files(self) -> tuple[str, ...]:
         """Return the path of the matrix if it is a file."""
         return (self.matrix,) if is_file(self.matrix) else ()
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return letters and scores read from a file, as (JSON dict, dict of arrays)."""
-        if not self.files():
+        if not self._files():
             return {}, {}
         matrix = self._score_matrix()
         return {"matrix": matrix.letters}, {"matrix": matrix.scores}

@@ -4,7 +4,7 @@
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _local_alignment
 from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel, lane_cells, own_cells
 from seqkern.kernels.blocks import order_keys, ranks, symmetric_matrix
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan, Prepared
@@ -399,6 +400,7 @@ class LocalAlignmentKernel(AlignmentKernel):
     """
 
     name = "local_alignment"
+    traits = Traits(definite=None)
     summary = "Sums over all local alignments of two sequences; better alignments count more."
 
     beta: float = real(
@@ -445,17 +447,19 @@ class LocalAlignmentKernel(AlignmentKernel):
         ]
 
     @property
-    def most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
+    def _most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
         """Maximum number of columns in a block: as many as rows for several threads, else no limit."""
         return None if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
-    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
+    def _least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
         """Minimum number of rows in a block: fewer would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
-    @property
-    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, definite=self._is_definite)
+
+    def _is_definite(self) -> bool:
         """Whether every Gram matrix of K is: if exp(β·s), with the masked residue, is; never for ln K."""
         if self.logarithm:
             return False
@@ -500,17 +504,17 @@ class LocalAlignmentKernel(AlignmentKernel):
         np.exp(out, out=out)
 
     @property
-    def differentiates_logarithm(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+    def _differentiates_logarithm(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether K is the sum itself; the derivative is computed for its logarithm."""
         return not self.logarithm
 
     def _own_tunable(self) -> dict[str, float]:
         return {name: float(getattr(self, name)) for name in ("beta", "gap_open", "gap_extend")}
 
-    def tuning_bounds(self) -> dict[str, tuple[float, float]]:
+    def _tuning_bounds(self) -> dict[str, tuple[float, float]]:
         """Return the domains; gap_open and gap_extend stay on their sides of √(gap_open·gap_extend)."""
         border = float(np.sqrt(self.gap_open * self.gap_extend))
-        return super().tuning_bounds() | {"gap_open": (border, np.inf), "gap_extend": (0.0, border)}
+        return super()._tuning_bounds() | {"gap_open": (border, np.inf), "gap_extend": (0.0, border)}
 
     def _derivative(self, name: Any, at: KernelGradient) -> Square:
         beta, costs = float(self.beta), (float(self.gap_open), float(self.gap_extend))

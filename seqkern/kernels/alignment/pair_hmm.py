@@ -4,7 +4,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _pair_hmm
 from seqkern.kernels.alignment.alignment_kernel import MatrixKernel, lane_cells
 from seqkern.kernels.alignment.local_alignment import LARGEST_LOGARITHM, LEAST_BLOCK_ROWS, LocalSums, product
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.products import _product
@@ -340,6 +341,7 @@ class PairHMMKernel(MatrixKernel):
     """
 
     name = "pair_hmm"
+    traits = Traits(data_dependent=None, definite=None)
     summary = "How probable it is that two sequences descend from a common one, over all global alignments."
 
     matrix: str | list[list[float]] = text(
@@ -381,22 +383,19 @@ class PairHMMKernel(MatrixKernel):
         ]
 
     @property
-    def most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
+    def _most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
         """Maximum number of columns in a block: as many as rows for several threads, else no limit."""
         return None if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
-    def least_block_rows(self) -> int:  # type: ignore[override]  # fewer leave too many vector lanes idle
+    def _least_block_rows(self) -> int:  # type: ignore[override]  # fewer leave too many vector lanes idle
         """Minimum number of rows in a block: fewer would leave too many vector lanes idle."""
         return LEAST_BLOCK_ROWS
 
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the gap probabilities are learned."""
-        return self.gaps == "fit"
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, data_dependent=self.gaps == "fit", definite=self._is_definite)
 
-    @property
-    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+    def _is_definite(self) -> bool:
         """Whether every Gram matrix of K is: if the joint probabilities are; never for ln K."""
         if self.logarithm:
             return False
@@ -426,7 +425,7 @@ class PairHMMKernel(MatrixKernel):
 
     def gap_probabilities(self) -> Gaps:
         """Return γ, δ and ε, learned or given."""
-        if self.gaps == "fit" and self.fitted:
+        if self.gaps == "fit" and self._fitted:
             return self.gaps_
         return float(self.gamma), float(self.delta), float(self.epsilon)
 
@@ -457,7 +456,7 @@ class PairHMMKernel(MatrixKernel):
         """Return (JSON dict, dict of arrays): scores read from a file, and the learned probabilities."""
         header, arrays = super().fitted_state()
         return (
-            ({**header, "gaps": list(self.gaps_)}, arrays) if self.gaps == "fit" and self.fitted else (header, arrays)
+            ({**header, "gaps": list(self.gaps_)}, arrays) if self.gaps == "fit" and self._fitted else (header, arrays)
         )
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:

@@ -16,6 +16,7 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.formats.profiles import check_tracks
 from seqkern.kernels.alignment import _profile_alignment
 from seqkern.kernels.alignment.alignment_kernel import check_cells, check_gaps, lane_cells, own_cells
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan
@@ -301,8 +302,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
 
     name = "profile_alignment"
     summary = "Aligns the profiles of two sequences, and scores where they agree."
-    profile_tracks = ("profile", "pssm")
-    positive_semidefinite = False
+    traits = Traits(tracks=("profile", "pssm"), data_dependent=None, definite=False)
 
     method: str = choice(default="smith_waterman", choices=METHODS, doc="Use the best alignment, or all alignments.")
     beta: float = real(
@@ -344,7 +344,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         ]
 
     @property
-    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
+    def _least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
         """Minimum number of rows in a block: large ones have lanes of similar lengths; threads need small ones."""
         return MOST_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 

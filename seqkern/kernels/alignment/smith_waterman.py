@@ -336,7 +336,7 @@ class SmithWatermanKernel(AlignmentKernel):
         ]
 
     @property
-    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
+    def _least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
         """Minimum number of rows in a block: fewer would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 

@@ -505,3 +505,10 @@ add_kind(
         registry=FEATURE_TRANSFORMS,
     )
 )
+
+
+def feature_transforms(kernel: Any) -> list[FeatureTransform]:
+    """Return the transforms of features of a kernel and its parts, in order, fitted if the kernel is."""
+    found = [step for part in getattr(kernel, "bases", ()) for step in feature_transforms(part)]
+    own = vars(kernel).get("transforms_") or getattr(kernel, "steps", [])
+    return [*found, *own]

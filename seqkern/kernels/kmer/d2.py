@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer
+from seqkern.kernels.capabilities import capability
+from seqkern.kernels.features import Features
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.kmer import _tables
 from seqkern.kernels.kmer.kmers import check_lengths, find_kmers
@@ -197,7 +199,7 @@ class D2Kernel(SequenceKernel):
         if self.short == "error":
             check_lengths(X, self.k)
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return k, the minimum length of a sequence."""
         return self.k
 
@@ -211,23 +213,16 @@ class D2Kernel(SequenceKernel):
             np.divide(centred, np.sqrt(expected), out=centred, where=expected > 0)
         return centred
 
-    @classmethod
-    def has_features(cls) -> bool:
-        """Return True: D2 and D2* are products of features."""
-        return True
-
-    def check_features(self) -> None:
-        """Raise ParameterError for D2S, which is not a product of finitely many features."""
+    @capability
+    def features(self) -> Features:
+        """The table of centred counts."""
         if self.statistic == "d2s":
             raise ParameterError(
                 "kernel 'd2' with statistic=d2s has no explicit features", remedy="choose statistic=d2star or d2"
             )
+        return Features(self, self._checked_table)
 
-    def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return X_w, or X̃_w / sqrt(n·p_w), of each k-mer, not normalised."""
-        self.check_parameters()
-        self.check_features()
-        X = self.coerce(X)
+    def _checked_table(self, X: SequenceSet) -> npt.NDArray[np.float64]:
         self._check_sequences(X)
         return self._table(X)
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice
 from seqkern.core.threads import in_threads
+from seqkern.kernels.capabilities import Products, capability
 from seqkern.kernels.kernel_operator import KernelOperator, SummedOperator
 from seqkern.kernels.kmer import _kmers, _tables
 from seqkern.kernels.kmer.hamming import (
@@ -523,21 +524,23 @@ class HammingKernel(HammingAdditive, KmerKernel):
         else:
             yield 1, SubsetDistances(X, weights, strands, work, next(others), own)
 
-    def check_operator(self) -> None:
-        """Raise ParameterError if the table of all l-mers is too large, for the smallest alphabet if it is unknown."""
-        super().check_operator()
+    @capability
+    def operator(self) -> Products:
+        """Products by a transform of tables over all l-mers."""
+        self._check_explicit()
         size = 4 if self.reverse_complement else SMALLEST_ALPHABET
         if self.alphabet is not None:
             size = as_alphabet(self.alphabet).size
         check_table(size, max(self._lengths()), self.length_name)
+        return self._by_table()
 
-    def operator_bytes(self, X: Any) -> int:
-        """Return the memory of `operator` and a few tables, in bytes."""
-        return sum(cost.bytes for cost in self._product_costs(self.coerce(X)))
-
-    def operator_cost(self, X: Any) -> float:
-        """Return the CPU seconds of one product K·v."""
-        return sum(cost.seconds for cost in self._product_costs(self.coerce(X)))
+    def _by_table(self) -> Products:
+        return Products(
+            self,
+            self._operator,
+            lambda X: sum(cost.bytes for cost in self._product_costs(X)),
+            lambda X: sum(cost.seconds for cost in self._product_costs(X)),
+        )
 
     def _product_costs(self, X: SequenceSet) -> list[Cost]:
         """Return the Cost of a product K·v for each window length."""

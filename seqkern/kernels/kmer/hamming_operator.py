@@ -36,7 +36,7 @@ from seqkern.kernels.kmer.hamming import (
 )
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_TABLE, sum_kmers, whole_table
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows, first_of_pairs, reverse_complements
-from seqkern.kernels.occurrences import KmerWeights, Sums, Tallied, Tally
+from seqkern.kernels.occurrences import KmerWeights, Sums, Tables, Tallied, Tally
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import TermBlocks
 from seqkern.sequences.alphabets import Alphabet
@@ -488,19 +488,19 @@ class HammingAdditive(Base):
             sums += np.bincount(owners(found.start), weights=worth, minlength=len(X))
         return sums
 
-    def kmer_tables(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
-        """Return the weight of each l-mer, or None if windows differ in weight; see `KernelContract.kmer_tables`."""
-        return None if self.weighs_windows else self._weight_tables(support, coefficients)
+    @property
+    def tables(self) -> Tables:
+        """T for each window length; none if it would be too large."""
+        return Tables(
+            self._tallies,
+            lambda tally, alphabet: HammingTallied(self, tally, alphabet),
+            by_kmer=lambda support, c: None if self.weighs_windows else self._weight_tables(support, c),
+        )
 
-    def tally(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
-        """Return T for each window length, or None if it would be too large; see `KernelContract.tally`."""
+    def _tallies(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
         if not self._has_tables(support.alphabet.size):
             return None
         return [add_windows(self, support, coefficients, length) for length in self._lengths()]
-
-    def tallied(self, tally: Iterator[Sums], alphabet: Alphabet) -> HammingTallied:
-        """Return the decision sums computed from T; see `KernelContract.tallied`."""
-        return HammingTallied(self, tally, alphabet)
 
     def _has_tables(self, size: int) -> bool:
         """Return whether tables over all l-mers of `size` letters are small enough."""

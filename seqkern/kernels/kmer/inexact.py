@@ -10,6 +10,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import NoKmersError, ParameterError
 from seqkern.core.parameters import changed, choice, fixed, integer, real, text
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kmer import _trie
 from seqkern.kernels.kmer.hamming_operator import distinct_windows, letters_of
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
@@ -185,12 +186,12 @@ class InexactKernel(KmerKernel):
         return 0.5 if self.reverse_complement else 1.0
 
     def _check_sequences(self, X: SequenceSet) -> None:
-        check_code_space(X.alphabet.size, self.min_length(), self.length_name)
+        check_code_space(X.alphabet.size, self._min_length(), self.length_name)
         if self.short == "error":
-            check_lengths(X, self.min_length(), self.length_name)
+            check_lengths(X, self._min_length(), self.length_name)
 
     def _workload(self, X: SequenceSet, Y: SequenceSet | None = None) -> InexactWorkload:
-        check_code_space(X.alphabet.size, self.min_length(), self.length_name)
+        check_code_space(X.alphabet.size, self._min_length(), self.length_name)
         work = super()._workload(X, Y)
         work = work.both_strands() if self.reverse_complement else work
         some = self._sample(X if Y is None else Y)
@@ -223,7 +224,7 @@ class InexactKernel(KmerKernel):
 
     def _windows(self, X: SequenceSet) -> Windows:
         """Return the Windows of a set."""
-        return Windows.of(X, self.min_length(), self._strands())
+        return Windows.of(X, self._min_length(), self._strands())
 
     def _dense_block(self, X: SequenceSet) -> DenseBlock:
         """Return the features as dense vectors."""
@@ -238,7 +239,7 @@ class InexactKernel(KmerKernel):
         return DenseBlock(len(X), rule.space, present(tally) if self.presence else tally, most)
 
     def _window(self, k: int) -> int:
-        return self.min_length()
+        return self._min_length()
 
     def _features_of_window(self, X: SequenceSet, k: int) -> float:
         return (2 if self.reverse_complement else 1) * self._workload(X).features
@@ -290,7 +291,7 @@ class InexactKernel(KmerKernel):
         """Return the distinct windows (the smaller of both strands) and the total contribution of one occurrence of
         each.
         """
-        distinct = distinct_windows(X, support, self.min_length(), self.reverse_complement)
+        distinct = distinct_windows(X, support, self._min_length(), self.reverse_complement)
         number = np.arange(len(distinct), dtype=np.int32).reshape(-1, 1)
         strands = [distinct, X.alphabet.complement_codes[distinct[:, ::-1]]] if self.reverse_complement else [distinct]
         residues = np.ascontiguousarray(np.concatenate(strands))
@@ -384,7 +385,7 @@ class GappyKernel(InexactKernel):
             cls(4, 2, alphabet="HEC"),
         ]
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return g, the minimum length of a sequence."""
         return self.g
 
@@ -559,6 +560,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     """
 
     name = "profile"
+    traits = Traits(tracks=("profile",), data_dependent=None)
     summary = "Counts the k-mers that two sequences share according to their profiles."
     fewer_features = "choose a smaller sigma, or a smaller k"
 

@@ -19,7 +19,8 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.capabilities import Products, capability
+from seqkern.kernels.kernel import algorithms
 from seqkern.kernels.kmer import _kmers, _tables
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, LARGEST_TABLE
 from seqkern.kernels.kmer.hamming_kernel import HammingKernel
@@ -37,7 +38,7 @@ from seqkern.kernels.kmer.kmers import (
     find_windows,
     mismatch_rule,
 )
-from seqkern.kernels.occurrences import KmerWeights, Tally, merge, spell
+from seqkern.kernels.occurrences import KmerWeights, Tables, merge, spell
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import (
@@ -302,7 +303,7 @@ class MismatchKernel(HammingKernel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
-        if self.presence and self.algorithm in HammingKernel.algorithms:
+        if self.presence and self.algorithm in algorithms(HammingKernel):
             raise ParameterError(
                 f"{self.algorithm} does not support presence",
                 remedy="choose algorithm=dense, algorithm=neighbours or algorithm=trie",
@@ -328,7 +329,7 @@ class MismatchKernel(HammingKernel):
             costs["neighbours"] = work.index(expected / shared[0], width, shared[0])
         if codes_fit(size, k) and shared[0] <= MOST_FEATURES:
             costs["trie"] = trie_cost(work, shared[0], expected)
-        return {name: costs[name] for name in self.algorithms if name in costs}
+        return {name: costs[name] for name in algorithms(type(self)) if name in costs}
 
     def _out_of_reach(self, k: int) -> tuple[str, str]:
         return (
@@ -357,30 +358,19 @@ class MismatchKernel(HammingKernel):
             return FeatureKernel._fold(self, columns, coefficients)
         return super()._fold(columns, coefficients)
 
-    def _operator(self, X: SequenceSet) -> KernelOperator:
-        if self._is_explicit(X.alphabet.size):
-            return self._implicit(X)
-        return super()._operator(X)
+    @capability
+    def operator(self) -> Products:
+        """Products by a transform of tables, or with the features if these are explicit."""
+        self._check_explicit()
+
+        def chosen(X: SequenceSet) -> Products:
+            return self.implicit if self._is_explicit(X.alphabet.size) else self._by_table()
+
+        return Products(self, lambda X: chosen(X).make(X), lambda X: chosen(X).bytes(X), lambda X: chosen(X).cost(X))
 
     def _is_explicit(self, size: int) -> bool:
         """Return whether products use feature counts: with `presence`, or if the table of k-mers is too large."""
         return self.presence or size ** max(self._lengths()) > LARGEST_TABLE
-
-    def check_operator(self) -> None:
-        """Raise ParameterError unless there are products without a Gram matrix: there always are."""
-        FeatureKernel.check_operator(self)
-
-    def operator_bytes(self, X: Any) -> int:
-        """Return the bytes of `operator` and a few tables."""
-        X = self.coerce(X)
-        return self.implicit_bytes(X) if self._is_explicit(X.alphabet.size) else super().operator_bytes(X)
-
-    def operator_cost(self, X: Any) -> float:
-        """Return the CPU seconds of one product K·v."""
-        X = self.coerce(X)
-        if self._is_explicit(X.alphabet.size):
-            return FeatureKernel.operator_cost(self, X)
-        return super().operator_cost(X)
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
@@ -409,15 +399,10 @@ class MismatchKernel(HammingKernel):
             return 1, dense_block(smoothed, self.presence)
         return 2, dense_block(OneStrand(smoothed, k, X.alphabet))
 
-    def kmer_tables(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
-        """Return the weight of each k-mer; None with presence, since a second neighbour of a feature adds nothing."""
-        return None if self.presence else super().kmer_tables(support, coefficients)
-
-    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
-        """Return sums over the k-mers of the support; None with presence."""
-        return None if self.presence else super().tally(support, coefficients)
+    @property
+    def tables(self) -> Tables:
+        """T for each k; none with presence."""
+        return Tables() if self.presence else super().tables
 
     def _features_of_window(self, X: SequenceSet, k: int) -> int:
         return (2 if self._strands() == "both" else 1) * shared_neighbours(X.alphabet.size, k, self.m, 0)

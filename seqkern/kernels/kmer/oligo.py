@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice, fixed, integer, real
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kmer import _positions
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
@@ -300,7 +301,7 @@ class OligoKernel(KmerKernel):
 
     name = "oligo"
     summary = "Counts the k-mers that two sequences share; the farther apart their positions, the less they count."
-    kmers_vary = True
+    traits = Traits(kmers_vary=True)
 
     k: int | list[int] = integer(
         default=3,
@@ -349,7 +350,7 @@ class OligoKernel(KmerKernel):
         if name != "sigma":
             return super()._derivative(name, at)
         slopes = OligoSlopes(**{**self.get_params(deep=False), "normalize": False})
-        return slopes.kernel(at.X) / float(self.sigma)
+        return slopes(at.X) / float(self.sigma)
 
     def _weigh(self, length: int) -> npt.NDArray[np.float64]:
         """Return the weights of the distances below `length`."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
 from seqkern.core.parameters import changed, choice, fixed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, in_threads
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kmer import _kmer_pairs
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import (
@@ -392,7 +393,7 @@ class PairWorkload(Workload):
 class PairKernel(PairExplanations, KmerKernel):
     """Base of the kernels on pairs of k-mers.
 
-    A family implements `_distances`, `min_length` and `_name`.
+    A family implements `_distances`, `_min_length` and `_name`.
     """
 
     annotation: str | None = fixed(None)
@@ -418,15 +419,9 @@ class PairKernel(PairExplanations, KmerKernel):
         doc="Algorithm: products of dense vectors over all pairs, or posting lists. Results are identical.",
     )
 
-    @property
-    def kmers_vary(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Whether the contribution of a pair depends on its position."""
-        return self.distance_weight is not None
-
-    @property
-    def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
-        """Names of the tracks that the sequences must carry."""
-        return () if self.annotation is None else (self.annotation,)
+    def _traits(self, declared: Traits) -> Traits:
+        tracks = () if self.annotation is None else (self.annotation,)
+        return replace(declared, kmers_vary=self.distance_weight is not None, tracks=tracks)
 
     def _distances(self, k: int) -> range:
         """Return the range of the distances between the starts of the two k-mers."""
@@ -455,10 +450,10 @@ class PairKernel(PairExplanations, KmerKernel):
     def _check_sequences(self, X: SequenceSet) -> None:
         if self.short == "zero":
             return
-        short = np.flatnonzero(X.lengths < self.min_length())
+        short = np.flatnonzero(X.lengths < self._min_length())
         if len(short):
             raise ShortError(
-                f"{residue_count_text(X.lengths[short[0]])} too few: a pair of k-mers needs {self.min_length()}",
+                f"{residue_count_text(X.lengths[short[0]])} too few: a pair of k-mers needs {self._min_length()}",
                 record=X.ids[short[0]],
                 remedy="remove the record, choose a smaller k, or short=zero",
             )
@@ -667,7 +662,7 @@ class GappyPairKernel(PairKernel):
     >>> kernel = GappyPairKernel(k=1, m=1, normalize=False)
     >>> kernel(["ACG"], ["ACG", "ATG"])
     array([[3., 1.]])
-    >>> names = GappyPairKernel(k=1, m=1, alphabet="dna").feature_names()
+    >>> names = GappyPairKernel(k=1, m=1, alphabet="dna").features.names()
     >>> names[:2], names[-2:]
     (['AA', 'AC'], ['T.G', 'T.T'])
     """
@@ -735,7 +730,7 @@ class GappyPairKernel(PairKernel):
     def _distances(self, k: int) -> range:
         return range(k, k + self.m + 1)
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return twice the largest k, the minimum length of a sequence."""
         return 2 * max(self._lengths())
 
@@ -776,7 +771,7 @@ class OligoDistanceKernel(PairKernel):
     >>> from seqkern.kernels import OligoDistanceKernel
     >>> OligoDistanceKernel(k=1, max_distance=2, normalize=False)(["ACA"], ["ACA", "AGA"])
     array([[8., 5.]])
-    >>> OligoDistanceKernel(k=1, max_distance=2, alphabet="dna").feature_names()[-2:]
+    >>> OligoDistanceKernel(k=1, max_distance=2, alphabet="dna").features.names()[-2:]
     ['T(2)G', 'T(2)T']
     """
 

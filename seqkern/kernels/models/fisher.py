@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,7 +13,9 @@ from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.types import Arrays, Header
+from seqkern.kernels.capabilities import Traits, capability
 from seqkern.kernels.decisions import spread_evenly
+from seqkern.kernels.features import Features
 from seqkern.kernels.models import _forward_backward
 from seqkern.kernels.models.profile_hmm import ProfileHMM, build_profile, check_alphabet, read_profiles
 from seqkern.kernels.planner import Workload
@@ -246,6 +248,7 @@ class FisherKernel(FeatureKernel):
     """
 
     name = "fisher"
+    traits = Traits(data_dependent=None)
     summary = "Compares how two sequences would change a model of the positive examples."
 
     model: str = choice(
@@ -294,12 +297,10 @@ class FisherKernel(FeatureKernel):
             cls(transitions=True, information="full"),
         ]
 
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the model is learned from the data, or the full information."""
-        return self.hmm is None or self.information == "full"
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, data_dependent=self.hmm is None or self.information == "full")
 
-    def files(self) -> tuple[str, ...]:
+    def _files(self) -> tuple[str, ...]:
         """Return the path of the HMMER3 file, if there is one."""
         return () if self.hmm is None else (self.hmm,)
 
@@ -360,13 +361,13 @@ class FisherKernel(FeatureKernel):
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the models, learned or from the file, and their alphabet."""
-        if self.data_dependent and not self.fitted:
+        if self.traits.data_dependent and not self._fitted:
             return {}, {}
         models, alphabet = self._models()
         arrays = {}
         for number, model in enumerate(models):
             arrays.update(nest(f"models/{number}", model.arrays()))
-        if self.information == "full" and self.fitted:
+        if self.information == "full" and self._fitted:
             for number, known in enumerate(self.information_):
                 arrays.update(nest(f"information/{number}", known.arrays()))
         return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
@@ -391,16 +392,12 @@ class FisherKernel(FeatureKernel):
 
     # ---- the scores -----------------------------------------------------------------------------
 
-    def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return I^(−1/2)·U_x of each record, float64 (n, parameters), one model after the other.
+    @capability
+    def features(self) -> Features:
+        """The Fisher scores, whitened."""
+        return Features(self, self._scores)
 
-        The matrix times its transpose is the kernel matrix, not normalised. A profile HMM has the emissions, column
-        after column, letters in alphabetical order; then, with `transitions`, the steps MM, MI, MD, IM, II, DM, DD out
-        of the begin and each column but the last.
-        """
-        self.check_parameters()
-        self.check_fitted()
-        X = self.coerce(X)
+    def _scores(self, X: SequenceSet) -> npt.NDArray[np.float64]:
         parts = []
         for number, model in enumerate(self._models_for(X)):
             scores = model.score(X, self.transitions, n_threads=self.n_threads)[0]
@@ -438,7 +435,7 @@ class FisherKernel(FeatureKernel):
         X = self.coerce(X)
         work = Workload.of(X, None if Y is None else self.coerce(Y))
         total = work.output(self.n_threads)
-        if self.data_dependent and not self.fitted:
+        if self.traits.data_dependent and not self._fitted:
             size = X.alphabet.size
             columns = max(1, work.letters // max(1, work.records))  # the model is about as long as the records
             widths = [size ** (self.order + 1) if self.model == "markov" else size * columns]
@@ -453,7 +450,7 @@ class FisherKernel(FeatureKernel):
             scoring = cell * work.letters * columns
         products = work.pairs * sum(widths)
         if self.information == "full":
-            rank = [len(known.vectors) for known in self.information_] if self.fitted else [work.rows] * len(widths)
+            rank = [len(known.vectors) for known in self.information_] if self._fitted else [work.rows] * len(widths)
             products += 2.0 * work.records * sum(min(m, d) * d for m, d in zip(rank, widths, strict=True))
         scoring += SCORE_NS * work.records * sum(widths)
         seconds = (scoring + PRODUCT_NS[_product.level()] * products) * 1e-9

@@ -15,6 +15,9 @@ from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels import planner
+from seqkern.kernels.capabilities import Products, capability
+from seqkern.kernels.features import Features
+from seqkern.kernels.kernel import check_files
 from seqkern.kernels.kernel_operator import SparseImplicit
 from seqkern.kernels.kmer.kmer_kernel import KEPT_BYTES, WEIGHT_BYTES
 from seqkern.kernels.kmer.kmers import Counted
@@ -454,7 +457,7 @@ class MotifKernel(FeatureKernel):
 
     name = "motif"
     summary = "Counts the known motifs that two sequences share; motifs are patterns or weight matrices."
-    missing_file_remedy = "check the path, or put patterns in brackets"
+    _missing_file_remedy = "check the path, or put patterns in brackets"
     last_parameters = (
         *("normalize", "presence", "reverse_complement", "p_value", "score_share", "pseudocount"),
         *("alphabet", "zero_diagonal", "n_threads", "algorithm"),
@@ -538,7 +541,7 @@ class MotifKernel(FeatureKernel):
         if not isinstance(self.motifs, str):
             self._set()
 
-    def files(self) -> tuple[str, ...]:
+    def _files(self) -> tuple[str, ...]:
         """Return the path of the file of motifs, if there is one."""
         return (self.motifs,) if isinstance(self.motifs, str) else ()
 
@@ -547,7 +550,7 @@ class MotifKernel(FeatureKernel):
         key = self.motifs if isinstance(self.motifs, str) else _as_list(self.motifs)
         made = vars(self).get("_made")
         if made is None or made[0] != key:
-            self.check_files()
+            check_files(self)
             made = key, MotifSet.from_file(key) if isinstance(key, str) else MotifSet.from_list(key)
             self._made = made
         return made[1]
@@ -582,7 +585,7 @@ class MotifKernel(FeatureKernel):
         }
         return MatrixScanner(chosen.matrices, alphabet, both, **options)
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return the length of the shortest match of any motif."""
         return min(motif.min_length for motif in self._set().motifs)
 
@@ -613,15 +616,19 @@ class MotifKernel(FeatureKernel):
         names = [self._set().names[motif] for motif in idle[:NAMED]] + ["…"] * (len(idle) > NAMED)
         return self._set().counts | {f"{NOTHING} ({', '.join(names)})": len(idle)}
 
+    @capability
+    def implicit(self) -> Products:
+        """The counts of the motifs."""
+        return Products(self, self._implicit, self._implicit_bytes)
+
     def _implicit(self, X: SequenceSet) -> SparseImplicit:
         counted = self._counts(X)
         out = SparseImplicit(counted.start, counted.feature, counted.count, counted.n_features)
         out.counts = self._left_out(counted)
         return out
 
-    def implicit_bytes(self, X: Any) -> int:
+    def _implicit_bytes(self, X: SequenceSet) -> int:
         """Return the bytes that the counts and weights of motifs take."""
-        X = self.coerce(X)
         chances = self._chances(X)
         entries = occurring(chances, int(X.lengths.sum()), len(X)).sum() * len(X)
         return int(KEPT_BYTES * entries + WEIGHT_BYTES * len(chances))
@@ -653,17 +660,19 @@ class MotifKernel(FeatureKernel):
 
     # ---- features and explanations ------------------------------------------------------------------
 
-    def feature_names(self) -> list[str]:
+    @capability
+    def features(self) -> Features:
+        """The number of occurrences of each motif."""
+        return Features(self, self._occurring, self._feature_names, self._implicit_bytes)
+
+    def _feature_names(self, X: Any) -> list[str]:
         """Return the names of the motifs."""
         self.check_parameters()
         return self._set().names
 
-    def features(self, X: Any) -> "csr_matrix":
-        """Return the number of occurrences of each motif."""
+    def _occurring(self, X: SequenceSet) -> "csr_matrix":
         from scipy.sparse import csr_matrix  # 0.1 s to import
 
-        self.check_parameters()
-        X = self.coerce(X)
         counted = self._counts(X)
         values = counted.count.astype(np.float64)
         return csr_matrix((values, counted.feature, counted.start), shape=(len(X), counted.n_features))

@@ -318,7 +318,7 @@ def _merges(X: SequenceSet) -> Iterator[tuple[int, int]]:
     if n < 2:
         return
     chosen = _in_tree(n)
-    distances = 1 - _tree_kernel(X).kernel(X.take(chosen))[np.triu_indices(len(chosen), 1)]
+    distances = 1 - _tree_kernel(X)(X.take(chosen))[np.triu_indices(len(chosen), 1)]
     node = n - 1
     for first, second in linkage(distances, "average")[:, :2].astype(np.int64).tolist():
         node += 1

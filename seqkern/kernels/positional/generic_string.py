@@ -74,8 +74,8 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     name = "generic_string"
     summary = "Compares k-mers by the properties of their residues; the farther apart, the less they count."
     scale_parameter = "descriptors"
-    missing_file_remedy = "check the path, or choose a substitution matrix, properties or one_hot"
-    least_block_rows = LEAST_BLOCK_ROWS
+    _missing_file_remedy = "check the path, or choose a substitution matrix, properties or one_hot"
+    _least_block_rows = LEAST_BLOCK_ROWS
 
     length: int = integer(default=3, low=1, kw_only=False, doc="L, the largest length of k-mers.")
     sigma_p: float | None = real(
@@ -112,20 +112,20 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
             cls(100, 1.0, 0, alphabet="HEC"),
         ]
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return 1, the minimum length of a sequence."""
         return 1
 
     # ---- letters ----------------------------------------------------------------------------------
 
-    def files(self) -> tuple[str, ...]:
+    def _files(self) -> tuple[str, ...]:
         """Return the path of the file of scales, if there is one."""
         known = (ONE_HOT, PROPERTIES, *matrix_names())
         return () if self.descriptors is None or self.descriptors in known else (self.descriptors,)
 
     def property_scales(self) -> PropertyScales:
         """Return the PropertyScales of ψ: of the amino acids, or from the file."""
-        return super().property_scales() if self.files() else amino_acid_scales()
+        return super().property_scales() if self._files() else amino_acid_scales()
 
     def vectors(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
         """Return ψ of each letter.

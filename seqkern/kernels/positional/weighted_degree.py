@@ -1,6 +1,7 @@
 """Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -11,11 +12,11 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, integer, numbers
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels import _blocks
+from seqkern.kernels.capabilities import Products, Traits, capability
 from seqkern.kernels.kernel import SequenceKernel
-from seqkern.kernels.kernel_operator import Implicit
 from seqkern.kernels.kmer.kmers import codes_fit, find_kmers, find_wide_kmers
 from seqkern.kernels.kmer.oligo import window_positions
-from seqkern.kernels.occurrences import spell
+from seqkern.kernels.occurrences import Tables, spell
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional import _position_weights as loops
 from seqkern.kernels.positional._weighted_degree import share
@@ -48,8 +49,6 @@ class DegreeExplanations(_Base):
 
     They are the contributions of each k-mer at its position to Σ_j c_j·K(x, z_j).
     """
-
-    kmers_vary = True
 
     if TYPE_CHECKING:  # members of the kernel
 
@@ -439,9 +438,8 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
 
     name = "weighted_degree"
     summary = "Compares two sequences position by position; longer matching stretches count more."
-    equal_lengths = True
-    has_weights_at_positions = True
-    most_block_columns = 1024
+    traits = Traits(equal_lengths=True, kmers_vary=True)
+    _most_block_columns = 1024
 
     degree: int = integer(default=20, low=1, high=LARGEST_DEGREE, kw_only=False, doc="d, the largest length of k-mers.")
     weights: list[float] | None = numbers(
@@ -504,7 +502,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         """
         return np.zeros(length, dtype=np.int64)
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return 1, the length of the shortest k-mer."""
         return 1
 
@@ -590,20 +588,18 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         total = cost + Workload.of(X, Y).output(self.n_threads)
         return Plan("masks", total.seconds, total.bytes, reason)
 
-    def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> PositionWeights:
-        """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised."""
-        return of_kernel(self, support, coefficients)
+    @property
+    def tables(self) -> Tables:
+        """Weights of k-mers at positions; K(x, x) is the same for all sequences without shifts."""
+        return Tables(
+            at_positions=lambda support, coefficients: of_kernel(self, support, coefficients),
+            constant_diagonal=lambda length: not self.shifts(length).any(),
+        )
 
-    def constant_diagonal(self, length: int) -> bool:
-        """Return whether K(x, x) is the same for all sequences, as it is without shifts."""
-        return not self.shifts(length).any()
-
-    def _implicit(self, X: Any) -> Implicit:
-        return implicit_of(self, X)
-
-    def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work."""
-        return implicit_bytes_of(self, X)
+    @capability
+    def implicit(self) -> Products:
+        """Feature vectors that are walked, not stored."""
+        return Products(self, lambda X: implicit_of(self, X), lambda X: implicit_bytes_of(self, X))
 
     def _fold(
         self, columns: DegreePayload, coefficients: npt.NDArray[np.float64]
@@ -654,6 +650,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
     """
 
     name = "shifted_weighted_degree"
+    traits = replace(WeightedDegreeKernel.traits, definite=None)
     summary = "Compares two sequences position by position, and a few positions to the left and right."
 
     shift: int | list[int] = integer(
@@ -694,8 +691,10 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         """
         return np.full(length, self.shift) if np.ndim(self.shift) == 0 else np.array(self.shift, dtype=np.int64)
 
-    @property
-    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, definite=self._is_definite)
+
+    def _is_definite(self) -> bool:
         """Whether every Gram matrix is: the matrix of the weights of two positions is.
 
         With one shift for all positions and no position weights its entries w(|i − j|) form a sum of cosines

@@ -115,7 +115,7 @@ class TermBlocks:
 
     @property
     def least_block_rows(self) -> int:
-        """The largest `least_block_rows` of the blocks; see `Kernel.least_block_rows`."""
+        """The largest `least_block_rows` of the blocks; see `Kernel._least_block_rows`."""
         return max(getattr(block, "least_block_rows", 1) for block in self.blocks)
 
     def diagonal(self) -> npt.NDArray[np.float64]:
@@ -224,7 +224,7 @@ def _sum_type(mine: Term, theirs: Term) -> type[np.int32] | type[np.int64] | typ
 class FeatureKernel(SequenceKernel):
     """Base of the kernels with a `TermBlocks` payload: a family implements its parameters and ``_prepare``."""
 
-    least_block_rows = LEAST_BLOCK_ROWS
+    _least_block_rows = LEAST_BLOCK_ROWS
 
     def _block(self, rows: TermBlocks, cols: TermBlocks, out: npt.NDArray[np.float64]) -> float | None:
         return product(rows, cols, out)

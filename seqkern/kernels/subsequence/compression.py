@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.prepared import Plan
@@ -110,7 +111,7 @@ class CompressionKernel(SequenceKernel):
 
     name = "compression"
     summary = "How much one sequence helps to compress another one."
-    positive_semidefinite = False
+    traits = Traits(definite=False)
 
     compressor: Literal["zlib", "bz2", "lzma"] = choice(
         default="zlib", kw_only=False, doc="zlib at level 9, bz2 at level 9, or lzma with preset 6."

@@ -5,6 +5,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.blocks import symmetric_matrix
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.decisions import spread_evenly
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import SequenceKernel
@@ -195,6 +197,7 @@ class StringKernel(SequenceKernel):
     """
 
     name = "string"
+    traits = Traits(definite=None)
     summary = "Counts the subsequences that two sequences share; gaps reduce their weight."
 
     n: int | None = integer(
@@ -249,12 +252,14 @@ class StringKernel(SequenceKernel):
         ]
 
     @property
-    def least_block_rows(self) -> int:  # type: ignore[override]  # an attribute of the class in other kernels
+    def _least_block_rows(self) -> int:  # type: ignore[override]  # an attribute of the class in other kernels
         """Minimum number of rows in a block: fewer would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
-    @property
-    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # likewise
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, definite=self._is_definite)
+
+    def _is_definite(self) -> bool:
         """Whether every Gram matrix is, because the matrix of match weights is."""
         return self.matching is None or definite(self.matching, self.alphabet)
 
@@ -265,7 +270,7 @@ class StringKernel(SequenceKernel):
                 remedy="give up_to=true, n=none or empty=false",
             )
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return the length of the shortest subsequence that counts."""
         if self.empty:
             return 0
@@ -277,7 +282,7 @@ class StringKernel(SequenceKernel):
 
     def _prepare(self, X: SequenceSet, like: Subsequences | None) -> Subsequences:
         if self.short == "error":
-            check_lengths(X, self.min_length(), "n")
+            check_lengths(X, self._min_length(), "n")
         return Subsequences(
             X,
             self._chains(X.alphabet),
@@ -338,7 +343,7 @@ class StringKernel(SequenceKernel):
                 length, self.decay, matching=self.matching, normalize=False, short="zero", n_threads=self.n_threads
             )
             # K(u, z) is decay^n·φ_u(z), because u has a single subsequence of n residues.
-            values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
+            values = kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
             kmers += found
             weights.append(values / float(self.decay) ** length)
         return kmers, np.concatenate(weights)

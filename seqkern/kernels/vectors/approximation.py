@@ -21,13 +21,13 @@ from seqkern.core.parameters import changed, choice, component, flag, integer, r
 from seqkern.core.threads import in_threads, one_thread
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.blocks import remedy_of, without_warnings
-from seqkern.kernels.composite import CompositeKernel, as_parts
+from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, as_parts
 from seqkern.kernels.decisions import attributions, spread_evenly
-from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.kernel import Kernel, normalised_vectors
+from seqkern.kernels.features import FeatureBlocks, Features, VectorForm, normalised_vectors
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Plan, Prepared
-from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors._vector import PANEL_COLUMNS, products
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
@@ -78,7 +78,7 @@ def squares(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
     return out
 
 
-CHUNK_ROWS = 516  # 86 tiles of `_vector`; four chunks are `feature_blocks.PRODUCT_ROWS`
+CHUNK_ROWS = 516  # 86 tiles of `_vector`; four chunks are `features.PRODUCT_ROWS`
 GATHER_SECONDS = 1e-9
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
@@ -139,7 +139,7 @@ class ApproximateKernel(CompositeKernel):
     A subclass adds the parameters `base` and `n_components`, and implements `_values`, and `_map` if needed.
     """
 
-    positive_semidefinite = True
+    traits = replace(FROM_PARTS, definite=True)
     made_again: ClassVar[tuple[str, ...]] = ("_folded", "_packed")  # derived attributes, which are not pickled
 
     if TYPE_CHECKING:  # members of a subclass
@@ -171,21 +171,22 @@ class ApproximateKernel(CompositeKernel):
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, [self.base])
 
-    @property
-    def equal_lengths(self) -> bool:  # type: ignore[override]  # here it follows from the base
-        """Whether all sequences must have the same length, as for the base kernel."""
-        return self._given()[0].equal_lengths
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(super()._traits(declared), equal_lengths=self._given()[0].traits.equal_lengths)
 
-    # ---- features -------------------------------------------------------------------------------
+    @capability
+    def features(self) -> Features:
+        """The approximate features."""
+        return Features(self, self._approximate, size=lambda X: feature_bytes(self.bases[0], X), in_blocks=self._blocks)
 
-    def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
-        """Return the features φ, float32 (n, features), not normalised."""
+    def _approximate(self, X: Any) -> npt.NDArray[np.floating[Any]]:
         blocks = self._raw_blocks(X)
         return blocks.block(0, len(blocks))
 
-    def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
-        """Return the features φ as float32 FeatureBlocks computed on demand, normalised if the kernel is."""
-        X = self.coerce(X)
+    def _blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
+        """Return the features computed on demand, normalised if the kernel is."""
+        self.check_parameters()
+        self._check_fitted()
         raw = self._raw_blocks(X)
         if not self.normalize:
             return raw
@@ -198,9 +199,6 @@ class ApproximateKernel(CompositeKernel):
 
     def _raw_blocks(self, X: Any) -> FeatureBlocks:
         """Return the features φ, not normalised, as FeatureBlocks."""
-        self.check_parameters()
-        self.check_fitted()
-        X = self.coerce(X)
         with without_warnings():
             columns, values = self._values(X)
         matrix = self._map()
@@ -278,9 +276,9 @@ class ApproximateKernel(CompositeKernel):
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
         d = self._most_features(len(sets[0]))
-        form = self.bases[0].vector_form()
+        form = self.bases[0]._vector_form()
         width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))
-        factors = self._products(width, d)
+        factors = self._single_products(width, d)
         each = d * VALUE_SECONDS + width * GATHER_SECONDS + factors * SINGLE_SECONDS
         seconds = samples * each + pairs * d * PRODUCT_SECONDS + search_seconds(self.bases[0], sets)
         return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS * width + factors))
@@ -289,9 +287,18 @@ class ApproximateKernel(CompositeKernel):
         """Return the maximum number of features known before a fit to n samples."""
         return self.n_components
 
-    def _products(self, width: int, d: int) -> int:
+    def _single_products(self, width: int, d: int) -> int:
         """Return the number of multiplications for a sample's features: as many as stored factors."""
         return d * width + d * (d + PANEL_COLUMNS) // 2
+
+
+def feature_bytes(kernel: Kernel, X: Any) -> int:
+    """Return the bytes of a kernel's explicit features, or, if it has none, of those of its parts."""
+    if kernel.features:
+        return kernel.features.bytes(X)
+    return (
+        sum(feature_bytes(part, kernel._seen(X)) for part in kernel.bases) if isinstance(kernel, CompositeKernel) else 0
+    )
 
 
 def search_seconds(kernel: Kernel, sets: Sequence[Any]) -> float:
@@ -385,7 +392,7 @@ class RandomFourierKernel(ApproximateKernel):
                 f"n_components={self.n_components} is odd, but each wave has two components",
                 remedy=f"choose {self.n_components + 1}",
             )
-        form = self._given()[0].vector_form()
+        form = self._given()[0]._vector_form()
         if form is None or form.kind != "rbf":
             raise ParameterError(
                 f"kernel {self._given()[0].name!r} is not a radial basis function of dense vectors",
@@ -394,7 +401,7 @@ class RandomFourierKernel(ApproximateKernel):
 
     def _form(self) -> VectorForm:
         """Return the base as a radial basis function of vectors, checked by `_check_parameters`."""
-        return cast(VectorForm, self.bases[0].vector_form())
+        return cast(VectorForm, self.bases[0]._vector_form())
 
     def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:  # type: ignore[override]  # no parts
         prepared = super()._prepare(X, like)
@@ -435,7 +442,7 @@ class RandomFourierKernel(ApproximateKernel):
         seconds = numbers * (DRAW_SECONDS + ORTHOGONAL_SECONDS * at_once)
         return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + DRAW_BYTES * numbers)
 
-    def _products(self, width: int, d: int) -> int:
+    def _single_products(self, width: int, d: int) -> int:
         """Return the number of multiplications for one sample's features."""
         return width * d // 2
 
@@ -522,7 +529,7 @@ def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.
     """Return k(z, z') for all pairs of m vectors, float64 (m, m), computed in double precision.
 
     >>> from seqkern.kernels import RBFKernel
-    >>> exact(RBFKernel(gamma=0.5).vector_form(), np.array([[0, 0], [2, 1]], np.float32)).round(3)
+    >>> exact(RBFKernel(gamma=0.5)._vector_form(), np.array([[0, 0], [2, 1]], np.float32)).round(3)
     array([[1.   , 0.082],
            [0.082, 1.   ]])
     """
@@ -598,7 +605,7 @@ class NystroemKernel(ApproximateKernel):
 
     name = "nystroem"
     summary = "Compares with a few landmarks instead of with all training samples."
-    data_dependent = True
+    traits = replace(ApproximateKernel.traits, data_dependent=True)
     made_again = (*ApproximateKernel.made_again, "_columns")
 
     base: Kernel = component(
@@ -633,11 +640,11 @@ class NystroemKernel(ApproximateKernel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.accepts == "similarities":
+        if self.traits.accepts == "similarities":
             raise ParameterError(
                 "precomputed similarities have no landmarks", remedy="choose a kernel of sequences or features"
             )
-        if self.landmarks == "kmeans" and self._given()[0].vector_form() is None:
+        if self.landmarks == "kmeans" and self._given()[0]._vector_form() is None:
             raise ParameterError(
                 f"the samples of kernel {self._given()[0].name!r} are not dense vectors: no cluster centres",
                 remedy="choose landmarks=random, or a kernel such as window or pssm_window",
@@ -653,7 +660,7 @@ class NystroemKernel(ApproximateKernel):
         count = min(self.n_components, len(X))
         seconds = ROOT_SECONDS * count**3
         base = self.bases[0]
-        if count and base.vector_form() is None:  # else the values are counted as products of vectors
+        if count and base._vector_form() is None:  # else the values are counted as products of vectors
             Z = X.take(np.arange(count))
             for samples, other in ((Z, None), (X, Z), *(() if Y is None else ((self.coerce(Y), Z),))):
                 sets = [samples] if other is None else [samples, other]
@@ -668,7 +675,7 @@ class NystroemKernel(ApproximateKernel):
             raise SequenceError("there are no samples to draw landmarks from", remedy="give a training set")
         rng = np.random.default_rng(self.seed)
         count = min(self.n_components, len(X))
-        form = self.bases[0].vector_form()
+        form = self.bases[0]._vector_form()
         check_single(self, X)
         if self.landmarks == "kmeans":
             rows = np.sort(rng.choice(len(X), min(PER_CENTRE * count, len(X)), replace=False))
@@ -683,7 +690,7 @@ class NystroemKernel(ApproximateKernel):
                 self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
         self._columns: Any = None  # the columns of the samples, prepared on first use
         with one_thread(), without_warnings():
-            among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
+            among = self.bases[0](self.landmarks_) if form is None else exact(form, self.landmarks_)
             if not np.isfinite(among).all():
                 raise too_far(self, "a kernel value between landmarks", float(np.abs(among).max()))
             self.map_ = inverse_root(among, self.tolerance)
@@ -692,8 +699,8 @@ class NystroemKernel(ApproximateKernel):
         """Return an independent copy of some samples."""
         if not isinstance(X, SequenceSet):
             return X
-        tracks = {name: X.tracks[name] for name in (*self.tracks, *self.views) if name in X.tracks}
-        views = {name: X.views[name] for name in self.views if name in X.views}
+        tracks = {name: X.tracks[name] for name in (*self.traits.tracks, *self.traits.views) if name in X.tracks}
+        views = {name: X.views[name] for name in self.traits.views if name in X.views}
         return X.replace(tracks=tracks, views=views).compact()
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -716,7 +723,7 @@ class NystroemKernel(ApproximateKernel):
         if "landmarks" in arrays:
             self.landmarks_ = arrays["landmarks"]
         else:
-            kind = SequenceSet if self.accepts == "sequences" else FeatureTable
+            kind = SequenceSet if self.traits.accepts == "sequences" else FeatureTable
             self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
 
     def learned(self) -> dict[str, float]:
@@ -743,7 +750,7 @@ class NystroemKernel(ApproximateKernel):
 
     def _vector_values(self, X: Data) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]:
         """Return the function of `_values` for kernels of vectors."""
-        form = cast(VectorForm, self.bases[0].vector_form())
+        form = cast(VectorForm, self.bases[0]._vector_form())
         if getattr(self, "_columns", None) is None:
             self._columns = LandmarkComparison(form, self.landmarks_)
         compare: LandmarkComparison = self._columns

@@ -3,7 +3,7 @@
 import copy
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,9 +16,11 @@ from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.composite import CompositeKernel, as_parts
-from seqkern.kernels.kernel import Kernel, StoredForm
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, kernel_text
+from seqkern.kernels.prepared import StoredForm
 from seqkern.sequences.tables import Data
 
 # Kernel weights by centred alignment with the labels (Cortes, Mohri & Rostamizadeh, JMLR 13, 2012).
@@ -619,16 +621,16 @@ class CombinationKernel(SumKernel):
     def _check_parameters(self) -> None:
         CompositeKernel._check_parameters(self)
         for part in self._given() if self.weights == "mkl" else ():
-            if not part.positive_semidefinite:
+            if not part.traits.positive_semidefinite:
                 raise ParameterError(
                     f"kernel {part.name!r} is not positive semi-definite, as weights=mkl requires",
                     remedy=f"write it as (pairwise:base=({part.name})), or choose weights=alignment",
                 )
 
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether weights or scales, or a part, learn from the data."""
-        return self.weights != "uniform" or self.scale is not None or super().data_dependent
+    def _traits(self, declared: Traits) -> Traits:
+        found = super()._traits(declared)
+        learns = self.weights != "uniform" or self.scale is not None or found.data_dependent
+        return replace(found, data_dependent=learns)
 
     # ---- learning ----------------------------------------------------------------------------------------
 
@@ -638,7 +640,7 @@ class CombinationKernel(SumKernel):
             return
         self._check_memory(len(X))
         parts = getattr(self, "bases_", None) or self._given()
-        self._keep(self._learn([part.kernel(X, n_threads=self.n_threads) for part in parts], y))
+        self._keep(self._learn([part(X, n_threads=self.n_threads) for part in parts], y))
 
     def _learn(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Learned:
         """Return the weights and scales learned from the Gram matrices of the parts on the training samples."""
@@ -703,11 +705,12 @@ class CombinationKernel(SumKernel):
             return [1.0 / len(self.parts)] * len(self.parts)
         return [float(self.weights_[number] / self.scales_[number]) for number in self.active]
 
+    @property
     def stored_form(self) -> StoredForm | None:
-        """Return the forms of the parts, joined by the weights of each training set."""
-        if not self.data_dependent:
-            return super().stored_form()
-        forms = [part.stored_form() for part in self._given()]
+        """The forms of the parts, joined by the weights of each training set."""
+        if not self.traits.data_dependent:
+            return super().stored_form
+        forms = [part.stored_form for part in self._given()]
         known = [form for form in forms if form is not None]
         return StoredForm(tuple(known), join=self) if len(known) == len(forms) else None
 

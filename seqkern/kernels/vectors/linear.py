@@ -1,7 +1,7 @@
 """The linear kernel of vectors: their dot product."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,10 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed, text
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import check_vanished
+from seqkern.kernels.capabilities import Products, Traits, capability
+from seqkern.kernels.features import DenseTable, Features, VectorForm
 from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel
 from seqkern.kernels.kernel_operator import SparseImplicit
-from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.joining import vectors_of
 from seqkern.sequences.tables import FeatureTable, SimilarityTable, as_features
@@ -95,7 +96,7 @@ class LinearKernel(Kernel):
 
     name = "linear"
     summary = "The dot product of two feature vectors."
-    accepts_words = "features, or sequences with a view"
+    traits = Traits(accepts=None, accepts_words="features, or sequences with a view")
     last_parameters = ("view", *LAST_PARAMETERS)
 
     view: str | None = text(
@@ -110,15 +111,11 @@ class LinearKernel(Kernel):
         """Return kernels for the contract suite."""
         return [cls(), cls(normalize=True, zero_diagonal="zero")]
 
-    @property
-    def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parameters
-        """The kind of data: sequences if the vectors are a view's, else features."""
-        return "features" if self.view is None else "sequences"
-
-    @property
-    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """Names of the views that the sequences must carry."""
-        return () if self.view is None else (self.view,)
+    def _traits(self, declared: Traits) -> Traits:
+        view = self.view
+        return replace(
+            declared, accepts="features" if view is None else "sequences", views=() if view is None else (view,)
+        )
 
     def _table(self, X: Any) -> FeatureTable:
         """Return the vectors of the samples, which are a table, or sequences with the kernel's view."""
@@ -155,24 +152,23 @@ class LinearKernel(Kernel):
         bound = rows.values.shape[1] * rows.largest * cols.largest
         return bound if bound < SMALL else None
 
-    def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the vectors themselves."""
-        return self._table(X).values
+    @capability
+    def features(self) -> Features:
+        """The vectors themselves."""
+        plain = self.view is None and not self.normalize
+        return Features(
+            self,
+            lambda X: self._table(X).values,
+            self._feature_names,
+            self._implicit_bytes,
+            with_gaps=(lambda X: as_features(X, "keep").values) if plain else None,
+        )
 
-    @property
-    def has_gaps(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the features are the values of a table, unchanged."""
-        return self.view is None and not self.normalize
-
-    def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the vectors themselves, with NaN where a value is missing."""
-        return as_features(X, "keep").values
-
-    def feature_names(self, records: Any) -> Sequence[str]:
+    def _feature_names(self, records: Any) -> Sequence[str]:
         """Return the names of the features: the table's columns, or the view's name with numbers from 1."""
         return as_features(records, "keep").columns if self.view is None else self._table(records).columns
 
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of the vectors of the table; None if it is normalised."""
         if self.normalize:
             return None
@@ -182,10 +178,12 @@ class LinearKernel(Kernel):
             lambda X: self._table(X).values.shape[1],
         )
 
-    def _implicit(self, X: Any) -> SparseImplicit:
-        return SparseImplicit.of(self._table(X).values)
+    @capability
+    def implicit(self) -> Products:
+        """The vectors as compressed rows."""
+        return Products(self, lambda X: SparseImplicit.of(self._table(X).values), self._implicit_bytes)
 
-    def implicit_bytes(self, X: Any) -> int:
+    def _implicit_bytes(self, X: Any) -> int:
         """Return the bytes of the compressed rows, during and after construction."""
         values = self._table(X).values
         return 28 * values.size + 8 * values.shape[1]
@@ -266,8 +264,7 @@ class PrecomputedKernel(Kernel):
 
     name = "precomputed"
     summary = "Similarities or distances from a table."
-    accepts = "similarities"
-    positive_semidefinite = False
+    traits = Traits(accepts="similarities", definite=False)
 
     normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)); for similarities only.")
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +15,8 @@ from seqkern.core.package_files import resource_path
 from seqkern.core.parameters import changed, choice, flag, integer, text
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import Arrays, Header, PathLike
+from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.kernel import check_files
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS
@@ -154,7 +156,7 @@ class ScaleParameter(_Base):
     Values read from a file are part of the identity of the kernel and of saved models.
     """
 
-    missing_file_remedy: ClassVar[str] = "check the path, or choose scales such as hydrophobicity"
+    _missing_file_remedy: ClassVar[str] = "check the path, or choose scales such as hydrophobicity"
     scale_parameter: ClassVar[str] = "scales"
     other_choices: ClassVar[tuple[str, ...]] = ()  # values of the parameter that are not scales
     _read: Any = None  # (value of the parameter, PropertyScales), once read from a file
@@ -162,9 +164,9 @@ class ScaleParameter(_Base):
     def property_scales(self) -> "PropertyScales":
         """Return the named scales."""
         chosen = getattr(self, self.scale_parameter)
-        if self.files():
+        if self._files():
             if self._read is None or self._read[0] != chosen:
-                self.check_files()
+                check_files(self)
                 self._read = chosen, read_scales(chosen)
             return self._read[1]
         known = amino_acid_scales()
@@ -176,7 +178,7 @@ class ScaleParameter(_Base):
             )
         return known.choose(list(chosen))
 
-    def files(self) -> tuple[str, ...]:
+    def _files(self) -> tuple[str, ...]:
         """Return the path of the file of scales, if there is one."""
         chosen = getattr(self, self.scale_parameter)
         own = ("all", *amino_acid_scales().names, *self.other_choices)
@@ -185,7 +187,7 @@ class ScaleParameter(_Base):
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) of the scales read from a file."""
         header, arrays = super().fitted_state()
-        if not self.files():
+        if not self._files():
             return header, arrays
         scales = self.property_scales()
         told = {"names": list(scales.names), "letters": scales.letters}
@@ -254,7 +256,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
            [0.85, 1.  , 0.16],
            [0.24, 0.16, 1.  ]])
     >>> charges = PropertyKernel("covariance", scales=["charge"], lag=3, vector_kernel="linear", alphabet="protein")
-    >>> charges.feature_names(), charges.features(chains[:1]).round(2)
+    >>> charges.features.names(), charges.features(chains[:1]).round(2)
     (['charge:lag1', 'charge:lag2', 'charge:lag3'], array([[ 0.  , -0.83,  0.  ]]))
     """
 
@@ -293,18 +295,16 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
             cls(COVARIANCE, lag=3, vector_kernel="linear", normalize=True, alphabet="protein"),
         ]
 
-    @property
-    def equal_lengths(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether sequences must have one length, as windows must."""
-        return self.form == WINDOW
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(super()._traits(declared), equal_lengths=self.form == WINDOW)  # as windows must
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return the shortest length with a covariance; 0 for windows."""
         return 2 if self.form == COVARIANCE else 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not self.files():
+        if not self._files():
             self.property_scales()
         if self.form == COVARIANCE and not (isinstance(self.position_weights, str) and self.position_weights == "flat"):
             raise ParameterError(
@@ -364,12 +364,9 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         """Return the kernel φ(x)·φ(y) of covariances."""
         return Covariances(self.coding, self.lag, self.cross)
 
-    def feature_names(self, alphabet: Alphabet | None = None, length: int | None = None) -> list[str]:
+    def _feature_names(self, X: Any) -> list[str]:
         """Return the names of the features: ``-3:charge``, …, or ``charge:lag1``, ``charge×volume:lag2``, …."""
-        if self.form == WINDOW:
-            return super().feature_names(alphabet, length)
-        self._check_linear()
-        return self._covariances().names()
+        return super()._feature_names(X) if self.form == WINDOW else self._covariances().names()
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""

@@ -11,13 +11,14 @@ from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.parameters import changed, choice, component, fixed, integer, real, text
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.blocks import row_blocks
-from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.decisions import kmer_weights, matrix, over_root, row_attributions, spread_evenly
+from seqkern.kernels.features import VectorForm
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
-from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors.linear import LinearKernel
 from seqkern.sequences.tables import Data
@@ -31,7 +32,7 @@ from seqkern.sequences.tables import Data
 class KernelOfKernel(CompositeKernel):
     """Base of kernels that are a function of another kernel: `base`, or the linear kernel."""
 
-    kmers_vary = True
+    traits = replace(FROM_PARTS, kmers_vary=True)
     last_parameters = ("base", "view", *LAST_PARAMETERS)
 
     base: Kernel | None = component(
@@ -45,11 +46,6 @@ class KernelOfKernel(CompositeKernel):
 
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, [LinearKernel(view=self.view) if self.base is None else self.base])
-
-    def with_transforms(self, steps: list[Any]) -> Kernel:
-        """Return this kernel on the vectors after the given transforms, which are not fitted."""
-        inner = self._given()[0].with_transforms(steps)
-        return type(self)(**{**self.get_params(deep=False), "base": inner, "view": None})
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -190,9 +186,9 @@ class PolynomialKernel(KernelOfKernel):
     def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         return self.gamma * diagonals[0] + self.coef0
 
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of vectors; None unless the base is linear on them."""
-        form = self.bases[0].vector_form()
+        form = self.bases[0]._vector_form()
         if form is None or form.kind != "linear" or self.normalize:
             return None
         return replace(form, kind="polynomial", gamma=self.gamma, degree=self.degree, coef0=self.coef0)
@@ -293,10 +289,9 @@ class RBFKernel(KernelOfKernel):
         texts = "rbf:gamma=scale", "rbf:gamma=0.5,base=(spectrum:k=2)", "rbf:gamma=jaakkola,base=(spectrum:k=2)"
         return [cls(), *map(build_kernel, texts)]
 
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether gamma or the base is learned from the data."""
-        return self._rule in LEARNED or super().data_dependent
+    def _traits(self, declared: Traits) -> Traits:
+        found = super()._traits(declared)
+        return replace(found, data_dependent=self._rule in LEARNED or found.data_dependent)
 
     @property
     def _rule(self) -> float | str:
@@ -350,9 +345,9 @@ class RBFKernel(KernelOfKernel):
         """Return gamma, given or learned."""
         return self.gamma_ if isinstance(self._rule, str) else self._rule
 
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of vectors; None unless the base is linear on them."""
-        form = self.bases[0].vector_form()
+        form = self.bases[0]._vector_form()
         if form is None or form.kind != "linear":
             return None
         gamma = getattr(self, "gamma_", None) if isinstance(self._rule, str) else self._rule
@@ -471,7 +466,7 @@ class SigmoidKernel(KernelOfKernel):
 
     name = "sigmoid"
     summary = "The similarity that a unit of a neural network computes."
-    positive_semidefinite = False
+    traits = replace(KernelOfKernel.traits, definite=False)
 
     gamma: float = real(default=1.0, low=0, open_low=True, doc="γ, the factor of the base kernel.")
     coef0: float = real(default=0.0, doc="Constant added before tanh.")

@@ -1,6 +1,6 @@
 """Windows of residues as vectors, and kernels between them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, Self, cast
 
@@ -11,14 +11,14 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer, numbers, real, text
 from seqkern.core.types import Arrays, Header
 from seqkern.formats.profiles import check_tracks
-from seqkern.kernels.composite import PreparedParts
-from seqkern.kernels.decisions import attributions, fold
-from seqkern.kernels.feature_blocks import BLOCK_ROWS
+from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.composite import PreparedParts, ThroughKernel
+from seqkern.kernels.decisions import attributions
+from seqkern.kernels.features import BLOCK_ROWS, Features, VectorForm
 from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel, SequenceKernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.profile_tracks import ProfileTracks
 from seqkern.kernels.substitution_scores import matrix_names, matrix_scores
-from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS, LinearKernel, PreparedVectors
 from seqkern.kernels.vectors.vector_kernels import PolynomialKernel, RBFKernel
 from seqkern.sequences.alphabets import MASK, Alphabet
@@ -164,13 +164,13 @@ def window_table(
     return WindowTable.of(X, coding, position_weights(weights, int(X.lengths.max(initial=0))), dtype)
 
 
-class WindowVectorKernel(SequenceKernel):
+class WindowVectorKernel(ThroughKernel, SequenceKernel):
     """Base of kernels between windows: K(x, y) = k(φ(x), φ(y)) with a kernel k of vectors.
 
     A subclass defines `coding`.
     """
 
-    equal_lengths = True
+    traits = Traits(equal_lengths=True, data_dependent=None)
     last_parameters = ("vector_kernel", "gamma", "degree", "coef0", "position_weights", *LAST_PARAMETERS)
 
     vector_kernel: Literal["rbf", "polynomial", "linear"] = choice(
@@ -212,15 +212,14 @@ class WindowVectorKernel(SequenceKernel):
         """Whether gamma is learned."""
         return self.vector_kernel == "rbf" and self.gamma == "scale"
 
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether gamma is learned."""
-        return self._learns_gamma
+    def _traits(self, declared: Traits) -> Traits:
+        found = super()._traits(declared)
+        return replace(found, data_dependent=bool(found.data_dependent) or self._learns_gamma)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_position_weights(self.position_weights)
-        if isinstance(self.gamma, str) and not self.data_dependent:
+        if isinstance(self.gamma, str) and not self.traits.data_dependent:
             remedy = "give a number > 0" + (" or scale" if self.vector_kernel == "rbf" else "")
             raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy=remedy)
 
@@ -251,7 +250,7 @@ class WindowVectorKernel(SequenceKernel):
         """Return the vectors φ of windows as a WindowTable."""
         return window_table(X, self.coding, self.position_weights, dtype)
 
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of vectors; None if normalisation changes its values."""
         if self.normalize and self.vector_kernel != "rbf":
             return None
@@ -267,23 +266,17 @@ class WindowVectorKernel(SequenceKernel):
         X = self.coerce(X)
         return int(X.lengths.max(initial=0)) * len(self.coding.columns(X.alphabet))
 
-    def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
-        """Return φ with the square roots of the weights, float64 (n, positions · columns); linear kernels only."""
+    @capability
+    def features(self) -> Features:
+        """The vectors of the linear kernel."""
         self._check_linear()
-        self.check_parameters()
-        return self.table(self._seen(self.coerce(X))).gather()
+        return Features(self, lambda X: self.table(self._seen(X)).gather(), self._feature_names)
 
-    def feature_names(self, alphabet: Alphabet | None = None, length: int | None = None) -> list[str]:
-        """Return the feature names ``-7:A``, …: position relative to the centre, and letter or ``end``."""
-        self._check_linear()
-        known: Any = self.alphabet if alphabet is None else alphabet
-        size = cast(int, length)
-        columns = self.coding.columns(known)
+    def _feature_names(self, X: Any) -> list[str]:
+        """Return the names of the features of windows: position and column."""
+        size = int(X.lengths.max(initial=0))
+        columns = self.coding.columns(X.alphabet)
         return [f"{place - size // 2}:{column}" for place in range(size) for column in columns]
-
-    def check_features(self) -> None:
-        """Raise ParameterError unless the kernel is linear."""
-        self._check_linear()
 
     def _check_linear(self) -> None:
         if self.vector_kernel != "linear":
@@ -299,8 +292,7 @@ class WindowVectorKernel(SequenceKernel):
         return WindowVectors(self.coding, self.position_weights)
 
     @property
-    def between(self) -> Kernel:
-        """The exact kernel between windows, without normalisation."""
+    def _through(self) -> Kernel:
         vectors = self._linear()
         if self.vector_kernel == "rbf":
             gamma = self.gamma_ if isinstance(self.gamma, str) else self.gamma
@@ -310,22 +302,13 @@ class WindowVectorKernel(SequenceKernel):
         return vectors
 
     def _prepare(self, X: SequenceSet, like: PreparedParts | None) -> PreparedParts:
-        windows = self.between.prepare(self._seen(X), None if like is None else like.parts[0])
+        windows = self._through.prepare(self._seen(X), None if like is None else like.parts[0])
         return PreparedParts((windows,), windows.diagonal)
-
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
-        self.between.block(rows.parts[0], cols.parts[0], out)
-
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
-        values = fold(self.between, columns.parts[0], coefficients)
-        return None if values is None else lambda rows: values(rows.parts[0])
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        return attributions(self.between, self._seen(X), self._seen(support), coefficients)
+        return attributions(self._through, self._seen(X), self._seen(support), coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`): products of vectors, kept as rows and as columns."""
@@ -525,7 +508,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     name = "pssm_window"
     summary = "Compares the PSSM rows around a central residue, position by position."
-    profile_tracks = ("pssm",)
+    traits = replace(WindowVectorKernel.traits, tracks=("pssm",))
 
     scaling: str = choice(
         default="logistic",
@@ -552,11 +535,6 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
             cls(scaling="raw", gamma="scale", alphabet="protein"),
             cls(scaling="both", scale=3.0, vector_kernel="linear", position_weights="gaussian"),
         ]
-
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether gamma is learned, or the training sequences are kept for searches."""
-        return self.search is not None or self._learns_gamma
 
     @property
     def coding(self) -> "ScoreCoding":

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from seqkern.evaluation.calibration import Bin, reliability
 from seqkern.evaluation.metrics import LEVEL, LEVELS, brier, interval_coverage, log_loss, negative_log_density
 from seqkern.methods.poim import load_positions
+from seqkern.methods.study_results import DatasetResults, Method, numbers, positive_class, rows_by_value, unit_scores
 from seqkern.report.curves import (
     Line,
     MethodLines,
@@ -21,7 +22,6 @@ from seqkern.report.curves import (
     script_data,
     style_of,
 )
-from seqkern.report.dataset_results import DatasetResults, Method, numbers, positive_class, rows_by_value
 from seqkern.report.markup import Markup, clean, escape
 from seqkern.report.outcomes import (
     Outcome,
@@ -35,7 +35,6 @@ from seqkern.report.outcomes import (
 from seqkern.report.page_frame import Column, listing, method_name, number, panel, render, table
 from seqkern.report.plots import MOST_POINTS, class_reliability_panel, coverage_panel, reliability_panel, scatter_panel
 from seqkern.report.sections.scores import MOST_ROWS, star_legend, starred, top
-from seqkern.report.tables import unit_scores
 from seqkern.report.view import View, section
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pandas as pd
 from seqkern.genomics.effects import COLUMNS
 from seqkern.genomics.motif_tables import FEW_KNOWN, read_motifs
 from seqkern.methods.poim import load_positions
+from seqkern.methods.study_results import KEYS, numbers, read_json, read_table, rows_by, rows_by_value
 from seqkern.report.curves import pr_points, precision_figure
-from seqkern.report.dataset_results import KEYS, numbers, read_json, read_table, rows_by, rows_by_value
 from seqkern.report.learned_pages import logo_figures, motif_table, positions_content
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import chosen_values

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqkern.methods.baselines import BASELINES
-from seqkern.report.compared import CHANCE_LEVEL, NAMES, Compared, directed, enough, is_significant, lead, methods_of
-from seqkern.report.dataset_results import Method
-from seqkern.report.headline import Entry
+from seqkern.methods.compared import CHANCE_LEVEL, NAMES, Compared, directed, enough, is_significant, lead, methods_of
+from seqkern.methods.headline import Entry
+from seqkern.methods.study_results import NO_SCORE, Method, Score
 from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import (
     Column,
@@ -32,13 +32,12 @@ from seqkern.report.sections.fitting import edge_choices, unrepaired, unused_sen
 from seqkern.report.sections.scores import MISSING, STAR, starred, top
 from seqkern.report.sections.tests import cumulative, drawn, verdicts
 from seqkern.report.sentences import footnote, metric
-from seqkern.report.tables import NO_SCORE, Score
 from seqkern.report.view import View
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from seqkern.report.headline import Headline
+    from seqkern.methods.headline import Headline
 
 
 # Headline sentence on a data set: which method is best, and what it is significantly better than.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.report.dataset_results import DatasetResults, Method, numbers, rows_by, rows_by_value
+from seqkern.methods.study_results import DatasetResults, Method, numbers, rows_by, rows_by_value
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import pooled_tasks
 from seqkern.report.page_frame import Column, listing, method_name, number, panel, plural, render, short, table

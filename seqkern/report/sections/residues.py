@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from seqkern.evaluation.residue_results import CONFIDENCE
 from seqkern.formats.residues import WINDOW
+from seqkern.methods.compared import ComparedChains
+from seqkern.methods.study_results import Method
 from seqkern.report import residue_data as data
-from seqkern.report.compared import ComparedChains
-from seqkern.report.dataset_results import Method
 from seqkern.report.markup import Markup, text_of
 from seqkern.report.page_frame import Column, macro, method_name, number, panel, plural, render, table
 from seqkern.report.plots import MOST_NAMED, ends_figure, lengths_figure, letters_figure, state_title

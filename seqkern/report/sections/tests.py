@@ -9,19 +9,18 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import FORMULAS
 from seqkern.evaluation.many_task_tests import MOST_EXACT, Comparison, FriedmanTest, cliques
 from seqkern.evaluation.single_task_tests import CLEAR_HALVES, PairTest
-from seqkern.report.compared import (
+from seqkern.methods.compared import (
     LEVEL,
     Compared,
     ComparedChains,
     SingleTaskTests,
-    contrary,
     is_significant,
     lead,
     verdict,
     why_untested,
 )
+from seqkern.methods.study_results import Method, unit_scores
 from seqkern.report.curves import at_least
-from seqkern.report.dataset_results import Method
 from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import (
     Column,
@@ -38,7 +37,6 @@ from seqkern.report.page_frame import (
 from seqkern.report.plots import families_figure, rank_figure
 from seqkern.report.sections.scores import STAR, star_rule, starred, top
 from seqkern.report.sentences import enumerate_names, footnote, metric
-from seqkern.report.tables import unit_scores
 from seqkern.report.view import METHOD, View, section
 
 # Results over many tasks, such as families: the methods' means, and how many tasks reach each score.
@@ -286,6 +284,21 @@ HALVES = (
     "cases (docs/type_one_error.md); treat a p just below 0.05 with caution."
 )
 CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
+
+
+def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[float]) -> str:
+    """Return a clause that says where the averages contradict a rank test; empty where they agree.
+
+    >>> contrary("auc", 1, means=(0.91, 0.90), medians=(0.93, 0.95))
+    '; but the median points the other way (0.930 against 0.950)'
+    """
+    sign = ahead if metric(key).higher else -ahead
+    against = [
+        f"the {name} points the other way ({fixed(first)} against {fixed(second)})"
+        for name, (first, second) in (("median", medians), ("mean", means))
+        if sign * (first - second) < -1e-12
+    ]
+    return "; but " + " and ".join(against) if against else ""
 
 
 def test_sentences(task_tests: SingleTaskTests) -> str:

@@ -19,7 +19,7 @@ from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, 
 if TYPE_CHECKING:
     from sklearn.neighbors import KNeighborsClassifier
 
-    from seqkern.kernels.feature_blocks import FeatureBlocks
+    from seqkern.kernels.features import FeatureBlocks
 
 
 # Nearest neighbours in feature space, computed from kernel values.

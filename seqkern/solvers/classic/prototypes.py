@@ -12,7 +12,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import flag, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
-from seqkern.solvers.capabilities import Exemplar, Search, Traits, as_array, from_array, typical
+from seqkern.solvers.capabilities import Exemplar, Search, SelectedFeatures, Traits, as_array, from_array, typical
 from seqkern.solvers.contract import AnyClassSolver
 from seqkern.solvers.costs import Effort, FitCost, FitWork
 from seqkern.solvers.shared import (
@@ -919,17 +919,11 @@ class GMLVQ(FeaturePrototypes):
         """Return Λ of the scaled features, float64 (d, d), of trace 1."""
         return np.asarray(self.omega_.T @ self.omega_)
 
-    def selected_columns(self) -> Ints:
-        """Return all columns, the most relevant first, int64 (d,)."""
-        return np.asarray(self.support_[self._ranking()], dtype=np.int64)
-
-    def selected_weights(self) -> Floats:
-        """Return the relevance Λ_jj of the features in the order of `selected_columns`, float64 (d,)."""
-        return np.asarray(np.square(self.omega_).sum(axis=0)[self._ranking()])
-
-    def _ranking(self) -> Ints:
-        """Return the feature indices, most relevant first."""
-        return np.argsort(-np.square(self.omega_).sum(axis=0), kind="stable")
+    def selection(self) -> SelectedFeatures:
+        """Return all columns, the most relevant first, with the relevance Λ_jj of each feature."""
+        relevances = np.square(self.omega_).sum(axis=0)
+        ranking = np.argsort(-relevances, kind="stable")
+        return SelectedFeatures(np.asarray(self.support_[ranking], dtype=np.int64), relevances[ranking])
 
     def _descended(self, X: Floats, same: Bools, start: Floats) -> Descent:
         """Return the end of the descent from initial prototypes and the initial Ω."""

@@ -15,7 +15,7 @@ from seqkern.core.parameters import choice, integer, numbers, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.residues import Residues, check_window
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.vectors.approximation import PackedMap, in_chunks, inverse_root, squares
 from seqkern.kernels.vectors.windows import SHAPES, check_position_weights, position_weights
 from seqkern.sequences.labels import UNLABELLED
