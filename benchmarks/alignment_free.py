@@ -40,7 +40,7 @@ def row(dataset, spec, transforms, most=None):
     kernel, start = build_kernel(spec.strip()), time.process_time()
     X, new = dataset.X.take(train), dataset.X.take(test)
     kernel.fit(X, y[train])
-    square, rows = kernel.kernel(X), kernel.kernel(new, X)
+    square, rows = kernel(X), kernel(new, X)
     for name in transforms:
         fitted = build_transform(name).fit(square)
         square, rows = fitted.transform_train()[0], fitted.transform(rows)[0]

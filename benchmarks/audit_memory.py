@@ -13,8 +13,8 @@ from common import start_table
 from seqkern.core.memory import format_bytes
 from seqkern.core.progress import memory_in_use, peak_mb
 from seqkern.core.threads import given_threads
-from seqkern.evaluation.overlaps import Parts
-from seqkern.methods.audit import audit_bytes
+from seqkern.evaluation.relations import Parts
+from seqkern.methods.audited import audit_bytes
 from seqkern.report import audit
 from seqkern.sequences.sequence_set import SequenceSet
 

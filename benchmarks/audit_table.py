@@ -18,7 +18,7 @@ from common import DATA, HERE, start_table
 
 from seqkern.core.progress import peak_mb
 from seqkern.evaluation import Split
-from seqkern.methods.audit import parts_of
+from seqkern.methods.audited import parts_of
 from seqkern.report import audit, make_parts
 from seqkern.study import make_dataset
 

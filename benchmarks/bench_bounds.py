@@ -19,7 +19,7 @@ from scipy.stats import spearmanr
 from search_defaults import sequences
 
 from seqkern.evaluation import roc_auc
-from seqkern.evaluation.selection import select
+from seqkern.evaluation.selection import Search, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels import build_kernel
 from seqkern.methods.sources import FitData, StoredGram
@@ -59,7 +59,7 @@ class Prepared:
         rows = np.concatenate((self.train, self.test))
         self.matrices = {}
         for spec in specs:
-            K = np.asarray(build_kernel(spec).kernel(X.take(rows), X.take(self.train), n_threads=1))
+            K = np.asarray(build_kernel(spec)(X.take(rows), X.take(self.train), n_threads=1))
             self.matrices[spec] = K[: len(self.train)].copy(), K[len(self.train) :].copy()
 
     def tested(self, spec, cost):
@@ -92,7 +92,7 @@ def main():
         for metric in ("auc", "accuracy", *BOUNDS):
             start = time.process_time()
             choices[metric] = (
-                select(data.training_set(), candidates, make_solver, folds=5, metric=metric, seed=1),
+                select(data.training_set(), candidates, make_solver, Search(folds=5, metric=metric)),
                 time.process_time() - start,
             )
         columns = [*table[:, :3].T, -choices["accuracy"][0].scores.mean(axis=1)]

@@ -48,7 +48,7 @@ def by_table(spec, new, support, coefficients):
 
 def by_matrix(spec, new, support, coefficients):
     """Return the decisions through the kernel matrix."""
-    return build_kernel(spec).kernel(new, support, n_threads=1) @ coefficients
+    return build_kernel(spec)(new, support, n_threads=1) @ coefficients
 
 
 def report(repeats, word=""):

@@ -53,7 +53,7 @@ def matrix(kernel, n, given):
     built, (X, _) = build_kernel(kernel), sites(n)
     known = KernelInput(built, X, given)
     if given == "gram":
-        return built.kernel(X, n_threads=1), FitWork(n, 2)
+        return built(X, n_threads=1), FitWork(n, 2)
     if given == "implicit":
         return built.implicit(X), known.work(n, 2)
     features = built.features(X)

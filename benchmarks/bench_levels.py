@@ -88,7 +88,7 @@ def run(number, repeats):
         kernel.set_params(algorithm=algorithm)
 
     def gram():
-        kernel.kernel(SequenceSet.from_strings(strings[:n], alphabet, unknown="mask_all"), n_threads=1)
+        kernel(SequenceSet.from_strings(strings[:n], alphabet, unknown="mask_all"), n_threads=1)
 
     print(cpu_seconds(gram, repeats))
 

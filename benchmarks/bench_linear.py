@@ -167,7 +167,7 @@ def epoch(spec, n):
     X, _ = windows(n, simulated=True)
     y = np.random.default_rng(0).choice([-1.0, 1.0], size=n)  # nothing can be learned: every step changes the weights
     kernel = build_kernel(spec).set_params(normalize=False)
-    predicted = kernel.implicit_bytes(X) / 1e6
+    predicted = kernel.implicit.bytes(X) / 1e6
     before = peak_mb()
     made, implicit = timed(lambda: kernel.implicit(X))
     descent = Descent(implicit, y, np.ones(n), 1)

@@ -36,7 +36,7 @@ def problem(n, seed=1):
         keep = rng.random(12) < 0.8
         row[start : start + 12][keep] = motif[keep]
     sequences = ["".join("ACGT"[code] for code in row) for row in codes]
-    return [build_kernel(kernel).kernel(sequences) for kernel in KERNELS], y
+    return [build_kernel(kernel)(sequences) for kernel in KERNELS], y
 
 
 def compare(n):

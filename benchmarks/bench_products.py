@@ -74,8 +74,8 @@ def measure(spec, alphabet, n, length, dtype, repeats):
         "dots": best(lambda: operator.dots(table), repeats),
         "product": best(lambda: operator.times(coefficients), repeats),
         "product of half": best(lambda: half.times(coefficients[: len(half)]), repeats),
-        "predicted": kernel.operator_cost(X),
-        "MB": kernel.operator_bytes(X) / 1e6,
+        "predicted": kernel.operator.cost(X),
+        "MB": kernel.operator.bytes(X) / 1e6,
     }
 
 

@@ -31,7 +31,7 @@ def main(n):
     kernel = build_kernel("spectrum:k=3")
     features = kernel.features(X)
     features = features if not hasattr(features, "toarray") else features.toarray()
-    gram = build_kernel("weighted_degree:degree=6").kernel(X, n_threads=1)
+    gram = build_kernel("weighted_degree:degree=6")(X, n_threads=1)
     for names, K in ((GRAM, gram), (FEATURES, features)):
         print(f"{K.shape[0]} × {K.shape[1]}")
         for name in names:

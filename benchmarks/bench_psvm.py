@@ -50,7 +50,7 @@ def problem(gram, n, seed=1):
         keep = rng.random(12) < 0.8
         row[start : start + 12][keep] = motif[keep]
     sequences = ["".join("ACGT"[code] for code in row) for row in codes]
-    return build_kernel(kernel).kernel(sequences), np.repeat([1.0, -1.0], [n // 2, n - n // 2])
+    return build_kernel(kernel)(sequences), np.repeat([1.0, -1.0], [n // 2, n - n // 2])
 
 
 def timed(run, *arguments, repeats=REPEATS):

@@ -61,7 +61,7 @@ class Job:
         kernel = build_kernel(self.spec)
         start = time.process_time()
         X = SequenceSet.from_strings(strings, alphabet, unknown="mask_all")
-        K = kernel.kernel(X, n_threads=1) if self.normalized else kernel(X)
+        K = kernel(X, n_threads=1) if self.normalized else kernel(X)
         return time.process_time() - start, self.check(K)
 
     def limit(self):

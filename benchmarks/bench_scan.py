@@ -45,7 +45,7 @@ def machine(degree):
     codes = rng.integers(0, 4, (SUPPORT, WINDOW), dtype=np.uint8)
     offsets = np.arange(SUPPORT + 1) * WINDOW
     support = SequenceSet.from_offsets(codes.ravel(), offsets, [str(i) for i in range(SUPPORT)], "dna")
-    return WeightedDegreeKernel(degree, n_threads=1).weights_at_positions(support, rng.standard_normal(SUPPORT))
+    return WeightedDegreeKernel(degree, n_threads=1).tables.at_positions(support, rng.standard_normal(SUPPORT))
 
 
 def sums(weights, letters, starts, level):

@@ -156,7 +156,7 @@ def jobs(wanted, folder):
 
 def gram(kernel, X, n_threads):
     """Compute a matrix."""
-    kernel.kernel(X, n_threads=n_threads)
+    kernel(X, n_threads=n_threads)
 
 
 def write(path, letters, n, length, seed):

@@ -45,9 +45,9 @@ def measure(spec, residues):
 
     X = residue_windows(Z, HALF)
     kernel = timed(lambda: build_kernel(spec).set_params(n_threads=1).fit(X))
-    timed(lambda: [len(block) for _, block in kernel.feature_blocks(X).blocks()])
-    weights = np.random.default_rng(2).standard_normal((kernel.feature_blocks(X).shape[1], 3))
-    timed(lambda: kernel.feature_blocks(residue_windows(Z, HALF)).times(weights))
+    timed(lambda: [len(block) for _, block in kernel.features.blocks(X).blocks()])
+    weights = np.random.default_rng(2).standard_normal((kernel.features.blocks(X).shape[1], 3))
+    timed(lambda: kernel.features.blocks(residue_windows(Z, HALF)).times(weights))
     return len(X), *seconds
 
 

@@ -16,7 +16,7 @@ from common import DATA
 from seqkern.core.convergence import unconverged
 from seqkern.evaluation.metrics import balanced_accuracy
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.evaluation.selection import select
+from seqkern.evaluation.selection import Search, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels import build_kernel
 from seqkern.methods.acquisition import CANDIDATES_PER_RECORD, greedy
@@ -53,8 +53,8 @@ def problem(name):
     X = SequenceSet.from_strings(strings, "dna", unknown="mask_all")
     kernel = build_kernel(spec)
     train = X.take(np.flatnonzero(~test))
-    new = kernel.kernel(X.take(np.flatnonzero(test)), train, n_threads=1)
-    return kernel.kernel(train, n_threads=1), new, y[~test], y[test]
+    new = kernel(X.take(np.flatnonzero(test)), train, n_threads=1)
+    return kernel(train, n_threads=1), new, y[~test], y[test]
 
 
 def labels_of(y, known):
@@ -68,7 +68,7 @@ def trained(K, labels, grid, rows):
     own = FitData(labels, {"": StoredGram(gram)}).take(rows)
     with warnings.catch_warnings(), unconverged():
         warnings.simplefilter("ignore")
-        choice = select(own, [("", spec) for spec in grid], make_solver, folds=3, seed=1)
+        choice = select(own, [("", spec) for spec in grid], make_solver, Search())
         return make_solver(choice.spec, "binary").fit(K[np.ix_(rows, rows)], own.labels.targets())
 
 

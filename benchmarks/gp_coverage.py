@@ -67,7 +67,7 @@ def prepare(kernel, X, n, gives):
         whole = kernel.operator(X)
         return whole.take(np.arange(n)), whole.take(np.arange(n, len(X)))
     train = X.take(slice(0, n))
-    return kernel.kernel(train, n_threads=1), kernel.kernel(X.take(slice(n, len(X))), train, n_threads=1)
+    return kernel(train, n_threads=1), kernel(X.take(slice(n, len(X))), train, n_threads=1)
 
 
 def coverage(draws):

@@ -40,7 +40,7 @@ def main() -> None:
             found = []
             for task, foldset in folds.items():
                 rows = foldset.splits[0].train
-                K = study.kernels[kernel].kernel.kernel(data.X.take(rows))
+                K = study.kernels[kernel].kernel(data.X.take(rows))
                 found += scores_of_folds(np.asarray(K), data.tasks[task].labels.y[rows], args.C)
             row(name, kernel, *(f"{score:.4f}" for score in np.mean(found, axis=0)))
 

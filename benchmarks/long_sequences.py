@@ -38,16 +38,16 @@ GRACE = 1.0
 def records(kernel, letters):
     """Return two records of the kind that a kernel takes."""
     rng = np.random.default_rng(1)
-    if kernel.accepts == "features":
+    if kernel.traits.accepts == "features":
         return FeatureTable(rng.standard_normal((2, letters)))
-    if kernel.accepts == "similarities":
+    if kernel.traits.accepts == "similarities":
         return SimilarityTable(np.array([[2.0, 1.0], [1.0, 2.0]]))
     alphabet = as_alphabet(kernel.alphabet or "dna")
     codes = rng.integers(alphabet.size, size=2 * letters).astype(np.uint8)
     shares = (rng.random((len(codes), alphabet.size)) + 0.1).astype(np.float32)
     shares /= shares.sum(axis=1, keepdims=True)
     known = {"profile": shares, "pssm": (2 * np.log2(shares * alphabet.size)).astype(np.float32)}
-    tracks = {name: known.get(name, codes % 2) for name in kernel.tracks}
+    tracks = {name: known.get(name, codes % 2) for name in kernel.traits.tracks}
     return SequenceSet.from_offsets(codes, np.array([0, letters, 2 * letters]), ["a", "b"], alphabet, tracks)
 
 
@@ -60,13 +60,13 @@ def job(name, number, letters, limit):
     resource.setrlimit(resource.RLIMIT_CPU, (int(2 * limit + 3),) * 2)
     try:
         start = time.process_time()
-        if kernel.data_dependent:
+        if kernel.traits.data_dependent:
             kernel.fit(X, np.array([0, 1]))
         fitted = time.process_time()
         found["predicted"] = kernel.plan(X).seconds
         print(json.dumps(found), flush=True)
         planned = time.process_time()
-        kernel.kernel(X)
+        kernel(X)
         found["took"], found["fit"] = time.process_time() - planned, fitted - start
     except SeqkernError as error:
         found["refused"] = str(error)

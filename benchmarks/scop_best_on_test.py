@@ -32,7 +32,7 @@ def scores(family):
     found = []
     for length, k in LENGTHS:
         kernel = GappedKmerKernel(length, k, short="zero", zero_diagonal="zero")
-        K = kernel.kernel(dataset.X, dataset.X.take(train))
+        K = kernel(dataset.X, dataset.X.take(train))
         for C, weight in product(COSTS, WEIGHTS):
             decisions = CSVC(C=C, class_weight=weight).fit(K[train], y[train]).decision_function(K[test])
             found.append((roc_auc(y[test] > 0, decisions), roc_n(y[test] > 0, decisions, 50)))

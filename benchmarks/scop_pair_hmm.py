@@ -53,7 +53,7 @@ def scores(dataset, spec):
     y = task.labels.signs()
     kernel, start = build_kernel(spec), time.process_time()
     kernel.fit(dataset.X.take(train), y[train])
-    square, rows = kernel.kernel(dataset.X.take(train)), kernel.kernel(dataset.X.take(test), dataset.X.take(train))
+    square, rows = kernel(dataset.X.take(train)), kernel(dataset.X.take(test), dataset.X.take(train))
     seconds = time.process_time() - start
     if "logarithm=false" not in spec:
         mapped = EmpiricalMapGram(zero_diagonal="zero").fit(square)

@@ -22,7 +22,7 @@ from seqkern import SequenceSet
 from seqkern.core.errors import LetterError, ParameterError, SeqkernError, SequenceError
 from seqkern.kernels import FeatureMap, build_kernel, kernel_from_state
 from seqkern.kernels.algebra import ProductKernel, SumKernel
-from seqkern.kernels.kernel import feature_vectors
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.kernels.kmer.kmer_kernel import SpectrumKernel
 from seqkern.kernels.kmer.mismatch import MismatchKernel
@@ -338,7 +338,7 @@ class SpyKernel(SpectrumKernel):
     """A k-mer kernel that notes what it is fitted on."""
 
     name = None
-    data_dependent = True
+    traits = Traits(data_dependent=True)
     seen = ()
 
     def _fit(self, X, y):
@@ -406,20 +406,20 @@ def test_training_units_are_no_part_of_a_kernel():
     kernel = clone(A)
     identity, state = kernel.identity(), kernel.state()
     kernel.fit(X)
-    assert not kernel.fitted
+    assert not kernel._fitted
     assert (kernel.identity(), kernel.state(), repr(kernel)) == (identity, state, repr(A))
-    assert np.shares_memory(kernel.references.codes, X.codes)
-    assert copy.deepcopy(kernel).references is X
-    for other in (clone(kernel), kernel_from_state(*kernel.state()), copy.deepcopy(kernel).forget()):
+    assert np.shares_memory(kernel._references.samples.codes, X.codes)
+    assert copy.deepcopy(kernel)._references.samples is X
+    for other in (clone(kernel), kernel_from_state(*kernel.state()), copy.deepcopy(kernel)._forget()):
         with pytest.raises(NotFittedError):
             other.transform(X)
 
 
 def test_parts_hold_no_training_units():
     kernel = (RBFKernel(gamma="scale", base=C) + A).fit(X)
-    assert kernel.references is X
-    assert kernel.bases[0].fitted
-    assert all(part.references is None for part in kernel.bases)
+    assert kernel._references.samples is X
+    assert kernel.bases[0]._fitted
+    assert all(part._references is None for part in kernel.bases)
 
 
 def test_a_pickle_holds_the_training_units_and_no_others():
@@ -565,7 +565,7 @@ WITH_FEATURES = [
 @each_form
 def test_a_feature_map_gives_the_features_of_its_kernel(kernel, form):
     fitted = copy.deepcopy(kernel).fit(X[:30])
-    expected = feature_vectors(fitted, X)
+    expected = fitted.features.normalised(X)
     features = FeatureMap(kernel).fit(SETS[form][:30], Y[:30])
     found = features.transform(SETS[form])
     assert issparse(found) == issparse(expected)
@@ -608,7 +608,7 @@ def test_linear_solvers_learn_from_features(solver, sparse):
     folds = list(StratifiedKFold(3).split(STRINGS, Y))
     pipeline = make_pipeline(FeatureMap(A, sparse_output=sparse), solver)
     scores = cross_val_score(pipeline, STRINGS, Y, cv=folds, error_score="raise")
-    vectors = feature_vectors(A, X)
+    vectors = A.features.normalised(X)
     vectors = vectors if sparse is None else vectors.toarray()
     np.testing.assert_array_equal(scores, cross_val_score(solver, vectors, Y, cv=folds))
     assert scores.mean() > 0.6
@@ -626,9 +626,9 @@ def test_the_kernel_of_a_feature_map_is_in_the_grid():
 def test_a_feature_map_leaves_its_kernel_alone_and_keeps_one_record():
     kernel = NystroemKernel(A, n_components=5)
     features = FeatureMap(kernel).fit(X)
-    assert not kernel.fitted
-    assert features.kernel_.fitted
-    assert features.kernel_.references is None
+    assert not kernel._fitted
+    assert features.kernel_._fitted
+    assert features.kernel_._references is None
     assert len(pickle.dumps(FeatureMap(A).fit(X))) < 3000
 
 

@@ -11,11 +11,12 @@ from seqkern.cli.main import VERBS, build_parser
 def pages() -> dict[str, str]:
     """Return the pages by file name."""
     found = {f"cli-{verb}.rst": page(verb) for verb in VERBS}
-    rows = [(f":doc:`cli-{verb}`", rst.escape(summary)) for verb, summary in VERBS.items()]
+    rows = [(f":doc:`cli-{verb}`", rst.escape(summary)) for verb, (summary, *_) in VERBS.items()]
     text = (
         rst.title("Command line")
         + "\nThe exit code is 0, 1 (an error in the input) or 2 (wrong usage). An error is one line on standard error "
-        "that names the file, the record and the remedy.\n\n"
+        "that names the file, the record and the remedy. ``seqkern --completion`` prints a script by which bash and "
+        "zsh complete verbs, options and choices: ``source <(seqkern --completion)``.\n\n"
         + rst.table(("verb", "what it does"), rows, "20 80")
         + "\n"
         + rst.toctree(f"cli-{verb}" for verb in VERBS)

@@ -1,62 +1,57 @@
-"""The keys of a configuration, from its JSON schema."""
+"""The keys of a configuration, from the JSON schema of their declarations."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import rst
 import yaml
 
+from seqkern.study.study import study_schema
+
 Schema = Mapping[str, Any]
 
 
-def pages(root: Path) -> dict[str, str]:
+def pages() -> dict[str, str]:
     """Return the page by file name."""
-    schema = yaml.safe_load((root / "workflow" / "schemas" / "config.schema.yaml").read_text(encoding="utf-8"))
+    schema = study_schema()
+    dataset, kernel, solver = (
+        schema["properties"][name]["additionalProperties"] for name in ("datasets", "kernels", "solvers")
+    )
     sections = [
         ("The study", schema, ""),
-        ("A data set", schema["$defs"]["dataset"], "datasets.NAME."),
-        ("A kernel", schema["$defs"]["kernel"]["else"], "kernels.NAME."),
-        ("A choice among kernels", schema["$defs"]["kernel"]["then"], "kernels.NAME."),
-        ("A solver", schema["$defs"]["solver"], "solvers.NAME."),
+        ("A data set", dataset, "datasets.NAME."),
+        ("A kernel", kernel["else"], "kernels.NAME."),
+        ("A choice among kernels", kernel["then"], "kernels.NAME."),
+        ("A solver", solver, "solvers.NAME."),
     ]
     text = (
-        rst.title("Keys of the schema")
-        + "\nAll keys of a configuration, as ``workflow/schemas/config.schema.yaml`` declares them. "
+        rst.title("Keys of the schema") + "\nAll keys of a configuration, as the classes of its entries declare them. "
         ":doc:`configuration` explains them; ``seqkern kernels NAME`` and ``seqkern solvers NAME`` list the "
         "parameters that a kernel or a solver adds.\n"
     )
     for name, part, prefix in sections:
-        rows = [row for key, entry in part["properties"].items() for row in rows_of(prefix + key, entry, schema)]
+        rows = [row for key, entry in part["properties"].items() for row in rows_of(prefix + key, entry)]
         text += "\n" + rst.title(name, "-") + "\n"
         text += rst.table(("key", "values", "default", "meaning"), rows, "25 25 12 38")
     return {"config-keys.rst": text}
 
 
-def rows_of(key: str, entry: Schema, schema: Schema) -> Iterator[tuple[str, str, str, str]]:
+def rows_of(key: str, entry: Schema) -> Iterator[tuple[str, str, str, str]]:
     """Yield a row for a key, and for the keys of a mapping with fixed keys."""
-    entry = resolved(entry, schema)
     default = f"``{yaml_text(entry['default'])}``" if "default" in entry else ""
-    yield f"``{key}``", values(entry, schema), default, rst.escape(entry.get("description", ""))
+    yield f"``{key}``", values(entry), default, rst.escape(entry.get("description", ""))
     for name, child in entry.get("properties", {}).items():
-        yield from rows_of(f"{key}.{name}", child, schema)
+        yield from rows_of(f"{key}.{name}", child)
 
 
-def resolved(entry: Schema, schema: Schema) -> Schema:
-    """Return an entry with what it refers to; its own words win."""
-    reference = entry.get("$ref")
-    return {**schema["$defs"][reference.rpartition("/")[2]], **entry} if reference else entry
-
-
-def values(entry: Schema, schema: Schema) -> str:
+def values(entry: Schema) -> str:
     """Return the values that an entry takes."""
-    entry = resolved(entry, schema)
     if "enum" in entry:
         return ", ".join(f"``{yaml_text(value)}``" for value in entry["enum"])
     if "form" in entry:
         return rst.escape(entry["form"])
     if "anyOf" in entry:
-        return " or ".join(dict.fromkeys(values(one, schema) for one in entry["anyOf"]))
+        return " or ".join(dict.fromkeys(values(one) for one in entry["anyOf"]))
     kinds = entry.get("type", "any")
     words = [{"array": "list", "object": "mapping", "null": "null"}.get(kind, kind) for kind in aslist(kinds)]
     if "minimum" in entry:

@@ -17,7 +17,7 @@ def write(app: Sphinx, config: Any) -> None:
     pages = {
         **class_pages.pages(folder),
         **cli_pages.pages(),
-        **config_page.pages(Path(app.srcdir).parent),
+        **config_page.pages(),
         **api_pages.pages(),
         **repository.pages(Path(app.srcdir).parent),
     }

@@ -54,7 +54,7 @@ def draw(name: str, note: dict[str, Any], folder: Path) -> tuple[str, str] | Non
                 warnings.simplefilter("ignore")
                 kernel = build_kernel(spec)
                 kernel.fit(X, labels)
-                K = kernel.kernel(X)
+                K = kernel(X)
         except SeqkernError:
             return None  # needs what these sequences do not have, such as profiles
         folder.mkdir(parents=True, exist_ok=True)

@@ -25,9 +25,9 @@ sizes = [5, 10, 20, 50, 100, 200, 400, 600]
 errors, areas = [], []
 for size in sizes:
     kernel = NystroemKernel(base, n_components=size).fit(train.sequences)
-    K = kernel.kernel(train.sequences)
+    K = kernel(train.sequences)
     errors.append(np.linalg.norm(K - exact) / np.linalg.norm(exact))
-    decisions = CSVC().fit(K, y).decision_function(kernel.kernel(test.sequences, train.sequences))
+    decisions = CSVC().fit(K, y).decision_function(kernel(test.sequences, train.sequences))
     areas.append(roc_auc(y_test, decisions))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")

@@ -17,7 +17,7 @@ data = simulate("donor", seed=1)
 y = [label == "donor" for label in data.table["label"]]
 kernel = SpectrumKernel(2, alphabet="dna", normalize=False).fit(data.sequences)
 counts = kernel.features(data.sequences.take(np.arange(len(y)))).toarray()
-names = kernel.feature_names()
+names = kernel.features.names()
 
 # %%
 # ε is a share of the value above which all weights vanish.

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-EXAMPLE = (
-    "seqkern baseline results/demo/datasets/donors --folds results/demo/folds/donors -o results/demo/baseline/donors"
-)
+from seqkern.cli.requests_studies import BaselineRequest
+from seqkern.core.archive import check_writable
+from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.evaluation.fold_tables import write_baselines
+from seqkern.evaluation.folds import read_folds
+from seqkern.methods.baselines import left_out, run_baselines
+from seqkern.study.dataset import load_dataset
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern baseline``."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    parser.add_argument("-o", "--output", required=True, help="folder for metrics.tsv and decisions.tsv")
-
-
-def run(args: argparse.Namespace) -> None:
+def run(request: BaselineRequest) -> None:
     """Run ``seqkern baseline``."""
-    # loaded when the verb runs: its help needs none of it
-    from seqkern.core.archive import check_writable
-    from seqkern.core.exclusive_files import exclusive_folder
-    from seqkern.evaluation.fold_tables import write_baselines
-    from seqkern.evaluation.folds import read_folds
-    from seqkern.methods.baselines import left_out, run_baselines
-    from seqkern.study.dataset import load_dataset
-
-    dataset = load_dataset(args.dataset)
+    dataset = load_dataset(request.dataset)
     fold_sets = {
-        name: read_folds(Path(args.folds) / f"{name}.tsv", dataset.X.ids, task.labels, dataset.chains)
+        name: read_folds(Path(request.folds) / f"{name}.tsv", dataset.X.ids, task.labels, dataset.chains)
         for name, task in dataset.tasks.items()
     }
-    output = Path(args.output)
+    output = Path(request.output)
     check_writable(output / "metrics.tsv")
     results = list(run_baselines(dataset, fold_sets))
     with exclusive_folder(output):

@@ -2,73 +2,55 @@
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import math
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
-from hashlib import blake2b
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from seqkern.cli.common import naming_file, refuse_unused
+import numpy as np
+
 from seqkern.cli.output import (
     FINISHED,
-    add_overwrite,
-    add_spreadsheet_safe,
     check_result_folder,
+    log,
+    log_folds,
     log_formulas,
+    metric_name,
+    naming_file,
     result_folder,
+    warn,
 )
-from seqkern.cli.regions import log_folds
-from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search
-from seqkern.core.archive import canonical_json
-from seqkern.core.errors import FoldError, GramError, LabelError, SequenceError
-
-if TYPE_CHECKING:
-    from seqkern.cli.training_input import Input
-    from seqkern.core.checkpoint import Checkpoint
-    from seqkern.evaluation.chance import PermutationTest
-    from seqkern.evaluation.estimates import Estimate
-    from seqkern.evaluation.fold_tables import FoldResult
-    from seqkern.evaluation.folds import FoldSet, Split
-    from seqkern.methods.crossval import OuterFolds
-    from seqkern.methods.method import Method
-    from seqkern.methods.sources import FitData
-    from seqkern.methods.training import SampleGroups
-    from seqkern.sequences.labels import Labels
-    from seqkern.study.dataset import Task
-
+from seqkern.cli.requests_training import CvRequest, MethodRequest
+from seqkern.cli.training_input import Input, chosen_method, log_fewer_folds, read_input, read_training
+from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
+from seqkern.core.checks import check_integer
+from seqkern.core.errors import FoldError, LabelError
+from seqkern.core.progress import progress_bar, progress_counter
+from seqkern.core.threads import given_threads
+from seqkern.core.tsv import write_tsv
+from seqkern.evaluation.chance import PermutationTest
+from seqkern.evaluation.estimates import Estimate, estimates
+from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
+from seqkern.evaluation.folds import Split
+from seqkern.evaluation.intervals import too_few
+from seqkern.methods.baselines import BASELINES, best_baseline
+from seqkern.methods.crossval import OuterFolds, as_record, check_splits, cross_validate, procedure_test
+from seqkern.methods.method import Method, identity_of
+from seqkern.methods.sources import FitData
+from seqkern.methods.training import SampleGroups, collect_training_data, group_samples
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.similarity import similar_groups
 
 # The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output.
 
-METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
-"""Fold methods as in `seqkern.methods.crossval.OUTER_METHODS`, listed here to keep ``--help`` fast."""
 MOST_FOLDS = 12
 """Number of folds above which their scores are only in the tables."""
-
-
-def add_outer_folds(group: argparse._ActionsContainer) -> None:
-    """Add the arguments for the design of the outer folds and for the permutation test."""
-    group.add_argument(
-        "--fold-method",
-        choices=METHODS,
-        help="how outer folds are made (default: grouped where samples belong together: groups, overlapping windows "
-        "or residues of a chain; else stratified)",
-    )
-    group.add_argument(
-        "--repeats", type=int, default=1, metavar="N", help="repeat the cross-validation on other folds (default: 1)"
-    )
-    group.add_argument(
-        "--permutations",
-        type=int,
-        metavar="N",
-        help="test the score: repeat everything, also the search, on N permutations of the labels, in one process for "
-        "each thread",
-    )
 
 
 class CrossValidated(NamedTuple):
@@ -84,41 +66,26 @@ class CrossValidated(NamedTuple):
     trivial: tuple[str, float] | None
 
 
-def outer_folds(args: argparse.Namespace, folds: int) -> OuterFolds:
+def outer_folds(request: MethodRequest, folds: int) -> OuterFolds:
     """Return the design of the outer folds."""
-    # imported here to keep --help fast
-    from seqkern.core.checks import check_integer
-    from seqkern.methods.crossval import OuterFolds
-
-    if args.fold_method in ("leave-one-out", "leave-one-group-out", "predefined"):
-        why = f"does not work with --fold-method {args.fold_method}, which draws no folds"
-        refuse_unused(args, why, {"repeats": 1} | ({"folds": 5} if args.verb == "cv" else {}))
+    if request.fold_method in ("leave-one-out", "leave-one-group-out", "predefined"):
+        why = f"does not work with --fold-method {request.fold_method}, which draws no folds"
+        request.refuse(why, "repeats", "folds")
     check_integer("folds", folds, 2)
-    check_integer("repeats", args.repeats, 1)
-    if args.permutations is not None:
-        check_integer("permutations", args.permutations, 1)
-    return OuterFolds(args.fold_method, folds, args.repeats, args.seed)
+    return OuterFolds(request.fold_method, folds, request.repeats, request.seed)
 
 
-def count_folds(args: argparse.Namespace, folds: int, labels: Labels) -> int:
+def count_folds(request: MethodRequest, folds: int, labels: Labels) -> int:
     """Return the approximate number of outer folds, before groups of samples are known."""
     columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
-    if args.fold_method == "leave-one-out":
+    if request.fold_method == "leave-one-out":
         return len(labels)
-    column = columns.get(args.fold_method)
-    return folds * args.repeats if column is None else len(set(column.tolist()))
+    column = columns.get(request.fold_method)
+    return folds * request.repeats if column is None else len(set(column.tolist()))
 
 
-def grouped_samples(args: argparse.Namespace, given: Input) -> SampleGroups:
+def grouped_samples(request: MethodRequest, given: Input) -> SampleGroups:
     """Return the labelled samples with the groups that no fold divides, and print the number of such groups."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.methods.training import group_samples
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.sequences.similarity import similar_groups
-
     labels, residues = given.dataset.task().labels, given.dataset.residues
     used = np.flatnonzero(labels.used())
     kept = group_samples(
@@ -126,34 +93,23 @@ def grouped_samples(args: argparse.Namespace, given: Input) -> SampleGroups:
         given.X.take(used),
         given.window,
         None if residues is None else residues.take(used),
-        allow_similar=args.allow_similar,
-        n_threads=args.threads,
+        allow_similar=request.allow_similar,
+        n_threads=request.threads,
     )
     for sentence in kept.sentences:
-        print(f"seqkern: {sentence}", file=sys.stderr)
-    if args.fold_method is None:
+        log(sentence)
+    if request.fold_method is None:
         log_folds(given.dataset.notes)
-    if args.allow_similar and isinstance(given.X, SequenceSet) and residues is None:
-        found = similar_groups(given.X.take(used), n_threads=args.threads)
+    if request.allow_similar and isinstance(given.X, SequenceSet) and residues is None:
+        found = similar_groups(given.X.take(used), n_threads=request.threads)
         if found:
             text = found.describe(ending="in different folds, which makes scores too good")
-            print(f"seqkern: {text}", file=sys.stderr)
+            log(text)
     return kept
 
 
 def check_design(method: Method, given: Input, outer: OuterFolds, kept: SampleGroups) -> None:
     """Raise an error, before any kernel is computed, for too few samples or folds that do not suit the method."""
-    # imported here to keep --help fast
-    from dataclasses import replace
-
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.core.errors import FoldError, LabelError
-    from seqkern.evaluation.intervals import too_few
-    from seqkern.methods.crossval import check_splits
-
     labels, residues = given.dataset.task().labels, given.dataset.residues
     used = np.flatnonzero(labels.used())
     X, labels = given.X.take(used), labels.take(used)
@@ -168,7 +124,7 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: SampleGr
 
 
 def cross_validated(
-    args: argparse.Namespace,
+    request: MethodRequest,
     method: Method,
     data: FitData,
     given: Input,
@@ -176,15 +132,6 @@ def cross_validated(
     finished: Checkpoint | None = None,
 ) -> CrossValidated:
     """Return the cross-validation of a method, with a permutation test if requested; `finished` makes it resumable."""
-    # imported here to keep --help fast
-    from dataclasses import replace
-
-    # imported here to keep --help fast
-    from seqkern.core.progress import progress_bar
-    from seqkern.evaluation.estimates import estimates
-    from seqkern.methods.baselines import best_baseline
-    from seqkern.methods.crossval import cross_validate, procedure_test
-
     X = next(iter(data.sources.values())).X
     chains = None if data.residues is None else data.residues.record[: len(data.labels)]
     make_splits = partial(outer.splits, X=X, chains=chains)
@@ -192,15 +139,15 @@ def cross_validated(
     data = replace(data, labels=outer.inner_labels(data.labels, X, chains))
     results = cross_validate(method, data, progress_bar(splits, "folds"), fit_cache=finished)
     test = None
-    if args.permutations is not None:
+    if request.permutations is not None:
         test = procedure_test(
             method,
             data,
             make_splits,
             results,
-            args.permutations,
-            seed=args.seed,
-            n_processes=args.threads,
+            request.permutations,
+            seed=request.seed,
+            n_processes=request.threads,
             progress=partial(progress_bar, description="permutations"),
             fit_cache=None if finished is None else finished.within(f"permutations {outer!r}"),
         )
@@ -214,14 +161,11 @@ def cross_validated(
 
 def score_table(found: CrossValidated) -> list[str]:
     """Return the lines of the score table: mean, interval and each fold."""
-    # imported here to keep --help fast
-    from seqkern.report.sentences import metric
-
     each = [split.name for split in found.splits] if len(found.splits) <= MOST_FOLDS else []
     rows = [["score", "mean", "95 % interval", *(f"fold {name}" for name in each)]]
     for name, one in found.scores.items():
         several = name == "auc" and found.labels.kind == "multiclass"
-        cells = ["macro AUC" if several else metric(name).name, f"{one.score:.4f}", _interval(one)]
+        cells = ["macro AUC" if several else metric_name(name), f"{one.score:.4f}", _interval(one)]
         rows.append([*cells, *("-" if math.isnan(value) else f"{value:.4f}" for value in one.folds if each)])
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -243,9 +187,6 @@ INTERVALS = {
 
 def notes(found: CrossValidated) -> Iterator[str]:
     """Yield sentences on the design, the intervals and the permutation test."""
-    # imported here to keep --help fast
-    from seqkern.report.sentences import metric
-
     yield design(found)
     counts = Counter(
         str(row["value"]) for result in found.results for row in result.choices if row["parameter"] == "kernel"
@@ -255,7 +196,7 @@ def notes(found: CrossValidated) -> Iterator[str]:
     named: dict[str, list[str]] = {}
     for name, one in found.scores.items():
         if one.how:
-            named.setdefault(one.how, []).append(metric(name).name)
+            named.setdefault(one.how, []).append(metric_name(name))
     for how, names in named.items():
         yield f"interval of {', '.join(names)}: {INTERVALS[how]}"
     if found.trivial is not None:
@@ -266,13 +207,9 @@ def notes(found: CrossValidated) -> Iterator[str]:
 
 def trivial_line(found: CrossValidated) -> str:
     """Return a line on the best trivial baseline and the meaning of its score."""
-    # imported here to keep --help fast
-    from seqkern.methods.baselines import BASELINES
-    from seqkern.report.sentences import metric
-
     assert found.trivial is not None
     (name, score), (headline, own) = found.trivial, next(iter(found.scores.items()))
-    text = f"best trivial baseline: {BASELINES[name].title}, {metric(headline).name} {score:.4f}"
+    text = f"best trivial baseline: {BASELINES[name].title}, {metric_name(headline)} {score:.4f}"
     if own.score <= score:
         return f"{text}; the method is not better"
     return f"{text}; it lies within the method's interval" if own.low <= score else text
@@ -293,20 +230,15 @@ def design(found: CrossValidated) -> str:
 
 def permutation_line(test: PermutationTest) -> str:
     """Return a line with the result of a permutation test."""
-    # imported here to keep --help fast
-    from seqkern.report.sentences import metric
-
     failed = f" ({test.failed} without a score count as better)" if test.failed else ""
     return (
-        f"permutation test: {metric(test.metric).name} {test.observed:.4f}, mean {test.mean:.4f} on {len(test.null)} "
+        f"permutation test: {metric_name(test.metric)} {test.observed:.4f}, mean {test.mean:.4f} on {len(test.null)} "
         f"permutations of the labels{failed}, p = {test.p:.2g}"
     )
 
 
 def record(found: CrossValidated) -> dict[str, Any]:
     """Return the estimate as JSON, for the record of a model."""
-    # imported here to keep --help fast
-    from seqkern.methods.crossval import as_record
 
     def number(value: float) -> float | None:
         return None if math.isnan(value) else value
@@ -324,189 +256,27 @@ def record(found: CrossValidated) -> dict[str, Any]:
     }
 
 
-# The outer splits of a data set, which define the folds of an evaluation.
-
-
-class OuterSplits:
-    """A data set with the splits of its tasks."""
-
-    def __init__(self, dataset: str, folds: str) -> None:
-        # imported here to keep --help fast
-        from seqkern.study.dataset import load_dataset
-
-        self.place = dataset
-        self.dataset = load_dataset(dataset)
-        self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}
-
-    @cached_property
-    def fold_sets(self) -> dict[str, FoldSet]:
-        """The splits by name of the task, read only after a kernel has been checked on the data set."""
-        # imported here to keep --help fast
-        from seqkern.evaluation.folds import read_folds
-
-        ids, chains = self.dataset.X.ids, self.dataset.chains
-        return {
-            name: read_folds(self._files[name], ids, task.labels, chains) for name, task in self.dataset.tasks.items()
-        }
-
-    @cached_property
-    def work(self) -> list[tuple[str, Split]]:
-        """Each split with the name of its task, in the order of the tables."""
-        return [(name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits]
-
-    def labels(self, task: str) -> Labels:
-        """Return the labels of a task, with groups and development part of the folds, if any."""
-        return self.fold_sets[task].inner_labels(self.dataset.tasks[task].labels)
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """A text that identifies each split: the samples of both sets, labels and groups."""
-        learned_from = {name: _learned_from(task, self.fold_sets[name]) for name, task in self.dataset.tasks.items()}
-        return [
-            canonical_json([name, split.name, split.train.tolist(), split.test.tolist(), learned_from[name]])
-            for name, split in self.work
-        ]
-
-    @contextlib.contextmanager
-    def naming(self, task: str, split: Split) -> Iterator[None]:
-        """Add the fold file and split to errors about labels and folds, and the data set to errors about samples."""
-        try:
-            yield
-        except (LabelError, FoldError) as error:
-            if error.file is None:
-                error.file, error.problem = self._files[task], f"split {split.name!r}: {error.problem}"
-            raise
-        except (SequenceError, GramError) as error:
-            if error.file is None:
-                error.file = self.place
-            raise
-
-
-def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
-    """Return the identity of a task's results besides data and splits: labels, and the settings of inner folds."""
-    given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
-    inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
-    return [task.labels.digest(), inner]
-
-
-# Remarks on the folds of an evaluation: the headline score in one line, and warnings about problematic fits.
-
-
-def headline(results: Sequence[FoldResult], labels: Labels, task: str) -> str:
-    """Return the headline score of a task, with its interval."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.estimates import estimates
-    from seqkern.evaluation.intervals import too_few
-    from seqkern.report.sentences import metric
-
-    used = labels.take(labels.used())
-    lacking = too_few(used)
-    found = estimates(results, used)
-    if lacking is not None or not found:
-        return f"{task}: {'no score' if lacking is None else lacking.sentence()}"
-    name, one = next(iter(found.items()))
-    title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric(name).name
-    interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
-    parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
-    return f"{task}: {title} {one.score:.4f}{interval}, {parts}"
-
-
-def fold_remarks(results: Sequence[FoldResult]) -> Iterator[str]:
-    """Yield a sentence on each problem that occurred in some folds."""
-    text = _constant_columns(results)
-    if text is not None:
-        yield text
-    yield from _not_converged(results)
-
-
-def _constant_columns(results: Sequence[FoldResult]) -> str | None:
-    """Return a sentence on the constant columns that the P-SVM left out, over all folds; None if there were none."""
-    counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
-    most, size = max(counts, default=(0, 0))
-    if not most:
-        return None
-    fits = sum(count > 0 for count, _ in counts)
-    were = "column was" if size == 1 else "columns were"
-    return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
-
-
-def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
-    """Yield a sentence on each fit that did not converge, and on solvers' remarks."""
-    fits = [result.fit for result in results]
-    failed = [fit for fit in fits if not fit["converged"]]
-    if failed:
-        why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
-        yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
-    remarks = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
-    if remarks:
-        yield f"remark on {len(remarks)} of {len(fits)} fits, the first: {remarks[0]}"
-    weights = sum(fit.get("weights_converged") is False for fit in fits)
-    if weights:
-        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training sets"
-    inner = [fit["inner_not_converged"] for fit in fits if fit.get("inner_not_converged")]
-    if inner:
-        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training sets"
-
-
-EXAMPLE = "seqkern cv donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver csvc --search -o cv/spectrum/csvc"
-
-MORE_EXAMPLES = (
-    "seqkern cv peaks.fa background.fa --kernel gapped --solver csvc:C=1 --permutations 200",
-    "seqkern cv proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1 --kernel smith_waterman"
-    " --repair empirical_map --solver csvc:C=1 --repeats 5",
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    add_input(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="DIR",
-        help="output folder for the tables, as seqkern evaluate writes them, and the ROC curves; seqkern compare "
-        "reads several such folders (KERNEL/SOLVER names the method)",
-    )
-    add_overwrite(parser)
-    add_spreadsheet_safe(parser)
-    add_labels(parser)
-    outer = parser.add_argument_group("outer folds")
-    outer.add_argument("--folds", type=int, default=5, metavar="K", help="number of outer folds (default: 5)")
-    add_outer_folds(outer)
-    add_search(parser, "--inner-folds")
-    add_reading(parser)
-
-
-def run(args: argparse.Namespace) -> None:
+def run(request: CvRequest) -> None:
     """Run the verb."""
-    # imported here to keep --help fast
-    from seqkern.cli.training_input import chosen_method, log_fewer_folds, read_input, read_request
-    from seqkern.core.archive import check_writable
-    from seqkern.core.checkpoint import CheckpointFolder
-    from seqkern.core.progress import progress_counter
-    from seqkern.core.threads import given_threads
-    from seqkern.methods.method import identity_of
-    from seqkern.methods.training import collect_training_data
-
-    request = read_request(args, "--inner-folds")
-    outer = outer_folds(args, args.folds)
-    if args.output is not None:
-        check_writable(Path(args.output) / "metrics.tsv")
-        check_result_folder(args)
-    given = read_input(request)
-    if args.output is not None:
-        log_formulas(given.X.ids, args)
-    method = chosen_method(request, given, count_folds(args, args.folds, given.labels))
+    training = read_training(request)
+    outer = outer_folds(request, request.folds)
+    if request.output is not None:
+        check_writable(Path(request.output) / "metrics.tsv")
+        check_result_folder(request)
+    given = read_input(training)
+    if request.output is not None:
+        log_formulas(given.X.ids, request)
+    method = chosen_method(training, given, count_folds(request, request.folds, given.labels))
     dataset = given.dataset
     with (
-        CheckpointFolder(args.output and Path(args.output) / FINISHED) as unfinished,
+        CheckpointFolder(request.output and Path(request.output) / FINISHED) as unfinished,
         naming_file(given.source),
-        given_threads(args.threads),
+        given_threads(request.threads),
         progress_counter("kernel", " entries") as show,
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
-        kept = grouped_samples(args, given)
+        kept = grouped_samples(request, given)
         check_design(method, given, outer, kept)
         data = collect_training_data(
             method,
@@ -515,36 +285,30 @@ def run(args: argparse.Namespace) -> None:
             dataset.residues,
             window=given.window,
             kept=kept,
-            memory_limit=args.memory,
-            n_threads=args.threads,
+            memory_limit=request.memory,
+            n_threads=request.threads,
             progress=show,
-            gram_files=args.gram,
+            gram_files=request.gram,
         )
-        log_fewer_folds(args, data.labels, "--inner-folds")
-        found = cross_validated(args, method, data, given, outer, unfinished.under(identity_of(method, data)))
-    if args.output is not None:  # before standard output, which may be a pipe that closes
-        with result_folder(args):
-            _write(Path(args.output), found)
+        log_fewer_folds(request, data.labels)
+        found = cross_validated(request, method, data, given, outer, unfinished.under(identity_of(method, data)))
+    if request.output is not None:  # before standard output, which may be a pipe that closes
+        with result_folder(request):
+            _write(Path(request.output), found)
     for text in dict.fromkeys(str(warning.message) for warning in said):
-        print(f"seqkern: warning: {text}", file=sys.stderr)
+        warn(text)
     for text in fold_remarks(found.results):
-        print(f"seqkern: {text}", file=sys.stderr)
+        log(text)
     counts = ", ".join(f"{name}: {count}" for name, count in data.labels.class_counts().items())
     print(f"{len(given.labels)} samples{f' ({counts})' if counts else ''}")
     for line in (*score_table(found), *notes(found)):
         print(line)
-    if args.output is not None:
-        print(args.output)
+    if request.output is not None:
+        print(request.output)
 
 
 def _write(folder: Path, found: CrossValidated) -> None:
     """Write the tables and the ROC curves."""
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
-    from seqkern.core.tsv import write_tsv
-    from seqkern.evaluation.fold_tables import write_results
-    from seqkern.report.curves import roc_picture
-
     write_results(folder, found.results)
     rows = [
         {
@@ -561,6 +325,9 @@ def _write(folder: Path, found: CrossValidated) -> None:
         rows[0] |= {"p": found.test.p, "permutations": len(found.test.null), "null_mean": found.test.mean}
     columns = ("score", "mean", "low", "high", "interval", "folds", "p", "permutations", "null_mean")
     write_tsv(folder / "scores.tsv", columns, rows)
+    # imported here: seqkern train and seqkern evaluate, which use this module too, draw nothing
+    from seqkern.report.curves import roc_picture
+
     picture = roc_picture(found.results, found.labels)
     if picture is not None:
         with atomic_write(folder / "roc.svg") as file:

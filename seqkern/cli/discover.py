@@ -2,63 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from seqkern.cli.common import naming_file
-from seqkern.cli.dataset_model import add_dataset_model
-
-if TYPE_CHECKING:
-    from seqkern.sequences.labels import Labels
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.study.dataset import Dataset
-
-EXAMPLE = (
-    "seqkern discover results/peaks/datasets/peaks --kernel"
-    " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1 --known motifs.meme"
-    " -o motifs"
-)
-DESCRIPTION = """\
-Trains the method on all sequences, and finds motifs in those of the positive class, as seqkern motifs does. Writes
-model.seqkern, motifs.meme, motifs.tsv, and motifs.json (how it was trained)."""
+from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary, two_classes
+from seqkern.cli.output import naming_file
+from seqkern.cli.requests_studies import DiscoverRequest
+from seqkern.core.archive import check_writable, save_json
+from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.core.file_kinds import RESULT
+from seqkern.core.threads import given_threads
+from seqkern.genomics import motif_tables
+from seqkern.genomics.motif_tables import KnownMotifs, nearest
+from seqkern.genomics.motifs import find_motifs
+from seqkern.methods.explanation import Explainer
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.dataset import load_dataset
+from seqkern.study.dataset_entries import MotifSearch
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern discover``."""
-    parser.description = DESCRIPTION
-    add_dataset_model(parser, {"known": None})
-    parser.add_argument("--known", metavar="FILE", help="known motifs to compare with: JASPAR, MEME or TRANSFAC format")
-    parser.add_argument("-o", "--output", required=True, help="output folder")
-
-
-def run(args: argparse.Namespace) -> None:
+def run(request: DiscoverRequest) -> None:
     """Run ``seqkern discover``."""
-    # imported here to keep --help fast
-    from seqkern.cli.dataset_model import ModelRequest, train_on_dataset, training_summary
-    from seqkern.cli.motifs import known_motifs
-    from seqkern.core.archive import check_writable, save_json
-    from seqkern.core.exclusive_files import exclusive_folder
-    from seqkern.core.file_kinds import RESULT
-    from seqkern.core.threads import given_threads
-    from seqkern.genomics import motif_tables
-    from seqkern.genomics.motif_tables import nearest
-    from seqkern.genomics.motifs import find_motifs
-    from seqkern.methods.explanation import Explainer
-    from seqkern.study.dataset import load_dataset
-    from seqkern.study.dataset_entries import MotifSearch
-
-    request = ModelRequest.of(args, MotifSearch)
-    known_file = request.purpose.known
-    dataset, out_dir = load_dataset(args.dataset), Path(args.output)
+    job = ModelJob.of(request, MotifSearch)
+    known_file = job.purpose.known
+    dataset, out_dir = load_dataset(request.dataset), Path(request.output)
     check_writable(out_dir / "motifs.json")
-    with naming_file(args.dataset):
-        X, labels = _samples(dataset)
-        model = train_on_dataset(X, labels, dataset.notes, request)
+    with naming_file(request.dataset):
+        task = two_classes(dataset)
+        X, labels = cast("SequenceSet", dataset.X).take(task.used()), task.labels.take(task.used())
+        model = train_on_dataset(X, labels, dataset.notes, job)
         explainer = Explainer(model)
-        known = None if known_file is None else known_motifs(known_file, explainer)
+        known = None if known_file is None else KnownMotifs.from_file(known_file, X.alphabet)
         positive = X.take(labels.y == 1)
-        with given_threads(args.threads):
+        with given_threads(request.threads):
             motifs = find_motifs(explainer, positive)
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     count = 0 if known is None else len(known.names)
@@ -69,17 +45,3 @@ def run(args: argparse.Namespace) -> None:
         motif_tables.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
         save_json(out_dir / "motifs.json", RESULT, summary)
     print(out_dir / "motifs.tsv")
-
-
-def _samples(dataset: Dataset) -> tuple[SequenceSet, Labels]:
-    """Return the labelled sequences of a data set of two classes."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-
-    if dataset.kind != "sequences" or len(dataset.tasks) != 1 or dataset.task().labels.kind != "binary":
-        raise ParameterError(
-            f"{dataset.name} is not a set of sequences of two classes", remedy="choose a data set of peaks"
-        )
-    task = dataset.task()
-    rows = task.used()
-    return cast("SequenceSet", dataset.X).take(rows), task.labels.take(rows)

@@ -2,85 +2,55 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from seqkern.cli.common import naming_file
-from seqkern.cli.dataset_model import add_dataset_model
+import numpy as np
 
-if TYPE_CHECKING:
-    from seqkern.cli.dataset_model import ModelRequest
-    from seqkern.evaluation.folds import Split
-    from seqkern.genomics.effects import HeldOutEffects
-    from seqkern.genomics.variants import Scorer
-    from seqkern.methods.model import Model
-    from seqkern.sequences.labels import Labels
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.study.dataset import Dataset
-
-EXAMPLE = (
-    "seqkern effects results/peaks/datasets/peaks --folds results/peaks/folds/peaks --kernel"
-    " gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true --solver csvc:C=1 --variants variants.vcf"
-    " --genome genome.fa --truth EFFECT -o effects"
+from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary, two_classes
+from seqkern.cli.output import naming_file
+from seqkern.cli.requests_studies import EffectsRequest
+from seqkern.core.archive import check_writable, save_json
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.core.file_kinds import RESULT
+from seqkern.evaluation.folds import Split, read_folds
+from seqkern.formats.reference import Genome
+from seqkern.genomics.effects import (
+    RANKINGS,
+    HeldOutEffects,
+    composition_scorer,
+    distance_to_positive,
+    effect_scores,
+    held_out_chromosomes,
+    read_variants,
+    write_effects,
 )
-DESCRIPTION = """\
-For each fold, trains the method on the training set, and scores the variants on the chromosomes that the fold holds
-out, as seqkern variants does. So no variant is scored by a model that has seen the sequences around it. Writes
-effects.tsv (all variants) and effects.json (the scores of the ranking by |delta|, with those of two trivial ones)."""
+from seqkern.genomics.variants import Scorer, TableScorer, WindowScorer, single_kmer_weights
+from seqkern.methods.model import Model
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.dataset import Dataset, load_dataset
+from seqkern.study.dataset_entries import VariantEffects
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern effects``."""
-    parser.description = DESCRIPTION
-    add_dataset_model(parser, {"file": None, "genome": None, "truth": None, "threshold": 0.0})
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote; folds of whole chromosomes")
-    parser.add_argument(
-        "--variants", dest="file", required=True, metavar="VCF", help="variants: VCF, plain or compressed, or BCF"
-    )
-    parser.add_argument("--genome", required=True, metavar="FASTA", help="their genome, plain or compressed by bgzip")
-    parser.add_argument(
-        "--truth", metavar="FIELD", help="field of INFO with the known effect of each allele: a number, or a flag"
-    )
-    parser.add_argument(
-        "--threshold", type=float, default=0.0, metavar="X", help="true are known effects above ±X (default: 0)"
-    )
-    parser.add_argument("-o", "--output", required=True, help="output folder")
-
-
-def run(args: argparse.Namespace) -> None:
+def run(request: EffectsRequest) -> None:
     """Run ``seqkern effects``."""
-    # imported here to keep --help fast
-    from seqkern.cli.dataset_model import ModelRequest
-    from seqkern.core.archive import check_writable, save_json
-    from seqkern.core.exclusive_files import exclusive_folder
-    from seqkern.core.file_kinds import RESULT
-    from seqkern.formats.reference import Genome
-    from seqkern.genomics.effects import (
-        HeldOutEffects,
-        distance_to_positive,
-        effect_scores,
-        held_out_chromosomes,
-        read_variants,
-        write_effects,
-    )
-    from seqkern.study.dataset import load_dataset
-    from seqkern.study.dataset_entries import VariantEffects
-
-    request = ModelRequest.of(args, VariantEffects)
-    wanted = request.purpose
-    dataset, out_dir = load_dataset(args.dataset), Path(args.output)
+    job = ModelJob.of(request, VariantEffects)
+    wanted = job.purpose
+    dataset, out_dir = load_dataset(request.dataset), Path(request.output)
     check_writable(out_dir / "effects.tsv")
-    with naming_file(args.dataset):
-        X, labels, splits = _samples(dataset, args.folds)
+    with naming_file(request.dataset):
+        X, labels, splits = _samples(dataset, request.folds)
         held_out = held_out_chromosomes(splits, labels)
     with Genome(wanted.genome) as genome:
         variants = read_variants(wanted.file, genome, wanted.truth)
         effects = HeldOutEffects(variants, held_out)
         _check_some(effects, wanted.file)
-        training = _Training(dataset, X, labels, splits, request)
-        with naming_file(args.dataset):
+        training = _Training(dataset, X, labels, splits, job)
+        with naming_file(request.dataset):
             effects.score(wanted.file, genome, training.scorers, request.threads)
     distance = distance_to_positive(variants, labels, X.lengths, 1)
     names = [split.name for split in splits]
@@ -97,18 +67,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _samples(dataset: Dataset, folds_dir: str) -> tuple[SequenceSet, Labels, list[Split]]:
     """Return the sequences, their labels, and the splits."""
-    # imported here to keep --help fast
-    from dataclasses import replace
-
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-    from seqkern.evaluation.folds import read_folds
-
-    if dataset.kind != "sequences" or len(dataset.tasks) != 1 or dataset.task().labels.kind != "binary":
-        raise ParameterError(
-            f"{dataset.name} is not a set of sequences of two classes", remedy="choose a data set of peaks"
-        )
-    X, task = cast("SequenceSet", dataset.X), dataset.task()
+    task, X = two_classes(dataset), cast("SequenceSet", dataset.X)
     if X.alphabet.name != "dna":
         raise ParameterError(f"{dataset.name} has {X.alphabet.name}, but variants are DNA", remedy="give DNA")
     folds = read_folds(Path(folds_dir) / f"{task.name}.tsv", X.ids, task.labels, dataset.chains)
@@ -118,9 +77,6 @@ def _samples(dataset: Dataset, folds_dir: str) -> tuple[SequenceSet, Labels, lis
 
 def _check_some(effects: HeldOutEffects, file: str) -> None:
     """Raise SequenceError if no variant lies on a held-out chromosome."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import SequenceError
-
     if not effects.splits:
         raise SequenceError(
             f"no variant lies on a chromosome that a fold holds out: {', '.join(effects.chromosomes)}",
@@ -133,32 +89,22 @@ class _Training:
     """The models of the splits, as scorers of variants."""
 
     def __init__(
-        self, dataset: Dataset, X: SequenceSet, labels: Labels, splits: list[Split], request: ModelRequest[Any]
+        self, dataset: Dataset, X: SequenceSet, labels: Labels, splits: list[Split], job: ModelJob[Any]
     ) -> None:
-        self.dataset, self.X, self.labels, self.splits, self.request = dataset, X, labels, splits, request
+        self.dataset, self.X, self.labels, self.splits, self.job = dataset, X, labels, splits, job
         self.records: dict[int, dict[str, Any]] = {}
 
     def scorers(self, number: int) -> dict[str, Scorer]:
         """Train on a split; return the scorers of its model and of the composition baseline on the same sequences."""
-        # imported here to keep --help fast
-        from seqkern.cli.dataset_model import train_on_dataset, training_summary
-        from seqkern.genomics.effects import composition_scorer
-
         rows = self.splits[number].train
         X, labels = self.X.take(rows), self.labels.take(rows)
-        model = train_on_dataset(X, labels, self.dataset.notes, self.request, explained=False)
+        model = train_on_dataset(X, labels, self.dataset.notes, self.job, explained=False)
         self.records[number] = training_summary(model)
         return {"model": _scorer(model, X), "composition": composition_scorer(X, labels.y == 1)}
 
 
 def _scorer(model: Model, X: SequenceSet) -> Scorer:
     """Return the scorer of a model: its k-mer weights, or else its decisions on windows as long as in training."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.genomics.variants import TableScorer, WindowScorer, single_kmer_weights
-
     weights = single_kmer_weights(model)
     if weights is not None:
         return TableScorer(weights.tables, weights.alphabet)
@@ -169,9 +115,6 @@ def _split_records(
     effects: HeldOutEffects, names: list[str], records: dict[int, dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the chromosomes, the variants and the training of each split."""
-    # imported here to keep --help fast
-    import numpy as np
-
     return [
         {
             "split": names[number],
@@ -185,12 +128,6 @@ def _split_records(
 
 def _tell(effects: HeldOutEffects, scores: dict[str, Any] | None) -> None:
     """Print the number of scored variants, and the quality of their ranking."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.genomics.effects import RANKINGS
-
     missing = int(np.count_nonzero(np.isnan(effects.delta("model"))))
     if missing:
         print(

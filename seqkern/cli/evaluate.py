@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import heapq
 import json
@@ -13,69 +12,52 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from seqkern.cli.common import (
-    INNER_DEFAULTS,
-    add_inner_loop,
-    add_layers,
-    add_postprocessing,
-    add_significance,
-    add_study,
-    add_threads,
-    dataset_name,
-    method_settings,
-    read_study,
-    share_of,
-)
-from seqkern.cli.cv import fold_remarks, headline
+from seqkern.cli.common import dataset_name, method_settings, read_study
+from seqkern.cli.output import metric_name
+from seqkern.cli.requests_studies import INNER_FILE, EvaluateRequest
+from seqkern.core import file_kinds
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.checks import whole_number
-from seqkern.core.errors import FileError, ParameterError
-
-if TYPE_CHECKING:
-    from seqkern.cli.cv import OuterSplits
-    from seqkern.evaluation.folds import Split
-    from seqkern.evaluation.selection import Candidate, PooledChoice
-    from seqkern.gram.matrix import GramMatrix
-    from seqkern.kernels.kernel import Kernel
-    from seqkern.methods.fitted import Search
-    from seqkern.methods.method import Method
-    from seqkern.methods.sources import FitData, Source
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.study.dataset import Dataset
-    from seqkern.study.kernel_entries import KernelEntry
-    from seqkern.study.solver_entries import MethodEntry
-
+from seqkern.core.errors import FileError, FoldError, GramError, LabelError, ParameterError, SequenceError
+from seqkern.core.exclusive_files import FolderLock, exclusive_folder
+from seqkern.core.package_files import build_digest
+from seqkern.core.progress import Clock, progress_bar, write_cost
+from seqkern.core.threads import given_threads
+from seqkern.evaluation.estimates import estimates
+from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
+from seqkern.evaluation.folds import FoldSet, Split, read_folds
+from seqkern.evaluation.held_out import check_postprocessing
+from seqkern.evaluation.intervals import too_few
+from seqkern.evaluation.pooled import (
+    StoredLoop,
+    digest,
+    pooled_choice,
+    read_inner_loops,
+    stored_loop,
+    write_inner_loops,
+)
+from seqkern.evaluation.residue_results import write_residue_results
+from seqkern.evaluation.selection import Candidate, PooledChoice
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.stored_matrix import open_gram, stored_dtype
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import check_kind
+from seqkern.methods.crossval import evaluate_fold
+from seqkern.methods.fitted import Search
+from seqkern.methods.method import Method
+from seqkern.methods.sources import FitData, Source
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers.solver_specs import make_solver
+from seqkern.study.dataset import Dataset, Task, load_dataset
+from seqkern.study.feasible import check_layers
+from seqkern.study.kernel_entries import AutoKernel, KernelEntry, check_stored
+from seqkern.study.plan import DatasetPlan
+from seqkern.study.solver_entries import MethodEntry
 
 # The division of a long evaluation into shares: arguments, and the folds of each share.
-
-
-def add_shares(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that divide an evaluation."""
-    group = parser.add_argument_group("division of a long evaluation")
-    group.add_argument(
-        "--share",
-        type=share_of,
-        metavar="I/N",
-        help="compute only the I-th of N shares of the folds and write no tables; without it, compute the missing "
-        "folds and write the tables",
-    )
-    group.add_argument(
-        "--methods",
-        metavar="JSON",
-        nargs="+",
-        help="with --share, several solvers in one job, instead of --solver: "
-        '{"svm": {"solver": "csvc:C=1", "layers": []}, ...}, or with --study their names; each keeps its folds in its '
-        "own folder of the output",
-    )
-    group.add_argument(
-        "--plan", metavar="JSON", help="file of seqkern plan, to divide by predicted time (default: by number of folds)"
-    )
-    group.add_argument(
-        "--kernel-name", metavar="NAME", help="name of the kernel in --plan (default: --kernel, with --study)"
-    )
 
 
 def parse_methods(text: str) -> dict[str, dict[str, Any]]:
@@ -120,48 +102,8 @@ def assigned(seconds: Sequence[float], share: int, shares: int) -> list[int]:
 #
 # A pooled choice takes two calls: the first writes the inner loops of each data set, the second chooses.
 
-INNER = "inner.json"
-"""Name of the file with the inner loops of a data set."""
 
-
-def add_pooled(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for clusters in place of inner folds, and for one choice over several tasks."""
-    parser.add_argument(
-        "--inner-clusters",
-        type=_clusters,
-        metavar="N",
-        help="for remote homologs: hold out each of N clusters of similar positive samples (auto: 10), not folds",
-    )
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--inner-only",
-        action="store_true",
-        help=f"only run the inner loop of every training set and write its scores to {INNER}, for --pooled",
-    )
-    group.add_argument(
-        "--pooled",
-        nargs="*",
-        default=[],
-        metavar="FILE",
-        help="files of --inner-only, of this data set and of others: instead of searching, choose the candidate with "
-        "the best mean rank over all tasks (tasks that share positive samples are not pooled)",
-    )
-
-
-def _clusters(text: str) -> int:
-    """Return a number of clusters, for argparse."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.pooled import AUTO
-
-    if text == "auto":
-        return AUTO
-    number = whole_number(text)
-    if number is None or number < 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor a number of clusters, 2 or more")
-    return number
-
-
-def check_pooled(request: Request, search: Search, candidates: Sequence[Candidate]) -> None:
+def check_pooled(request: EvaluateRequest, search: Search, candidates: Sequence[Candidate]) -> None:
     """Raise ParameterError for a pooled choice if there is nothing to choose, or the kernel is auto."""
     if search.budget is not None and (request.inner_only or request.pooled or search.clusters is not None):
         raise ParameterError(
@@ -187,10 +129,6 @@ class InnerLoops:
 
     def run(self, method: Method, data: FitData, task: str, split: Split, key: str) -> dict[str, Any]:
         """Return the scores and the cost of an inner loop on the training set of a split."""
-        # imported here to keep --help fast
-        from seqkern.core.progress import Clock
-        from seqkern.evaluation.pooled import stored_loop
-
         clock = Clock()
         choice = method.choose(data, split.train)
         clock.lap("choose")
@@ -200,19 +138,11 @@ class InnerLoops:
 
     def write(self, output: Path, finished: Sequence[Mapping[str, Any]]) -> None:
         """Write the finished inner loops of all training sets, in order."""
-        # imported here to keep --help fast
-        from seqkern.evaluation.pooled import StoredLoop, write_inner_loops
-
         loops = [StoredLoop(**one["loop"]) for one in finished]
-        write_inner_loops(output / INNER, self.dataset.name, self.dataset.X, self.candidates, loops)
+        write_inner_loops(output / INNER_FILE, self.dataset.name, self.dataset.X, self.candidates, loops)
 
     def pooled(self, files: Sequence[str], keys: list[str]) -> Mapping[str, PooledChoice]:
         """Return the choice for each training set, by key, over the inner loops in some files."""
-        # imported here to keep --help fast
-        from seqkern.core import file_kinds
-        from seqkern.evaluation.pooled import digest, pooled_choice, read_inner_loops
-        from seqkern.solvers.solver_specs import make_solver
-
         loops, own = read_inner_loops(files, self.dataset.name, self.candidates)
         kind = next(iter(self.dataset.tasks.values())).labels.kind
         if kind != "binary":
@@ -228,93 +158,28 @@ class InnerLoops:
         return choices
 
 
-METHOD_DEFAULTS = {
-    **INNER_DEFAULTS,
-    "inner_clusters": None,
-    "calibration": None,
-    "threshold": None,
-    "layers": [],
-    "selection_bias": False,
-    "significance": None,
-}
-"""Options that a study gives, with their defaults."""
-EXAMPLE = (
-    "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
-    " --kernel spectrum:k=3 --solver csvc:C=1 -o results/demo/evaluate/donors/spectrum3/csvc"
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern evaluate``."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    add_study(parser, METHOD_DEFAULTS, "; --kernel, --solver and --methods are then names in it")
-    parser.add_argument(
-        "--kernel",
-        required=True,
-        help="kernel, such as spectrum:k=3, or as JSON; or several, of which the inner loop chooses one: "
-        '{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, ...]}',
-    )
-    parser.add_argument(
-        "--gram",
-        nargs="*",
-        default=[],
-        help="Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
-        "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
-    )
-    parser.add_argument("--solver", help="solver, such as csvc:C=[0.1,1,10] (a list of values is a grid), or as JSON")
-    add_inner_loop(parser)
-    add_pooled(parser)
-    add_postprocessing(parser)
-    add_layers(parser)
-    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default: 1)")
-    parser.add_argument(
-        "--selection-bias",
-        action="store_true",
-        help="also report the inflated scores that result from selecting features on the test data "
-        "(selection_bias.tsv)",
-    )
-    add_significance(parser)
-    parser.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="memory limit, such as 2GB, above which csvc reads a stored Gram matrix by rows (default: half of what is "
-        "left)",
-    )
-    add_shares(parser)
-    add_threads(parser)
-    parser.add_argument("-o", "--output", required=True, help="folder for the tables")
-
-
 @dataclass(frozen=True)
-class Request:
-    """An evaluation: its methods by name (that of a single one is empty), its input, and what this job does of it."""
+class EvaluationJob:
+    """A request with its methods, by name (the name of a single one is empty), from a study or from single options."""
 
-    dataset: str
-    folds: str
+    request: EvaluateRequest
     methods: Mapping[str, MethodEntry]
-    grams: Sequence[str]  # The files for the methods that take a Gram matrix
-    pooled: Sequence[str]  # The files of inner loops for a choice over several tasks
-    inner_only: bool
-    share: tuple[int, int] | None
     seconds: Mapping[str, Sequence[float]]  # Predicted for each fold, by the name of the method; empty if unknown
     memory: str | None
-    threads: int | None
-    output: Path
+
+    @property
+    def output(self) -> Path:
+        """The folder for the tables."""
+        return Path(self.request.output)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(request: EvaluateRequest) -> None:
     """Run ``seqkern evaluate``."""
-    # imported here to keep --help fast
-    from seqkern.cli.cv import OuterSplits
-    from seqkern.core.progress import progress_bar
-    from seqkern.kernels.kernel_specs import check_kind
-
-    request = _request(args)
+    job = _job_of(request)
     splits = OuterSplits(request.dataset, request.folds)
-    for entry in next(iter(request.methods.values())).kernel.candidates:
+    for entry in next(iter(job.methods.values())).kernel.candidates:
         check_kind(entry.kernel, splits.dataset.kind, file=request.dataset)
-    evaluations = {name: Evaluation(request, splits, method, name) for name, method in request.methods.items()}
+    evaluations = {name: Evaluation(job, splits, method, name) for name, method in job.methods.items()}
     with contextlib.ExitStack() as stack:
         for evaluation in evaluations.values():
             stack.enter_context(evaluation.at_work())
@@ -323,98 +188,76 @@ def run(args: argparse.Namespace) -> None:
             finished = [one.finish(place) for place in progress_bar(range(len(splits.work)), "folds")]
             one.write(finished)
         else:
-            mine = _share(request, request.share, len(splits.work))
+            mine = _share(job, request.share, len(splits.work))
             for name, place in progress_bar(mine, "folds"):
                 if not evaluations[name].is_gathered():
                     evaluations[name].finish(place)
     if request.share is not None:
         share, shares = request.share
         count = len(evaluations) * len(splits.work)
-        print(f"{request.output}: {len(mine)} of {count} folds finished, share {share} of {shares}")
+        print(f"{job.output}: {len(mine)} of {count} folds finished, share {share} of {shares}")
     elif not request.inner_only:
         _print_scores(finished, splits)
 
 
-def _request(args: argparse.Namespace) -> Request:
+def _job_of(request: EvaluateRequest) -> EvaluationJob:
     """Return the evaluation that the arguments ask for, with the methods of a study or of single options."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.held_out import check_postprocessing
-    from seqkern.study.plan import DatasetPlan
-    from seqkern.study.solver_entries import MethodEntry
-
-    kernel_name = args.kernel_name or (None if args.study is None else args.kernel)
-    _check_division(args, kernel_name)
-    check_postprocessing(args.calibration, args.threshold, args.layers)
-    memory = args.memory
-    if args.study is None:
-        methods = _methods(args)
+    kernel_name = request.kernel_name or (None if request.study is None else request.kernel)
+    _check_division(request, kernel_name)
+    check_postprocessing(request.calibration, request.threshold, request.layers)
+    memory = request.memory
+    if request.study is None:
+        methods = _methods(request)
     else:
-        study = read_study(args)
-        names = {"": args.solver} if args.methods is None else {name: name for name in args.methods}
-        job = "inner" if args.inner_only else "evaluate"
-        place = job, dataset_name(args.dataset), args.kernel
+        study = read_study(request)
+        names = {"": request.solver} if request.methods is None else {name: name for name in request.methods}
+        place = "inner" if request.inner_only else "evaluate", dataset_name(request.dataset), request.kernel
         methods = {key: MethodEntry.parse(study.settings_of(*place, name)) for key, name in names.items()}
         memory = study.memory_limit
-    costs = {} if args.plan is None else DatasetPlan.load(args.plan).methods.get(kernel_name or "", {})
-    return Request(
-        args.dataset,
-        args.folds,
-        methods,
-        args.gram,
-        args.pooled,
-        args.inner_only,
-        args.share,
-        {name: cost.folds for name, cost in costs.items()},
-        memory,
-        args.threads,
-        Path(args.output),
-    )
+    costs = {} if request.plan is None else DatasetPlan.load(request.plan).methods.get(kernel_name or "", {})
+    seconds = {name: cost.folds for name, cost in costs.items()}
+    return EvaluationJob(request, methods, seconds, memory)
 
 
-def _methods(args: argparse.Namespace) -> dict[str, MethodEntry]:
+def _methods(request: EvaluateRequest) -> dict[str, MethodEntry]:
     """Return the methods of single options by name; the name of ``--solver`` is empty."""
-    # imported here to keep --help fast
+    settings = method_settings(request) | {"layers": request.layers, "selection_bias": request.selection_bias}
+    if request.methods is None:
+        methods = {"": MethodEntry.parse(settings)}
+    else:
+        given = parse_methods(request.methods[0])
+        methods = {name: MethodEntry.parse(settings | own) for name, own in given.items()}
+    if request.significance is None:
+        return methods
+    # imported here: it loads the P-SVM, which other methods do not need
     from seqkern.solvers.psvm.path import SignificanceTest
-    from seqkern.study.solver_entries import MethodEntry
 
-    settings = method_settings(args) | {"layers": args.layers, "selection_bias": args.selection_bias}
-    if args.methods is None:
-        return {"": MethodEntry.parse(settings | {"solver": args.solver, "significance": args.significance})}
-    methods = {}
-    for name, given in parse_methods(args.methods[0]).items():
-        method = MethodEntry.parse(settings | given)
-        tested = args.significance if SignificanceTest.suits(method.solver.specs) else None
-        methods[name] = replace(method, significance=tested)
-    return methods
+    test, one = SignificanceTest.parse(request.significance), request.methods is None
+    return {
+        name: replace(method, significance=test if one or SignificanceTest.suits(method.solver.specs) else None)
+        for name, method in methods.items()
+    }
 
 
-def _check_division(args: argparse.Namespace, kernel_name: str | None) -> None:
+def _check_division(request: EvaluateRequest, kernel_name: str | None) -> None:
     """Raise ParameterError for conflicting options of the division into shares."""
-    if (args.solver is None) == (args.methods is None):
+    if (request.solver is None) == (request.methods is None):
         raise ParameterError("give one solver", remedy="give --solver, or with --share several as --methods")
-    if args.methods is not None and args.share is None:
-        raise ParameterError("--methods works only with --share", remedy="gather each solver with --solver")
-    if args.methods is not None and (args.pooled or args.layers):
-        option = "--pooled" if args.pooled else "--layers"
-        raise ParameterError(f"{option} belongs to one solver", remedy=f"give --solver, or remove {option}")
-    if args.plan is not None and (args.methods is None or kernel_name is None):
+    if request.plan is not None and (request.methods is None or kernel_name is None):
         raise ParameterError(
             "--plan needs the names of kernel and solvers", remedy="add --kernel-name and --methods, or remove --plan"
         )
 
 
-def _share(request: Request, share: tuple[int, int], count: int) -> list[tuple[str, int]]:
+def _share(job: EvaluationJob, share: tuple[int, int], count: int) -> list[tuple[str, int]]:
     """Return the solver and the index of the split for each fold of this share of `count` splits, split by split."""
-    folds = [(name, place) for place in range(count) for name in request.methods]
-    known = {name: seconds for name, seconds in request.seconds.items() if len(seconds) == count}
+    folds = [(name, place) for place in range(count) for name in job.methods]
+    known = {name: seconds for name, seconds in job.seconds.items() if len(seconds) == count}
     return [folds[i] for i in assigned([known[name][place] if name in known else 1.0 for name, place in folds], *share)]
 
 
 def _print_scores(finished: list[dict[str, Any]], splits: OuterSplits) -> None:
     """Print warnings about the folds, and the headline score of each task."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.fold_tables import FoldResult
-
     results = [FoldResult(**row) for row in finished]
     for text in fold_remarks(results):
         print(f"seqkern: {text}", file=sys.stderr)
@@ -422,31 +265,98 @@ def _print_scores(finished: list[dict[str, Any]], splits: OuterSplits) -> None:
         print(headline([result for result in results if result.metrics["task"] == name], splits.labels(name), name))
 
 
+# The outer splits of a data set, which define the folds of an evaluation.
+
+
+class OuterSplits:
+    """A data set with the splits of its tasks."""
+
+    def __init__(self, dataset: str, folds: str) -> None:
+        self.place = dataset
+        self.dataset = load_dataset(dataset)
+        self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}
+
+    @cached_property
+    def fold_sets(self) -> dict[str, FoldSet]:
+        """The splits by name of the task, read only after a kernel has been checked on the data set."""
+        ids, chains = self.dataset.X.ids, self.dataset.chains
+        return {
+            name: read_folds(self._files[name], ids, task.labels, chains) for name, task in self.dataset.tasks.items()
+        }
+
+    @cached_property
+    def work(self) -> list[tuple[str, Split]]:
+        """Each split with the name of its task, in the order of the tables."""
+        return [(name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits]
+
+    def labels(self, task: str) -> Labels:
+        """Return the labels of a task, with groups and development part of the folds, if any."""
+        return self.fold_sets[task].inner_labels(self.dataset.tasks[task].labels)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """A text that identifies each split: the samples of both sets, labels and groups."""
+        learned_from = {name: _learned_from(task, self.fold_sets[name]) for name, task in self.dataset.tasks.items()}
+        return [
+            canonical_json([name, split.name, split.train.tolist(), split.test.tolist(), learned_from[name]])
+            for name, split in self.work
+        ]
+
+    @contextlib.contextmanager
+    def naming(self, task: str, split: Split) -> Iterator[None]:
+        """Add the fold file and split to errors about labels and folds, and the data set to errors about samples."""
+        try:
+            yield
+        except (LabelError, FoldError) as error:
+            if error.file is None:
+                error.file, error.problem = self._files[task], f"split {split.name!r}: {error.problem}"
+            raise
+        except (SequenceError, GramError) as error:
+            if error.file is None:
+                error.file = self.place
+            raise
+
+
+def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
+    """Return the identity of a task's results besides data and splits: labels, and the settings of inner folds."""
+    given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
+    inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
+    return [task.labels.digest(), inner]
+
+
+def headline(results: Sequence[FoldResult], labels: Labels, task: str) -> str:
+    """Return the headline score of a task, with its interval."""
+    used = labels.take(labels.used())
+    lacking = too_few(used)
+    found = estimates(results, used)
+    if lacking is not None or not found:
+        return f"{task}: {'no score' if lacking is None else lacking.sentence()}"
+    name, one = next(iter(found.items()))
+    title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric_name(name)
+    interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
+    parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
+    return f"{task}: {title} {one.score:.4f}{interval}, {parts}"
+
+
 # The evaluation of one method on the outer splits of a data set, which resumes after the finished folds.
 #
 # Finished folds are kept in the folder ``.finished`` of the output, so that a stopped job loses one fold at most, and
-# several jobs can each compute a share of the folds. Modules needed only for computing are loaded only if a fold is
-# missing. Only one job at a time computes a fold; the tables record the evaluation they belong to, so that a late share
-# computes nothing.
+# several jobs can each compute a share of the folds. Only one job at a time computes a fold; the tables record the
+# evaluation they belong to, so that a late share computes nothing.
 
 
 class Evaluation:
     """The folds of one method."""
 
-    def __init__(self, request: Request, splits: OuterSplits, chosen: MethodEntry, name: str) -> None:
-        # imported here to keep --help fast
-        from seqkern.methods.fitted import Search
-        from seqkern.study.feasible import check_layers
-        from seqkern.study.kernel_entries import AutoKernel, check_stored
-
-        dataset, kernel, solver = splits.dataset, chosen.kernel, chosen.solver
+    def __init__(self, job: EvaluationJob, splits: OuterSplits, chosen: MethodEntry, name: str) -> None:
+        request, dataset, kernel, solver = job.request, splits.dataset, chosen.kernel, chosen.solver
         check_layers(solver.layers, dataset)
         # several methods share the matrices of those that take them
-        self.grams = request.grams if solver.needs_gram or not name else []
+        self.grams = request.gram if solver.needs_gram or not name else []
         if self.grams:
             check_stored(dataset, request.dataset)
-        self.request, self.splits, self.chosen = request, splits, chosen
-        self.output = request.output / name
+        self.request, self.memory, self.splits, self.chosen = request, job.memory, splits, chosen
+        self.output = job.output / name
         self.entries: Sequence[KernelEntry] = kernel.candidates
         budget = None
         if isinstance(kernel, AutoKernel):
@@ -465,16 +375,13 @@ class Evaluation:
         )
         check_pooled(request, self.search, self.candidates)
         _check_grams(self.grams, [entry.kernel for entry in self.entries], solver.input)
-        self._table = self.output / (INNER if request.inner_only else "metrics.tsv")
+        self._table = self.output / (INNER_FILE if request.inner_only else "metrics.tsv")
         check_writable(self._table)
         self.done = Checkpoint(self.output / ".finished", self._identity)
 
     @property
     def _identity(self) -> str:
         """Text that identifies everything except labels and splits that the results depend on."""
-        # imported here to keep --help fast
-        from seqkern.gram.stored_matrix import stored_dtype
-
         chosen = self.chosen
         how: dict[str, Any] = {
             "calibration": chosen.calibration,
@@ -490,9 +397,6 @@ class Evaluation:
     @cached_property
     def _inner_identity(self) -> str:
         """Text that identifies everything except labels and splits that the inner loops depend on."""
-        # imported here to keep --help fast
-        from seqkern.core.package_files import build_digest
-
         kernels = [[entry.name, entry.kernel.identity(), entry.transform_specs] for entry in self.entries]
         made = [build_digest(), self.splits.dataset.X.digest(), *kernels]
         return canonical_json([made, self.candidates, asdict(self.search)])
@@ -524,9 +428,6 @@ class Evaluation:
     @cached_property
     def method(self) -> Method:
         """The method, checked on every training set."""
-        # imported here to keep --help fast
-        from seqkern.methods.method import Method
-
         method = Method(
             {entry.name: entry.kernel for entry in self.entries},
             self.candidates,
@@ -544,9 +445,6 @@ class Evaluation:
     @cached_property
     def data(self) -> dict[str, FitData]:
         """The kernel values and labels of each task."""
-        # imported here to keep --help fast
-        from seqkern.methods.sources import FitData
-
         sources, dataset = self._sources(), self.splits.dataset
         return {
             task: FitData(self.splits.labels(task), sources, dataset.residues, dataset.tasks[task].unlabelled())
@@ -557,18 +455,15 @@ class Evaluation:
         """Return the sources of kernel values, such as the given Gram matrices, after a check that they fit into
         memory.
         """
-        # imported here to keep --help fast
-        from seqkern.gram.stored_matrix import open_gram
-
         X, given = self.splits.dataset.X, self.grams
         paths = iter(given)
         grams: dict[str, list[GramMatrix]] = {}
         for entry in self.entries:
-            form = entry.kernel.stored_form() if given else None
+            form = entry.kernel.stored_form if given else None
             kernels = () if form is None else form.kernels
             grams[entry.name] = [open_gram(next(paths), X, kernel=one) for one in kernels]
         held = self.search.budget is not None and self.method.input == "gram"
-        limit = self.request.memory if given or held else None  # features have no other form within a limit
+        limit = self.memory if given or held else None  # features have no other form within a limit
         sources = self.method.sources(X, grams=grams, memory_limit=limit, n_threads=self.request.threads)
         for task, split in self.splits.work:
             with self.splits.naming(task, split):
@@ -579,9 +474,6 @@ class Evaluation:
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
         """Keep the finished folds while this job runs; the last job removes them once the tables are written."""
-        # imported here to keep --help fast
-        from seqkern.core.exclusive_files import FolderLock
-
         lock = FolderLock(self.done.folder)
         with contextlib.suppress(OSError):  # whoever writes the folds will say so
             lock.acquire(shared=True)
@@ -607,9 +499,6 @@ class Evaluation:
 
     def finish(self, place: int) -> Any:
         """Return the result of fold number `place`: a stored result, or else a new one that is stored."""
-        # imported here to keep --help fast
-        from seqkern.core.exclusive_files import exclusive_folder
-
         with exclusive_folder(self.done.folder / f"fold-{place}", temporary=True):  # another job may compute it
             found = self.done.get(self.keys[place])
             if found is None:
@@ -619,10 +508,6 @@ class Evaluation:
 
     def _compute(self, place: int) -> Any:
         """Return the newly computed result of a fold."""
-        # imported here to keep --help fast
-        from seqkern.core.threads import given_threads
-        from seqkern.methods.crossval import evaluate_fold
-
         task, split = self.splits.work[place]
         with self.splits.naming(task, split), given_threads(self.request.threads):
             method, chosen = self.method, self.chosen
@@ -635,12 +520,6 @@ class Evaluation:
 
     def write(self, finished: Sequence[Any]) -> None:
         """Write the tables from the results of all folds."""
-        # imported here to keep --help fast
-        from seqkern.core.exclusive_files import exclusive_folder
-        from seqkern.core.progress import write_cost
-        from seqkern.evaluation.fold_tables import FoldResult, write_results
-        from seqkern.evaluation.residue_results import write_residue_results
-
         with exclusive_folder(self.output):
             if self.request.inner_only:
                 self._loops.write(self.output, finished)
@@ -659,7 +538,7 @@ def _check_grams(grams: Sequence[str], kernels: Sequence[Kernel], wanted: str) -
         raise ParameterError(
             "the solver is trained without a Gram matrix", file=grams[0], remedy="remove --gram, or choose csvc"
         )
-    forms = [kernel.stored_form() for kernel in kernels]
+    forms = [kernel.stored_form for kernel in kernels]
     learning = [kernel.name for kernel, form in zip(kernels, forms, strict=True) if form is None]
     needed = sum(len(form.kernels) for form in forms if form is not None)
     if grams and not needed:

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from seqkern.cli.common import add_threads, naming_file
-from seqkern.cli.regions import log_folds
+from seqkern.cli.output import log_folds, naming_file
+from seqkern.cli.requests_studies import FoldsRequest
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
+from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.evaluation.fold_methods import fewer_folds, options_of
+from seqkern.evaluation.folds import (
+    FoldSet,
+    chain_folds,
+    chain_labels,
+    composition_rows,
+    make_folds,
+    write_composition,
+    write_folds,
+)
+from seqkern.evaluation.leakage import (
+    find_links,
+    grouping_arguments,
+    grouping_place,
+    groups_of,
+    leakage_rows,
+    similar_row,
+    similarity_messages,
+    write_leakage,
+    write_similar,
+)
+from seqkern.study.dataset import Task, load_dataset
 
-if TYPE_CHECKING:
-    from seqkern.evaluation.folds import FoldSet
-    from seqkern.study.dataset import Task
-
-EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
 LEAKAGE: dict[str, Any] = {
     "contained": True,
     "identity": "auto",
@@ -29,79 +46,24 @@ LEAKAGE: dict[str, Any] = {
 RESERVED = ("leakage", "composition", "similar")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
-    parser.add_argument("-o", "--output", required=True, help="output folder, with one fold file for each task")
-    parser.add_argument("--config", help="study configuration: use the fold settings of data set --name")
-    parser.add_argument("--name", help="data set in --config (default: the name of the folder)")
-    parser.add_argument("--options", help='method and its options as JSON: {"method": "locus", "gap": 400}')
-    parser.add_argument(
-        "--method",
-        help="fold method (default: predefined splits if any, else stratified; for residues grouped by chain)",
-    )
-    parser.add_argument("--k", type=int, help="number of folds (default: 5)")
-    parser.add_argument("--seed", type=int, help="random seed (default: 1)")
-    parser.add_argument("--leakage", help='settings of the leakage check as JSON: {"identity": 0.9}')
-    parser.add_argument(
-        "--identity",
-        type=float,
-        help="find pairs with at least this sequence identity, such as 0.9 (default: those that chance does not "
-        "explain)",
-    )
-    together = parser.add_mutually_exclusive_group()
-    together.add_argument(
-        "--keep-together",
-        action="store_true",
-        help="keep similar samples in the same fold in any case (default: as far as balanced folds allow)",
-    )
-    together.add_argument(
-        "--allow-similar", action="store_true", help="allow similar samples in different folds, and only report them"
-    )
-    add_threads(parser)
-
-
-def run(args: argparse.Namespace) -> None:
+def run(request: FoldsRequest) -> None:
     """Make and check the folds of every task, then write all files."""
-    # imported here to keep --help fast
-    from seqkern.core.exclusive_files import exclusive_folder
-    from seqkern.evaluation.folds import (
-        chain_folds,
-        chain_labels,
-        composition_rows,
-        make_folds,
-        write_composition,
-        write_folds,
-    )
-    from seqkern.evaluation.leakage import (
-        find_links,
-        grouping_arguments,
-        grouping_place,
-        groups_of,
-        leakage_rows,
-        similar_row,
-        similarity_messages,
-        write_leakage,
-        write_similar,
-    )
-    from seqkern.study.dataset import load_dataset
-
-    dataset = load_dataset(args.dataset)
-    options, leakage = _settings(args, dataset.name)
+    dataset = load_dataset(request.dataset)
+    options, leakage = _settings(request, dataset.name)
     together = leakage.pop("keep_together")
     residues = dataset.residues
     unit = "samples" if residues is None else "chains"
-    links = find_links(dataset.X if residues is None else residues.chains, **leakage, n_threads=args.threads)
+    links = find_links(dataset.X if residues is None else residues.chains, **leakage, n_threads=request.threads)
     fold_sets, leaks, composition, similar = [], [], [], []
     for task in dataset.tasks.values():
         if task.name in RESERVED:
-            raise FoldError(f"invalid task name {task.name!r}", file=args.dataset, remedy="rename the task")
+            raise FoldError(f"invalid task name {task.name!r}", file=request.dataset, remedy="rename the task")
         method, chosen = _method(options, task, residues is not None, "genome" in dataset.notes)
         if together == "auto" and method == "grouped" and task.labels.by_chromosome:
             together = False  # through repeats, nearly all chromosomes would become one group
         groups = groups_of(together, links, task.labels, residues, dataset.kind == "sequences")
         kept = grouping_arguments(together, groups, residues) | {"chains": dataset.chains}
-        with naming_file(args.dataset):
+        with naming_file(request.dataset):
             foldset = make_folds(task.labels, dataset.X, method, task=task.name, roles=task.split, **kept, **chosen)
         fold_sets.append(foldset)
         where = grouping_place(together, method, chosen)
@@ -112,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
             labels = chain_labels(links.identical, residues)
             leaks += leakage_rows(links, chain_folds(foldset, residues), labels)
         composition += composition_rows(foldset, task.labels)
-    output = Path(args.output)
+    output = Path(request.output)
     with exclusive_folder(output):
         for foldset in fold_sets:
             write_folds(output / f"{foldset.task}.tsv", foldset)
@@ -126,35 +88,35 @@ def run(args: argparse.Namespace) -> None:
         print(f"seqkern: {text}", file=sys.stderr)
 
 
-def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _settings(request: FoldsRequest, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return fold options and leakage settings: from the study, then the JSON, then single arguments."""
     options: dict[str, Any] = {}
     leakage, seed = dict(LEAKAGE), 1
-    if args.config:
-        # imported only where a study is given, for fast start-up
+    if request.config:
+        # imported here: single options need no configuration
         from seqkern.study.study import Study
 
-        settings = Study.load(args.config).settings_of("folds", args.name or name)
+        settings = Study.load(request.config).settings_of("folds", request.name or name)
         options, leakage, seed = settings["options"], settings["leakage"], settings["seed"]
-    options |= _parsed("--options", args.options)
-    leakage |= _parsed("--leakage", args.leakage)
-    if args.method:
-        options["method"] = args.method
-    if args.k is not None:
-        options["k"] = args.k
-    if args.seed is not None:
-        seed = args.seed
+    options |= _parsed("--options", request.options)
+    leakage |= _parsed("--leakage", request.leakage)
+    if request.method:
+        options["method"] = request.method
+    if request.k is not None:
+        options["k"] = request.k
+    if request.seed is not None:
+        seed = request.seed
     options.setdefault("seed", seed)
-    if args.identity is not None:
-        leakage["identity"] = args.identity
+    if request.identity is not None:
+        leakage["identity"] = request.identity
     for key, value in leakage.items():
         if key not in LEAKAGE:
             raise unknown_name("setting of the leakage check", key, LEAKAGE)
         if key != "identity" and not (key == "keep_together" and value == "auto"):
             check_flag(key, value)
-    if args.keep_together:
+    if request.keep_together:
         leakage["keep_together"] = True
-    if (leakage.pop("allow_similar") and not args.keep_together) or args.allow_similar:
+    if (leakage.pop("allow_similar") and not request.keep_together) or request.allow_similar:
         leakage["keep_together"] = False
     return options, leakage
 
@@ -181,9 +143,6 @@ def _method(
     there
     are any, else folds of chains. Likewise, chromosomes or loci of a genome are not divided.
     """
-    # imported here to keep --help fast
-    from seqkern.evaluation.fold_methods import fewer_folds, options_of
-
     options = dict(options)
     given = task.split is not None or (of_residues and task.labels.folds is not None)
     usual = "predefined" if given else "grouped" if of_residues or of_genome else "stratified"

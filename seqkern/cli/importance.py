@@ -2,83 +2,46 @@
 
 from __future__ import annotations
 
-import argparse
-import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from seqkern.cli.common import naming_file
-from seqkern.cli.dataset_model import add_dataset_model
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary
+from seqkern.cli.output import naming_file
+from seqkern.cli.requests_studies import ImportanceRequest
+from seqkern.core.archive import check_writable, save_json
 from seqkern.core.errors import ParameterError
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from seqkern.methods.explanation import Explainer
-    from seqkern.methods.model import Model
-    from seqkern.methods.poim import LetterMeans
-    from seqkern.sequences.labels import Labels
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.study.dataset import Dataset
-
-EXAMPLE = (
-    "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
-    " --kernel weighted_degree:degree=6 --solver csvc:C=1 --site 31 -o results/demo/importance/donors"
-)
-SECTION = re.compile(r"([+-]?[0-9]{1,9}):([+-]?[0-9]{1,9})")
+from seqkern.core.exclusive_files import exclusive_folder
+from seqkern.core.file_kinds import RESULT
+from seqkern.evaluation.folds import read_folds
+from seqkern.methods.explanation import Explainer
+from seqkern.methods.model import Model
+from seqkern.methods.poim import LetterMeans, has_poim, positions_of
+from seqkern.report.learned_pages import write_positions
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.dataset import Dataset, load_dataset
+from seqkern.study.dataset_entries import Importance
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``seqkern importance``."""
-    add_dataset_model(parser, {"pair": None, "order": None, "background": "frequencies", "site": None, "section": None})
-    parser.add_argument(
-        "--folds", help="folder that seqkern folds wrote; with a single split, train on its training set only"
-    )
-    parser.add_argument("--pair", metavar="A:B", help="multi-class: show the classifier of classes A and B")
-    parser.add_argument(
-        "--order", type=int, help="maximum k-mer length (default: 3, or 2 for alphabets of more than five letters)"
-    )
-    parser.add_argument(
-        "--background",
-        choices=("frequencies", "uniform"),
-        default="frequencies",
-        help="background distribution of letters (default: frequencies)",
-    )
-    parser.add_argument("--site", type=int, metavar="N", help="position (from 1) labelled 0 in the figures")
-    parser.add_argument(
-        "--section", type=_section, metavar="A:B", help="positions to enlarge, such as --section=-50:20"
-    )
-    parser.add_argument("-o", "--output", required=True, help="output folder for the model, the table and the figures")
-
-
-def run(args: argparse.Namespace) -> None:
+def run(request: ImportanceRequest) -> None:
     """Run ``seqkern importance``."""
-    # imported here to keep --help fast
-    from seqkern.cli.dataset_model import ModelRequest, train_on_dataset, training_summary
-    from seqkern.core.archive import check_writable, save_json
-    from seqkern.core.exclusive_files import exclusive_folder
-    from seqkern.core.file_kinds import RESULT
-    from seqkern.methods.explanation import Explainer
-    from seqkern.methods.poim import positions_of
-    from seqkern.report.learned_pages import write_positions
-    from seqkern.study.dataset import load_dataset
-    from seqkern.study.dataset_entries import Importance
-
-    request = ModelRequest.of(args, Importance)
-    wanted = request.purpose
-    dataset, out_dir = load_dataset(args.dataset), Path(args.output)
+    job = ModelJob.of(request, Importance)
+    wanted = job.purpose
+    dataset, out_dir = load_dataset(request.dataset), Path(request.output)
     check_writable(out_dir / "importance.npz")
-    with naming_file(args.dataset):
-        X, labels, part = _training_part(dataset, args.folds)
-        model = train_on_dataset(X, labels, dataset.notes, request)
+    with naming_file(request.dataset):
+        X, labels, part = _training_part(dataset, request.folds)
+        model = train_on_dataset(X, labels, dataset.notes, job)
         explainer = Explainer(model, wanted.pair)
         counts, windows = _letters(X, labels, explainer.model)
         positions = positions_of(
             explainer.form,
             explainer.model,
-            _means(explainer, X, args.threads),
+            _means(explainer, X, request.threads),
             counts,
             windows,
             order=wanted.order,
@@ -98,9 +61,6 @@ def run(args: argparse.Namespace) -> None:
 
 def _training_part(dataset: Dataset, folds_dir: str | None) -> tuple[SequenceSet, Labels, str | None]:
     """Return the training windows, their labels, and the split of that training set or None."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.folds import read_folds
-
     if dataset.kind != "sequences" or len(dataset.tasks) != 1:
         raise ParameterError(
             f"{dataset.name} is not a set of sequences with a single task",
@@ -126,9 +86,6 @@ def _training_part(dataset: Dataset, folds_dir: str | None) -> tuple[SequenceSet
 
 def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[np.int64], str]:
     """Return the counts of residues at each position of the positive windows, int64 (L, letters), and their name."""
-    # imported here to keep --help fast
-    import numpy as np
-
     if model.kind == "binary":
         X = X.take(labels.y == labels.classes.index(model.classes[1]))
     codes = X.codes[X.positions()].reshape(len(X), -1)
@@ -138,9 +95,6 @@ def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[
 
 def _means(explainer: Explainer, X: SequenceSet, n_threads: int | None) -> LetterMeans | None:
     """Return the LetterMeans over the training windows, for kernels without importance matrices."""
-    # imported here to keep --help fast
-    from seqkern.methods.poim import LetterMeans, has_poim
-
     if has_poim(explainer.model.kernel):
         return None
     means = LetterMeans(X.alphabet)
@@ -161,11 +115,3 @@ def _site(site: int, X: SequenceSet) -> int:
     if not 1 <= site <= X.lengths[0]:
         raise ParameterError(f"site={site} is outside the windows", remedy=f"give 1 to {X.lengths[0]}")
     return site
-
-
-def _section(text: str) -> tuple[int, int]:
-    """Return the first and last position of a section, for argparse."""
-    match = SECTION.fullmatch(text)
-    if match is None or int(match[1]) > int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not A:B; give the first and last position, such as -50:20")
-    return int(match[1]), int(match[2])

@@ -1,116 +1,88 @@
-"""``seqkern kernels`` and ``seqkern solvers``: lists of classes with their parameters, or one class in full."""
+"""``seqkern kernels``, ``seqkern solvers`` and ``seqkern models``: lists of classes, and of packed models."""
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import textwrap
-from typing import TYPE_CHECKING, Any
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from seqkern.kernels.kernel import Kernel
+from seqkern.cli.output import log
+from seqkern.cli.requests_models import ModelsRequest
+from seqkern.cli.requests_studies import KernelsRequest, SolversRequest
+from seqkern.core.archive import check_writable
+from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.memory import format_bytes
+from seqkern.core.text_files import is_standard_output
+from seqkern.core.tsv import write_tsv
+from seqkern.gram.transforms.gram_transform import TRANSFORMS
+from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_table import KERNELS
+from seqkern.methods.loading import PackedModel, is_pack, pack_folder, read_pack
+from seqkern.solvers.layers.chain import LAYERS
+from seqkern.solvers.selection.selectors.selector_specs import SELECTORS
+from seqkern.solvers.solver_specs import SOLVERS, TAKES
 
 SCALER = "scaler"
 
 
-class Kernels:
-    """``seqkern kernels``: list the kernels and Gram transforms with their parameters, or show one in full."""
-
-    EXAMPLE = "seqkern kernels spectrum"
-
-    @staticmethod
-    def add_arguments(parser: argparse.ArgumentParser) -> None:
-        """Add the verb's arguments."""
-        parser.add_argument("name", nargs="?", help="show this kernel or transform in full (default: list all)")
-
-    @staticmethod
-    def run(args: argparse.Namespace) -> None:
-        """Print the list, or one kernel in full."""
-        # imported here to keep --help fast
-        from seqkern.gram.transforms.gram_transform import TRANSFORMS
-        from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
-        from seqkern.kernels.kernel_table import KERNELS
-
-        if args.name in TRANSFORMS.names or args.name in FEATURE_TRANSFORMS.names:
-            table = TRANSFORMS if args.name in TRANSFORMS.names else FEATURE_TRANSFORMS
-            print(in_full(table.get(args.name)))
-        elif args.name:
-            cls = KERNELS.get(args.name)
-            print(f"{in_full(cls)}\n\n{traits(cls)}")
-        else:
-            print(
-                "Kernels. In a configuration: {kernel: spectrum, k: 3}. On the command line: spectrum:k=3, + for a sum."
-            )
-            print("seqkern kernels NAME shows one in full.\n")
-            for cls in KERNELS.classes.values():
-                print(entry(cls, traits(cls)))
-            print(
-                "Transforms of features, fitted on the training set, ahead of those of the Gram matrix. In a kernel's"
-            )
-            print("configuration: transforms: [impute, pca:n_components=5].\n")
-            for cls in FEATURE_TRANSFORMS.classes.values():
-                print(entry(cls))
-            print("Gram transforms, fitted on the training set. In a kernel's configuration: transforms: [centre].")
-            print("Negative eigenvalues have their own key, repair: clip, flip, shift or empirical_map.\n")
-            for cls in TRANSFORMS.classes.values():
-                print(entry(cls))
-
-
-class Solvers:
-    """``seqkern solvers``: list solvers, selectors, the scaler and layers with their parameters, or one in full."""
-
-    EXAMPLE = "seqkern solvers psvc"
-    MORE_EXAMPLES = ("seqkern solvers golub",)
-
-    @staticmethod
-    def add_arguments(parser: argparse.ArgumentParser) -> None:
-        """Add the verb's arguments."""
-        parser.add_argument(
-            "name",
-            nargs="?",
-            help=f"show this solver, feature selector, layer or the {SCALER} in full (default: list all)",
-        )
-
-    @staticmethod
-    def run(args: argparse.Namespace) -> None:
-        """Print the list, or one solver, selector, layer or the scaler in full."""
-        # imported here to keep --help fast
-        from seqkern.core.errors import unknown_name
-        from seqkern.solvers.layers.chain import LAYERS
-        from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
-        from seqkern.solvers.selection.selectors.selector_specs import SELECTORS
-        from seqkern.solvers.solver_specs import SOLVERS
-
-        known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler, **LAYERS.classes}
-        if args.name:
-            if args.name not in known:
-                raise unknown_name("solver", args.name, known)
-            print(in_full(known[args.name], args.name))
-            if args.name in SOLVERS.classes:
-                print(f"\n{_taken(known[args.name])}; {_targets(known[args.name])}")
-            return
-        print(
-            "Solvers. In a configuration: {solver: csvc, C: [0.1, 1]}; a list is a grid. On the command line: csvc:C=1."
-        )
-        print("A parameter that is itself a solver takes a name, binary=csvc, or a specification in parentheses,")
-        print("binary=(csvc:C=1). seqkern solvers NAME shows one in full.\n")
-        for cls in SOLVERS.classes.values():
-            grid = ", ".join(f"{name} in {values}" for name, values in cls.declared.search.grid.items())
-            print(entry(cls, f"{_taken(cls)}; {_targets(cls)}", *([f"searched by default: {grid}"] if grid else [])))
-        print("Feature selectors, for the solver selected. Configuration: selector: {selector: golub}; command line:")
-        print("selected:selector=golub,predictor=csvc or selector=(psvm:ranking=leave_one_out).\n")
-        for cls in SELECTORS.classes.values():
-            print(entry(cls, _targets(cls)))
-        print("The scaler of the solver selected. Configuration: scaler: {normalize: log, floor: 20}; command line:")
-        print("scaler=quantile, or the whole solver as JSON.\n")
-        print(entry(ExpressionScaler, name=SCALER))
-        print(
-            "Layers after a solver, most for residues of chains. Configuration of the solver: layers: [{layer: "
-            "structure,"
-        )
-        print("window: 15}, …]; command line: --layers structure:window=15 segments.\n")
-        for cls in LAYERS.classes.values():
+def run_kernels(request: KernelsRequest) -> None:
+    """Print the list, or one kernel in full."""
+    if request.name in TRANSFORMS.names or request.name in FEATURE_TRANSFORMS.names:
+        table = TRANSFORMS if request.name in TRANSFORMS.names else FEATURE_TRANSFORMS
+        print(in_full(table.get(request.name)))
+    elif request.name:
+        cls = KERNELS.get(request.name)
+        print(f"{in_full(cls)}\n\n{traits(cls)}")
+    else:
+        print("Kernels. In a configuration: {kernel: spectrum, k: 3}. On the command line: spectrum:k=3, + for a sum.")
+        print("seqkern kernels NAME shows one in full.\n")
+        for cls in KERNELS.classes.values():
+            print(entry(cls, traits(cls)))
+        print("Transforms of features, fitted on the training set, ahead of those of the Gram matrix. In a kernel's")
+        print("configuration: transforms: [impute, pca:n_components=5].\n")
+        for cls in FEATURE_TRANSFORMS.classes.values():
             print(entry(cls))
+        print("Gram transforms, fitted on the training set. In a kernel's configuration: transforms: [centre].")
+        print("Negative eigenvalues have their own key, repair: clip, flip, shift or empirical_map.\n")
+        for cls in TRANSFORMS.classes.values():
+            print(entry(cls))
+
+
+def run_solvers(request: SolversRequest) -> None:
+    """Print the list, or one solver, selector, layer or the scaler in full."""
+    # imported here: a list of kernels does not need SciPy
+    from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
+
+    known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler, **LAYERS.classes}
+    if request.name:
+        if request.name not in known:
+            raise unknown_name("solver", request.name, known)
+        print(in_full(known[request.name], request.name))
+        if request.name in SOLVERS.classes:
+            print(f"\n{_taken(known[request.name])}; {_targets(known[request.name])}")
+        return
+    print("Solvers. In a configuration: {solver: csvc, C: [0.1, 1]}; a list is a grid. On the command line: csvc:C=1.")
+    print("A parameter that is itself a solver takes a name, binary=csvc, or a specification in parentheses,")
+    print("binary=(csvc:C=1). seqkern solvers NAME shows one in full.\n")
+    for cls in SOLVERS.classes.values():
+        grid = ", ".join(f"{name} in {values}" for name, values in cls.declared.search.grid.items())
+        print(entry(cls, f"{_taken(cls)}; {_targets(cls)}", *([f"searched by default: {grid}"] if grid else [])))
+    print("Feature selectors, for the solver selected. Configuration: selector: {selector: golub}; command line:")
+    print("selected:selector=golub,predictor=csvc or selector=(psvm:ranking=leave_one_out).\n")
+    for cls in SELECTORS.classes.values():
+        print(entry(cls, _targets(cls)))
+    print("The scaler of the solver selected. Configuration: scaler: {normalize: log, floor: 20}; command line:")
+    print("scaler=quantile, or the whole solver as JSON.\n")
+    print(entry(ExpressionScaler, name=SCALER))
+    print(
+        "Layers after a solver, most for residues of chains. Configuration of the solver: layers: [{layer: structure,"
+    )
+    print("window: 15}, …]; command line: --layers structure:window=15 segments.\n")
+    for cls in LAYERS.classes.values():
+        print(entry(cls))
 
 
 def traits(cls: type[Kernel]) -> str:
@@ -120,7 +92,7 @@ def traits(cls: type[Kernel]) -> str:
     >>> traits(SpectrumKernel)
     'input: sequences; positive semi-definite'
     """
-    takes = _class_trait(cls, "accepts") or cls.accepts_words
+    traits = cls.traits
     definite = {
         True: "positive semi-definite",
         False: "not positive semi-definite",
@@ -131,21 +103,12 @@ def traits(cls: type[Kernel]) -> str:
         False: [],
         None: ["fitted on the training set for some parameters only"],
     }
-    words = [definite[_class_trait(cls, "positive_semidefinite")], *learns[_class_trait(cls, "data_dependent")]]
-    return "; ".join([f"input: {takes}", *words])
-
-
-def _class_trait(cls: type, name: str) -> Any:
-    """Return a class attribute, or None for a property, whose value depends on the instance."""
-    value = inspect.getattr_static(cls, name)
-    return None if isinstance(value, property) else value
+    words = [definite[traits.positive_semidefinite], *learns[traits.data_dependent]]
+    return "; ".join([f"input: {traits.accepts or traits.accepts_words}", *words])
 
 
 def _taken(cls: Any) -> str:
     """Return one line on the kernel input that a solver accepts."""
-    # imported here to keep --help fast
-    from seqkern.solvers.solver_specs import TAKES
-
     if isinstance(cls.input, str):
         return f"input: {TAKES[cls.input]}"
     return "input: as for its base solver" if cls.nested_solvers() else f"input: {TAKES['gram']} or {TAKES['features']}"
@@ -196,3 +159,29 @@ def _text(value: object) -> str:
 def _indent(text: str) -> str:
     """Return `text` wrapped as an indented paragraph of an entry."""
     return textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)
+
+
+def run_models(request: ModelsRequest) -> None:
+    """Run the verb."""
+    (_pack if request.action == "pack" else _list)(request)
+
+
+def _pack(request: ModelsRequest) -> None:
+    """Write the models of a folder to one file."""
+    if request.output is None or is_standard_output(request.output):
+        raise ParameterError("models pack writes a file", remedy="add -o FILE")
+    if not Path(request.source).is_dir():
+        raise ParameterError(f"{request.source} is not a folder", remedy="give a folder of model files")
+    check_writable(request.output)
+    count, others = pack_folder(request.source, request.output)
+    for path in others:
+        what = "holds several models" if is_pack(path) else "not a model"
+        log(f"{path}: {what}, left out")
+    size = format_bytes(Path(request.output).stat().st_size)
+    log(f"{request.output}: {count} models, {size}")
+
+
+def _list(request: ModelsRequest) -> None:
+    """Print a table of the models in a file."""
+    columns = [field.name for field in fields(PackedModel)]
+    write_tsv(request.output or "-", columns, map(astuple, read_pack(request.source)))

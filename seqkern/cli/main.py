@@ -1,8 +1,7 @@
 """The entry point ``seqkern VERB …``: dispatch to the verb's module, with errors as one line and an exit code.
 
-The table of verbs is static, so that ``seqkern --help`` imports nothing heavy; a verb's module is imported only when
-the verb is called. It provides ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``, and optionally
-``MORE_EXAMPLES``; in a module of several verbs, a class of the verb's name does.
+The table of verbs is static, so that ``seqkern --help`` imports nothing heavy. A verb's request is imported when it is
+called, for its parser and help, and its function only when it runs.
 """
 
 from __future__ import annotations
@@ -15,59 +14,105 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from seqkern import __version__
-from seqkern.core.checks import check_int, check_number
 from seqkern.core.errors import ParameterError, SeqkernError, TooLargeError, one_line, unknown_name
 from seqkern.core.interruption import Terminated, stoppable
 from seqkern.core.memory import WITHOUT_MATRIX, out_of_memory
 
+if TYPE_CHECKING:
+    from seqkern.cli.options import Request
+
 SIMD_LEVELS = ("plain", "avx2", "avx512")
 """Values of the environment variable ``SEQKERN_SIMD``; `_simd.h` reads it."""
 
+
+class Verb(NamedTuple):
+    """A verb."""
+
+    summary: str
+    requests: str  # The module of its request's class
+    run: str = ""  # The function that carries out a request, as module:name, if not `run` in the verb's module
+
+
 VERBS = {
-    "demo": "run the demo in a new folder, from simulated sequences to the report",
-    "init": "create a study folder with the workflow and a configuration",
-    "simulate": "simulate splice sites, protein superfamilies, genomes, peaks, genes or secondary structure",
-    "sites": "find splice sites and decoys by the annotation of a genome",
-    "datasets": "read and check a study's data set, or list the public data sets",
-    "folds": "split a data set, and check the splits for leakage",
-    "audit": "find what test and training sequences share, and what it does to scores",
-    "check": "check that every training set suits its solver (no kernel is computed)",
-    "plan": "predict CPU time and memory of the jobs of a data set",
-    "gram": "compute a Gram matrix from FASTA or from a data set",
-    "baseline": "evaluate trivial baselines, which any method should beat",
-    "evaluate": "cross-validate a method, with hyperparameters from an inner loop",
-    "cv": "cross-validate one method on FASTA, without a study",
-    "compare": "test which methods differ significantly",
-    "importance": "train a method on windows, and show the importance of each position",
-    "discover": "train a method on a data set, and find the motifs that it has learned",
-    "effects": "score variants by models that have not seen their chromosomes, against known effects",
-    "report": "write the HTML report and the tables of a study",
-    "train": "train a model, to apply to new sequences",
-    "predict": "apply a model to new sequences",
-    "variants": "score what variants change in a model's decisions",
-    "models": "pack many models into one file, or list them",
-    "suggest": "choose the unlabelled records to label next",
-    "explain": "show how residues and k-mers contribute to a model's decisions",
-    "motifs": "find the motifs that a model has learned",
-    "grammar": "learn the exons and introns of genes from an annotated genome",
-    "genes": "find genes in a genome, by a learned grammar",
-    "background": "draw background regions like the peaks from a genome, or shuffle sequences",
-    "kernels": "list the kernels and their parameters",
-    "solvers": "list the solvers, feature selectors and layers, and their parameters",
+    "demo": Verb(
+        "run the demo in a new folder, from simulated sequences to the report",
+        "requests_studies",
+        "study_folder:run_demo",
+    ),
+    "init": Verb(
+        "create a study folder with the workflow and a configuration", "requests_studies", "study_folder:run_init"
+    ),
+    "simulate": Verb(
+        "simulate splice sites, protein superfamilies, genomes, peaks, genes or secondary structure", "simulate"
+    ),
+    "sites": Verb(
+        "find splice sites and decoys by the annotation of a genome", "requests_studies", "genome_samples:run_sites"
+    ),
+    "datasets": Verb("read and check a study's data set, or list the public data sets", "requests_studies"),
+    "folds": Verb("split a data set, and check the splits for leakage", "requests_studies"),
+    "audit": Verb("find what test and training sequences share, and what it does to scores", "requests_studies"),
+    "check": Verb("check that every training set suits its solver (no kernel is computed)", "requests_studies"),
+    "plan": Verb("predict CPU time and memory of the jobs of a data set", "requests_studies"),
+    "gram": Verb("compute a Gram matrix from FASTA or from a data set", "requests_studies"),
+    "baseline": Verb("evaluate trivial baselines, which any method should beat", "requests_studies"),
+    "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop", "requests_studies"),
+    "cv": Verb("cross-validate one method on FASTA, without a study", "requests_training"),
+    "compare": Verb("test which methods differ significantly", "requests_studies", "results:run_compare"),
+    "importance": Verb("train a method on windows, and show the importance of each position", "requests_studies"),
+    "discover": Verb("train a method on a data set, and find the motifs that it has learned", "requests_studies"),
+    "effects": Verb(
+        "score variants by models that have not seen their chromosomes, against known effects", "requests_studies"
+    ),
+    "report": Verb("write the HTML report and the tables of a study", "requests_studies", "results:run_report"),
+    "train": Verb("train a model, to apply to new sequences", "requests_training"),
+    "predict": Verb("apply a model to new sequences", "requests_models"),
+    "variants": Verb("score what variants change in a model's decisions", "requests_models"),
+    "models": Verb("pack many models into one file, or list them", "requests_models", "listing:run_models"),
+    "suggest": Verb("choose the unlabelled records to label next", "requests_models"),
+    "explain": Verb("show how residues and k-mers contribute to a model's decisions", "requests_models"),
+    "motifs": Verb("find the motifs that a model has learned", "requests_models"),
+    "grammar": Verb(
+        "learn the exons and introns of genes from an annotated genome", "requests_models", "genes:run_grammar"
+    ),
+    "genes": Verb("find genes in a genome, by a learned grammar", "requests_models", "genes:run_genes"),
+    "background": Verb(
+        "draw background regions like the peaks from a genome, or shuffle sequences",
+        "requests_studies",
+        "genome_samples:run_background",
+    ),
+    "kernels": Verb("list the kernels and their parameters", "requests_studies", "listing:run_kernels"),
+    "solvers": Verb(
+        "list the solvers, feature selectors and layers, and their parameters",
+        "requests_studies",
+        "listing:run_solvers",
+    ),
 }
 
-SHARED = {
-    "demo": "study_folder",
-    "init": "study_folder",
-    "grammar": "genes",
-    "genes": "genes",
-    "kernels": "listing",
-    "solvers": "listing",
-}
-"""Modules of several verbs; other verbs have a module of their name."""
+
+def request_class(verb: str) -> type[Request]:
+    """Return the class of a verb's requests, importing its module.
+
+    >>> request_class("kernels").EXAMPLE
+    'seqkern kernels spectrum'
+    """
+    return cast("type[Request]", _named(f"{VERBS[verb].requests}:{verb.capitalize()}Request"))
+
+
+def _named(place: str) -> Any:
+    """Return what ``module:name`` names in this folder, or in another package, importing the module."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module if "." in module else f".{module}", __package__), name)
+
+
+def _add_installed_verbs() -> None:
+    """Add the verbs of other distributions, each in a module of its package, to the table."""
+    from seqkern.core.registry import installed  # imported here to keep --help fast
+
+    for verb, module in installed("seqkern.verbs").items():
+        VERBS.setdefault(verb, Verb(f"a verb of {module.partition('.')[0]}", module, f"{module}:run"))
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,11 +121,6 @@ class Parser(argparse.ArgumentParser):
     >>> Parser(prog="seqkern folds").format_usage()
     'usage: seqkern folds [-h]\n'
     """
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.register("type", int, check_int)
-        self.register("type", float, check_number)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the parsed and the unknown arguments; refuse options given twice."""
@@ -108,16 +148,6 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"seqkern: {one_line(message, 1500)}; {one_line(see, 400)}\n")
 
 
-def verb_home(verb: str) -> Any:
-    """Return the module of a verb, or its class in a module of several verbs.
-
-    >>> verb_home("kernels").EXAMPLE
-    'seqkern kernels spectrum'
-    """
-    module = importlib.import_module(f".{SHARED.get(verb, verb)}", __package__)
-    return getattr(module, verb.capitalize()) if verb in SHARED else module
-
-
 def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
     """Return the parser, with the arguments of one verb; `alone` omits the other verbs, which take 0.2 ms each.
 
@@ -131,24 +161,22 @@ def build_parser(verb: str | None = None, *, alone: bool = False) -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version and the build's digest")
+    parser.add_argument("--completion", action="store_true", help="print the completion for bash and zsh")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
-    for name, summary in VERBS.items():
-        if alone and name != verb:
-            continue
-        if name != verb:
+    for name, (summary, *_) in VERBS.items():
+        if name == verb:
+            request = request_class(name)
+            child = verbs.add_parser(
+                name,
+                help=summary,
+                description=request.DESCRIPTION or summary[0].upper() + summary[1:] + ".",
+                epilog="\n  ".join(["example:", request.EXAMPLE, *request.MORE_EXAMPLES]),
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+                allow_abbrev=False,
+            )
+            request.add_arguments(child)
+        elif not alone:
             verbs.add_parser(name, help=summary)
-            continue
-        home = verb_home(name)
-        child = verbs.add_parser(
-            name,
-            help=summary,
-            description=summary[0].upper() + summary[1:] + ".",
-            epilog="\n  ".join(["example:", home.EXAMPLE, *getattr(home, "MORE_EXAMPLES", ())]),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        home.add_arguments(child)
-        child.set_defaults(run=home.run)
     return parser
 
 
@@ -176,11 +204,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: list[str]) -> int:
     """Parse the arguments, and run the verb."""
     verb = next((word for word in argv if not word.startswith("-")), None)
+    if verb is not None and verb not in VERBS:
+        _add_installed_verbs()
     parser = build_parser(verb if verb in VERBS else None, alone=verb in VERBS and argv[0] == verb)
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(
-            AttributeError
-        ):  # a name from a file may contain characters that the terminal cannot show
+        # a name from a file may contain characters that the terminal cannot show
+        with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # suppressed
     try:
         if verb is not None and verb not in VERBS:
@@ -195,6 +224,12 @@ def _main(argv: list[str]) -> int:
         from seqkern.core.package_files import build_digest
 
         print(f"seqkern {__version__} ({build_digest()})")
+        return 0
+    if args.completion:
+        # imported here to keep --help fast
+        from seqkern.cli.options import completion_script
+
+        print(completion_script({name: request_class(name) for name in VERBS}), end="")
         return 0
     if args.verb is None:
         parser.print_help()
@@ -235,8 +270,10 @@ def _run(args: argparse.Namespace) -> int:
     forget_kept()  # of a former verb in this process
     try:
         _check_level()
-        with reporting(), checked_output(args), spreadsheet_safe(getattr(args, "spreadsheet_safe", False)):
-            return args.run(args) or 0
+        request = request_class(args.verb).of(args)
+        safe = getattr(request, "spreadsheet_safe", False)
+        with reporting(), checked_output(request), spreadsheet_safe(safe):
+            return _named(VERBS[args.verb].run or f"{args.verb}:run")(request) or 0
     except SeqkernError as error:
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
     except BrokenPipeError:

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import sys
-from collections.abc import Iterator, Sequence
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Literal, cast
 
-from seqkern.cli.common import FASTA_POLICIES, OF_TABLE, policies_of, profiles_of, read_tracks, refuse_unused
-from seqkern.cli.output import refuse_part
-from seqkern.cli.regions import as_sources, regions_of, site_windows
-from seqkern.cli.several_sequences import fill_fasta, read_several, read_views, sequence_files
+import numpy as np
+
+from seqkern.cli.common import OF_TABLE, as_sources, read_several, read_tracks, read_views, sequence_files
+from seqkern.cli.output import naming_file, refuse_part, warn
+from seqkern.cli.requests import POLICIES, ModelReading
+from seqkern.cli.requests_models import MotifsRequest, NewSamples
 from seqkern.cli.wrong_files import LONG, TIMES
-from seqkern.core.errors import FileError, ModelError, ParameterError, SequenceError
-
-if TYPE_CHECKING:
-    from seqkern.core.parts import Part
-    from seqkern.core.types import PathLike
-    from seqkern.methods.model import Model
-    from seqkern.methods.residue_model import ResidueModel
-    from seqkern.sequences.fasta import AnySource
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.sequences.tables import FeatureTable
-
+from seqkern.core.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
+from seqkern.core.parts import Part, count_before, open_span
+from seqkern.core.text_files import open_lines, source_name
+from seqkern.core.tsv import read_cells
+from seqkern.core.types import PathLike
+from seqkern.formats.regions import RegionSequences
+from seqkern.formats.states import read_letters_and_states
+from seqkern.methods.loading import is_lsgkm, load_model
+from seqkern.methods.model import Model
+from seqkern.methods.residue_model import ResidueModel
+from seqkern.sequences.alphabets import DNA, MASK, PROTEIN
+from seqkern.sequences.fasta import AnySource, iter_fasta, read_records
+from seqkern.sequences.formats import NOUNS, format_of
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable
+from seqkern.study.data_entry import SiteWindow
+from seqkern.study.readers import before_cutting, cut_around_sites
+from seqkern.study.tables import id_column_of, read_features
 
 # The records that belong to one part of the new sequences.
 
@@ -33,10 +41,6 @@ HEADER = b">"
 
 def part_of_source(source: AnySource, part: Part, numbered: bool) -> tuple[AnySource | None, int]:
     """Return the records of a part, or None, and the number of records before it (0 unless `numbered`)."""
-    # imported here to keep --help fast
-    from seqkern.core.parts import count_before, open_span
-    from seqkern.formats.regions import RegionSequences
-
     if isinstance(source, RegionSequences):
         first, stop = part.span(len(source.ids))
         regions = source.regions.take(slice(first, stop))
@@ -53,10 +57,6 @@ def part_of_source(source: AnySource, part: Part, numbered: bool) -> tuple[AnySo
 
 def _check_fasta(path: PathLike) -> None:
     """Raise ParameterError for sequences in another format."""
-    # imported here to keep --help fast
-    from seqkern.core.text_files import open_lines
-    from seqkern.sequences.formats import NOUNS, format_of
-
     with open_lines(path) as (lines, name):
         form = format_of(next(lines))
     if form not in (None, "fasta"):
@@ -88,97 +88,81 @@ class RepeatedIds:
                 self._seen.add(record)
                 continue
             if record in self._seen:
-                print(
-                    f"seqkern: warning: {self.name}: record {record!r}: the id occurs more than once (ids are the "
-                    "first word of the header), so rows are ambiguous; rename the records, or add --ids number",
-                    file=sys.stderr,
+                warn(
+                    f"{self.name}: record {record!r}: the id occurs more than once (ids are the "
+                    "first word of the header), so rows are ambiguous; rename the records, or add --ids number"
                 )
             self._seen = None
 
 
-def load_given(args: argparse.Namespace) -> Model | ResidueModel:
+def load_given(request: NewSamples | MotifsRequest) -> Model | ResidueModel:
     """Return the given model; report swapped model and sequences, or missing sequences."""
-    # imported here to keep --help fast
-    import zipfile
-
-    # imported here to keep --help fast
-    from seqkern.methods.loading import is_lsgkm, load_model
-
-    fill_fasta(args)
     try:
-        return load_model(args.model)
+        return load_model(request.model)
     except ModelError as error:
-        if args.fasta != "-" and not zipfile.is_zipfile(args.model):
+        if request.fasta != "-" and not zipfile.is_zipfile(request.model):
             with contextlib.suppress(OSError, FileError):
-                if zipfile.is_zipfile(args.fasta) or is_lsgkm(args.fasta):
+                if zipfile.is_zipfile(request.fasta) or is_lsgkm(request.fasta):
                     error.problem = "is not a model file"
-                    error.remedy = f"give the model before the sequences: {args.fasta} {args.model}"
+                    error.remedy = f"give the model before the sequences: {request.fasta} {request.model}"
         raise
 
 
-def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) -> Iterator[SequenceSet | FeatureTable]:
+def policies_for(model: Model, request: ModelReading) -> dict[str, str]:
+    """Return the policies for reading FASTA: those of the request, or else those of the training."""
+    given = {name: value or model.policies.get(name) for name, value in request.policies.items()}
+    return {name: value for name, value in given.items() if value}
+
+
+def read_chunks(model: Model, request: NewSamples, together: bool = False) -> Iterator[SequenceSet | FeatureTable]:
     """Yield the sequences in sets of bounded size, read under the model's policies, with their tracks and views.
 
     With ``--sites`` there is one set, the windows around the sites. A file of residues and states (`together`) is also
     read as one set, with the states as a track; features are one table.
     """
-    # imported here to keep --help fast
-    from seqkern.core.errors import LetterError
-    from seqkern.core.text_files import source_name
-    from seqkern.sequences.fasta import iter_fasta
-
     if model.alphabet is None:
-        # imported here to keep --help fast
-        from seqkern.cli.common import read_table
-
-        refuse_part(args, "tables of features", "remove it")
-        refuse_unused(args, OF_TABLE, {**dict.fromkeys(FASTA_POLICIES), "strip_gaps": False})
+        refuse_part(request, "tables of features", "remove it")
+        request.refuse(OF_TABLE, *POLICIES)
         names = cast("FeatureTable", model.support).columns
-        yield read_table(args.fasta, names, missing=model.kernel.accepts_missing)
+        yield read_table(request.fasta, names, missing=model.kernel.traits.accepts_missing)
         return
-    with_letters = read_tracks(args, model.kernel, model.record.get("profiles"))
-    with_views = read_views(args, model.kernel, of_residues="residues" in model.record)
-    given = policies_of(args)
-    policies: dict[str, Any] = {
-        key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies
-    }
+    with_letters = read_tracks(request, model.kernel, model.record.get("profiles"))
+    with_views = read_views(request, model.kernel, of_residues="residues" in model.record)
+    policies: dict[str, Any] = policies_for(model, request)
     if "gaps" in model.policies:
         policies["gaps"] = model.policies["gaps"]
     if model.sequence_views:
-        refuse_part(args, "samples with several sequences", "divide the table")
-        yield with_views(read_several(model, args, policies))
+        refuse_part(request, "samples with several sequences", "divide the table")
+        yield with_views(read_several(model, request, policies))
         return
-    if args.sequences is not None or sequence_files(args):
-        raise ModelError("compares single sequences", file=args.model, remedy="remove --sequences and --view")
-    refuse_unused(args, "needs a model of several sequences", {"id_column": None, "missing": None})
+    if request.sequences is not None or sequence_files(request):
+        raise ModelError("compares single sequences", file=request.model, remedy="remove --sequences and --view")
+    request.refuse("needs a model of several sequences", "id_column", "missing")
     if policies.get("ids") == "suffix":  # would need all earlier ids
         policies["ids"] = "header"
-    if args.sites is not None:
-        if regions_of(args):
+    if request.sites is not None:
+        if request.region_keys:
             raise ParameterError("--sites does not work with --genome", remedy="remove one of them")
-        if profiles_of(args):
+        if request.profile_keys:
             raise ParameterError("profiles need whole sequences, not windows", remedy="remove --sites")
-        refuse_part(args, "windows around given sites", "give a part of the table of sites to each job")
-        yield with_views(site_windows(model, args, policies))
+        refuse_part(request, "windows around given sites", "give a part of the table of sites to each job")
+        yield with_views(site_windows(model, request, policies))
         return
-    repeated = None if policies.get("ids") == "number" else RepeatedIds(source_name(args.fasta))
-    sources, before = as_sources([args.fasta], args, model), 0
-    part = getattr(args, "part", None)
+    repeated = None if policies.get("ids") == "number" else RepeatedIds(source_name(request.fasta))
+    sources, before = as_sources([request.fasta], request, model.record.get("genome", {}).get("width")), 0
+    part = getattr(request, "part", None)
     if part is not None:
         source, before = part_of_source(sources[0], part, policies.get("ids") == "number")
         sources = [] if source is None else [source]
     try:
         if together:
-            # imported here to keep --help fast
-            from seqkern.formats.states import read_letters_and_states
-
-            reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
+            reading = read_letters_and_states(request.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
             yield with_views(with_letters(reading.sequences))
             return
         for number, X in enumerate(iter_fasta(sources, model.alphabet, before=before, **policies)):
             if number == 0:
-                _warn_of_dna(model, X, args)
-                _warn_of_genome(model, X, args)
+                _warn_of_dna(model, X, request)
+                _warn_of_genome(model, X, request)
             _check_windows(model, X)
             if repeated is not None:
                 repeated.see(X.ids)
@@ -191,49 +175,37 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         raise
 
 
-def _warn_of_dna(model: Model, X: SequenceSet, args: argparse.Namespace) -> None:
+def _warn_of_dna(model: Model, X: SequenceSet, request: NewSamples) -> None:
     """Warn if a protein model is applied to sequences that look like DNA."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.core.text_files import source_name
-    from seqkern.sequences.alphabets import DNA, MASK, PROTEIN
-
     if model.alphabet != PROTEIN or len(X.codes) < LEAST_RESIDUES:
         return
     bases = {*PROTEIN.encode(DNA.letters.encode()).tolist(), MASK}  # U of RNA is masked
     share = float(np.isin(X.codes, list(bases)).mean())
     if share > DNA_SHARE:
-        print(
-            f"seqkern: warning: {source_name(args.fasta)}: {share:.0%} of the residues are A, C, G or T, but "
-            f"{args.model} is a model of proteins; translate DNA first",
-            file=sys.stderr,
+        warn(
+            f"{source_name(request.fasta)}: {share:.0%} of the residues are A, C, G or T, but "
+            f"{request.model} is a model of proteins; translate DNA first"
         )
 
 
-def _warn_of_genome(model: Model, X: SequenceSet, args: argparse.Namespace) -> None:
+def _warn_of_genome(model: Model, X: SequenceSet, request: NewSamples) -> None:
     """Warn if the first record is far longer than the training sequences, since it gets a single decision."""
-    # imported here to keep --help fast
-    from seqkern.core.text_files import source_name
-
     lengths = getattr(model.support, "lengths", None)
     if lengths is None or not len(lengths) or not len(X):
         return
     longest, length = int(lengths.max()), int(X.lengths[0])
     if length >= LONG and length >= TIMES * longest:
-        print(
-            f"seqkern: warning: {source_name(args.fasta)}: record {X.ids[0]!r}: has {length:,} letters, the model's "
+        warn(
+            f"{source_name(request.fasta)}: record {X.ids[0]!r}: has {length:,} letters, the model's "
             f"sequences at most {longest:,}, and gets one decision; for regions of a genome give BED with --genome, "
-            "for a model of windows --scan",
-            file=sys.stderr,
+            "for a model of windows --scan"
         )
 
 
 def _check_windows(model: Model, X: SequenceSet) -> None:
     """Raise SequenceError for a record whose length differs from the training windows."""
     window = model.window
-    if window is None or not model.kernel.equal_lengths:
+    if window is None or not model.kernel.traits.equal_lengths:
         return
     other = X.lengths != window.length
     if other.any():
@@ -243,3 +215,44 @@ def _check_windows(model: Model, X: SequenceSet) -> None:
             record=X.ids[i],
             remedy="add --sites TABLE for windows around sites, or use predict --scan LETTERS for all candidates",
         )
+
+
+def site_windows(model: Model, request: NewSamples, policies: Mapping[str, str]) -> SequenceSet:
+    """Return one window around each given site, in the form that a model expects."""
+    window = model.window
+    if window is None:
+        raise ModelError(
+            "was not trained on windows around sites",
+            file=request.model,
+            remedy="train it with --sites and --window, or cut the windows yourself",
+        )
+    name = source_name(request.fasta)
+    with naming_file(name):
+        reading = read_records(request.fasta, alphabet=model.alphabet, **{**policies, **before_cutting(policies)})
+        unknown = policies.get("unknown", "mask")
+        return cut_around_sites(SiteWindow(window, request.sites), reading, ".", name, unknown=unknown)[0].windows
+
+
+def read_table(path: PathLike, names: Sequence[str], *, missing: bool = False) -> FeatureTable:
+    """Return a table of new samples with the features that a model was trained on, in the model's order."""
+    header = read_cells(path)[0]
+    of_ids = id_column_of(header)
+    if header[0].startswith(">"):
+        raise ModelError(
+            "is FASTA, but the model was trained on a feature table",
+            file=source_name(path),
+            remedy="give a table with the same columns as in training, or a model of sequences",
+        )
+    known, given = set(names), set(header) - {of_ids}
+    lacking = next((name for name in names if name not in given), None)
+    if lacking is not None:
+        raise ModelError(
+            f"lacks column {lacking!r}, a feature of the model",
+            file=source_name(path),
+            remedy="give a table with the same columns as in training",
+        )
+    policy: Literal["error", "keep"] = "keep" if missing else "error"
+    X, _ = read_features(path, [name for name in header if name not in known and name != of_ids], missing=policy)
+    places = {name: j for j, name in enumerate(X.columns)}
+    order = np.array([places[name] for name in names], dtype=np.int64)
+    return FeatureTable(X.values[:, order], X.ids, names, X.counts, policy)

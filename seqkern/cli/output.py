@@ -1,25 +1,108 @@
-"""The output of a verb: a table or a folder."""
+"""The output of a verb: a table or a folder, resumed by a repeated command, or made by several jobs and joined."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import gzip
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqkern.core.archive import canonical_json
-from seqkern.core.errors import FileError
-from seqkern.core.parts import Part, PartFile, resumable_write
-from seqkern.core.text_files import is_standard_output, standard_output, table_on_standard_output
+from seqkern.cli.options import Request
+from seqkern.cli.requests import Overwrite, SpreadsheetSafe
+from seqkern.cli.requests_models import Parts, PredictRequest
+from seqkern.core.archive import atomic_write, canonical_json, check_writable, noting_files
+from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SequenceError
+from seqkern.core.exclusive_files import SUFFIX, exclusive_folder, remove_dead
+from seqkern.core.interruption import remove_tree
+from seqkern.core.package_files import build_digest
+from seqkern.core.parts import CHUNK, Part, PartFile, PartFolder, file_stamp, files_digest, resumable_write
+from seqkern.core.text_files import file_sha256, is_standard_output, standard_output, table_on_standard_output
+from seqkern.core.tsv import FORMULA
+from seqkern.core.types import PathLike
+from seqkern.formats.bgzip import BgzipWriter
+from seqkern.sequences.alphabets import masked_text
 
 if TYPE_CHECKING:
-    from seqkern.core.parts import PartFolder
-    from seqkern.core.types import PathLike
+    from seqkern.study.dataset import Dataset
+
+
+def log(text: str) -> None:
+    """Print a line on standard error."""
+    print(f"seqkern: {text}", file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Print a warning on standard error."""
+    log(f"warning: {text}")
+
+
+def log_counts(counts: Mapping[str, int], source: PathLike) -> None:
+    """Print the effects of the reading policies on standard error."""
+    masked = masked_text(counts)
+    touched = [f"{count} {what}" for what, count in counts.items() if count and not what.startswith("masked ")]
+    if touched:
+        log(f"{source}: {', '.join(touched)}")
+    if masked:
+        log(f"{source}: {masked}; --unknown error refuses them")
+
+
+def log_folds(notes: dict[str, Any]) -> None:
+    """Print the genomic regions that folds keep together, on standard error."""
+    if "genome" in notes:
+        log(notes["genome"]["folds"])
+
+
+def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
+    """Print the number and treatment of unlabelled records, and the first one.
+
+    `learned` says whether the solver learns from them too, None if unknown. Nothing is printed for several tasks,
+    each of
+    which leaves records out, or for residues.
+    """
+    if len(dataset.tasks) != 1 or dataset.residues is not None:
+        return
+    labels = dataset.task().labels
+    missing = [name for name, used in zip(labels.ids, labels.used().tolist(), strict=True) if not used]
+    if missing:
+        count = "1 record" if len(missing) == 1 else f"{len(missing)} records"
+        first = repr(missing[0]) if len(missing) == 1 else f"{missing[0]!r}, …"
+        what = {
+            True: "in every training set",
+            False: f"left out{reason and f', since {reason}'}",
+            None: "left out, but for solvers that learn from them",
+        }
+        log(f"{source}: {count} without a label {what[learned]}: {first}")
+
+
+@contextlib.contextmanager
+def naming_file(file: PathLike) -> Iterator[None]:
+    """Add the file name to errors about sequences, labels or folds that lack one.
+
+    >>> with naming_file("donors.fa"):
+    ...     raise SequenceError("is empty")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.SequenceError: donors.fa: is empty
+    """
+    try:
+        yield
+    except (SequenceError, LabelError, FoldError) as error:
+        if error.file is None:
+            error.file = file
+        raise
+
+
+def metric_name(key: str) -> str:
+    """Return the name of a metric, as the report has it."""
+    # imported here: a training without scores loads nothing of the report
+    from seqkern.report.sentences import metric
+
+    return metric(key).name
 
 
 def is_packed(output: PathLike) -> bool:
@@ -36,17 +119,11 @@ def print_output(output: PathLike) -> None:
 @contextlib.contextmanager
 def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
     """Yield a function that writes text to a file, which appears when complete; ``.gz`` is compressed with bgzip."""
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
-
     if output is None or is_standard_output(output):
         out = standard_output()
         yield out.write
         out.flush()
     elif is_packed(output):
-        # imported here to keep --help fast
-        from seqkern.formats.bgzip import BgzipWriter
-
         with atomic_write(output) as file:
             packed = BgzipWriter(file)
             yield packed.write
@@ -56,32 +133,15 @@ def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
             yield file.write
 
 
-def add_spreadsheet_safe(parser: argparse.ArgumentParser) -> None:
-    """Add the option that keeps spreadsheets from running table cells as formulas."""
-    parser.add_argument(
-        "--spreadsheet-safe",
-        action="store_true",
-        help="in tables, write ' before names that begin with =, +, - or @, which a spreadsheet would run as formulas "
-        "(default: names unchanged)",
-    )
-
-
-def log_formulas(ids: Iterable[str], args: argparse.Namespace) -> bool:
+def log_formulas(ids: Iterable[str], request: SpreadsheetSafe) -> bool:
     """Print a note if a spreadsheet would run an id as a formula, unless ``--spreadsheet-safe``; return whether it
     did.
     """
-    # imported here to keep --help fast
-    from seqkern.core.tsv import FORMULA
-
-    if args.spreadsheet_safe:
+    if request.spreadsheet_safe:
         return False
     first = next((name for name in ids if not name[:1].isalnum() and FORMULA.match(name)), None)
     if first is not None:
-        print(
-            f"seqkern: the id {first!r} is a formula to a spreadsheet; add --spreadsheet-safe for tables that are "
-            "opened in one",
-            file=sys.stderr,
-        )
+        log(f"the id {first!r} is a formula to a spreadsheet; add --spreadsheet-safe for tables that are opened in one")
     return first is not None
 
 
@@ -98,26 +158,26 @@ REPLACED = ("extend",)
 
 
 @contextlib.contextmanager
-def checked_output(args: argparse.Namespace) -> Iterator[None]:
+def checked_output(request: Request) -> Iterator[None]:
     """Refuse an output that is clearly a mistake; with ``-o -`` redirect printed text to standard error."""
-    output = getattr(args, "output", None)
+    output = getattr(request, "output", None)
     piped = output is not None and is_standard_output(output)
-    if output is not None and not piped and args.verb in FOLDERS:
+    if output is not None and not piped and request.verb() in FOLDERS:
         _check_folder(Path(output))
-    _check_no_input(args)
+    _check_no_input(request)
     if not piped:
         yield
         return
-    if args.verb not in ONE_TABLE:
-        what = "a file that is not text" if args.verb in ("train", "gram", "grammar") else "several files"
-        raise FileError(f"{args.verb} writes {what}, not to standard output", remedy="name it: -o NAME")
+    if request.verb() not in ONE_TABLE:
+        what = "a file that is not text" if request.verb() in ("train", "gram", "grammar") else "several files"
+        raise FileError(f"{request.verb()} writes {what}, not to standard output", remedy="name it: -o NAME")
     with table_on_standard_output():
         yield
 
 
-def _check_no_input(args: argparse.Namespace) -> None:
+def _check_no_input(request: Request) -> None:
     """Raise FileError if an output file is also an input file."""
-    given = vars(args)
+    given = request.values()
     outputs = [given[name] for name in OUTPUTS if isinstance(given.get(name), str) and os.path.isfile(given[name])]
     inputs = [value for name, value in given.items() if name not in OUTPUTS + REPLACED]
     for output in outputs:
@@ -146,31 +206,21 @@ MARK = ".seqkern.json"
 """Name of the file in a folder that holds the command that wrote it, and its files."""
 FINISHED = ".finished"
 """Name of the subfolder for finished pieces of a command that was stopped."""
-NEITHER = ("run", "version", "output", "threads", "overwrite", "top")
+NEITHER = ("output", "threads", "overwrite", "top")
 """Arguments that do not affect the result."""
 
 
-def add_overwrite(parser: argparse.ArgumentParser) -> None:
-    """Add the option that lets a folder be replaced."""
-    parser.add_argument(
-        "--overwrite",
-        action="store_true",
-        help="write into a folder that holds other files, which stay, or the result of another command, which is "
-        "removed (default: refuse)",
-    )
-
-
-def check_result_folder(args: argparse.Namespace) -> None:
+def check_result_folder(request: Overwrite) -> None:
     """Raise an error, before any work, for a folder with other files or with the result of another command."""
-    folder = Path(args.output)
-    if args.overwrite or not folder.is_dir():
+    folder = Path(request.output)
+    if request.overwrite or not folder.is_dir():
         return
     # hidden files are ours, such as a killed run's lock, or those of a file manager (.DS_Store)
     if all(path.name.startswith(".") for path in folder.iterdir()):
         return
     if not (folder / MARK).exists():
         raise FileError("holds other files", file=folder, remedy="name a new folder, or add --overwrite")
-    if _read_mark(folder)[0] == _command(args):
+    if _read_mark(folder)[0] == _command(request):
         return
     raise FileError(
         "holds the result of another command", file=folder, remedy="name a new folder, or add --overwrite to replace it"
@@ -178,29 +228,24 @@ def check_result_folder(args: argparse.Namespace) -> None:
 
 
 @contextlib.contextmanager
-def result_folder(args: argparse.Namespace) -> Iterator[None]:
+def result_folder(request: Overwrite) -> Iterator[None]:
     """Hold the folder exclusively, and mark it with the command that writes it.
 
     Files of another command are removed first, and files of an earlier run of this command that were not written again
     are removed last: even if a run is killed, all remaining files are of one run. The user's files stay. The mark is
     removed if the command fails before it writes any file.
     """
-    # imported here to keep --help fast
-    from seqkern.core.archive import noting_files
-    from seqkern.core.exclusive_files import SUFFIX, exclusive_folder, remove_dead
-    from seqkern.core.interruption import remove_tree
-
-    folder = Path(args.output).absolute()
+    folder = Path(request.output).absolute()
     with exclusive_folder(folder):
-        check_result_folder(args)
+        check_result_folder(request)
         command, files = _read_mark(folder)
-        if command != _command(args):
+        if command != _command(request):
             for name in files:
                 (folder / name).unlink(missing_ok=True)
             files = []
         for left in folder.glob(f".*{SUFFIX}"):  # by a run that was killed
             remove_dead(left)
-        _write_mark(folder, args, files)
+        _write_mark(folder, request, files)
         home, written = folder.resolve(), set[str]()
 
         def note(path: Path) -> None:
@@ -208,7 +253,7 @@ def result_folder(args: argparse.Namespace) -> Iterator[None]:
                 written.add(path.name)
                 if path.name not in files:
                     files.append(path.name)
-                    _write_mark(folder, args, files)
+                    _write_mark(folder, request, files)
 
         try:
             with noting_files(note):
@@ -219,7 +264,7 @@ def result_folder(args: argparse.Namespace) -> Iterator[None]:
             raise
         for name in set(files) - written:
             (folder / name).unlink(missing_ok=True)
-        _write_mark(folder, args, sorted(written))
+        _write_mark(folder, request, sorted(written))
         remove_tree(folder / FINISHED)
 
 
@@ -232,154 +277,114 @@ def _read_mark(folder: Path) -> tuple[Any, list[str]]:
     return None, []
 
 
-def _write_mark(folder: Path, args: argparse.Namespace, files: list[str]) -> None:
+def _write_mark(folder: Path, request: Request, files: list[str]) -> None:
     """Write the mark: the command and its files."""
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write, canonical_json
-
     with atomic_write(folder / MARK, "w") as file:
-        file.write(canonical_json({"command": _command(args), "files": files}) + "\n")
+        file.write(canonical_json({"command": _command(request), "files": files}) + "\n")
 
 
-def _command(args: argparse.Namespace) -> dict[str, str]:
+def _command(request: Request) -> dict[str, str]:
     """Return the verb and the options that determine the result, as text."""
-    return {name: repr(value) for name, value in sorted(vars(args).items()) if name not in NEITHER}
+    return {name: repr(value) for name, value in sorted(request.values().items()) if name not in NEITHER}
 
 
 # The identity of a verb's output as text, by which a repeated command finds and continues unfinished work.
 
-RESUMING_NEITHER = ("run", "verb", "version", "output", "threads")
+RESUMING_NEITHER = ("verb", "output", "threads")
 """Arguments that do not affect the output."""
 OTHER_FILES = ("track", "view", "profiles", "search_profiles", "sites", "states")
 """Options that name files in their own syntax; with one of them a prediction cannot be resumed."""
 
 
-def identity_of_prediction(args: argparse.Namespace) -> Callable[[], str] | None:
+def identity_of_prediction(request: PredictRequest) -> Callable[[], str] | None:
     """Return a function that identifies a prediction by its options and file contents; None if it cannot be resumed.
 
-    >>> identity_of_prediction(argparse.Namespace(model="donors.seqkern", fasta="-")) is None
+    >>> from seqkern.cli.requests_models import PredictRequest
+    >>> identity_of_prediction(PredictRequest(model="donors.seqkern", fasta="-")) is None
     True
     """
-    # imported here to keep --help fast
+    # imported here, as below: the outputs of other verbs do not need models
     from seqkern.methods.loading import split_model_arg
 
     given = (
-        split_model_arg(args.model)[0],
-        args.fasta,
-        getattr(args, "genome", None),
-        getattr(args, "blacklist", None),
+        split_model_arg(request.model)[0],
+        request.fasta,
+        getattr(request, "genome", None),
+        getattr(request, "blacklist", None),
     )
     paths = [Path(path) for path in given if path]
-    if any(getattr(args, name, None) for name in OTHER_FILES) or not all(path.is_file() for path in paths):
+    if any(getattr(request, name, None) for name in OTHER_FILES) or not all(path.is_file() for path in paths):
         return None
     options = {
         name: repr(value) if isinstance(value, float) else value  # JSON has no infinity
-        for name, value in vars(args).items()
+        for name, value in request.values().items()
         if name not in RESUMING_NEITHER
     }
 
     @cache
     def identity() -> str:
-        # imported here to keep --help fast
-        from seqkern.core.package_files import build_digest
-        from seqkern.core.text_files import file_sha256
-
         return canonical_json([build_digest(), [file_sha256(path) for path in paths], options])
 
     return identity
 
 
 @contextlib.contextmanager
-def prediction_writer(args: argparse.Namespace) -> Iterator[PartFile]:
+def prediction_writer(request: PredictRequest) -> Iterator[PartFile]:
     """Open the output of a prediction; a killed run is resumed, except for compressed files and parts.
 
     The caller skips the first `complete` blocks of the PartFile, and ends each other block.
     """
-    if args.output is None or args.part is not None or is_packed(args.output):
-        with output_writer(args.output) as write:
+    if request.output is None or request.part is not None or is_packed(request.output):
+        with output_writer(request.output) as write:
             yield PartFile(write)
         return
-    with resumable_write(args.output, identity_of_prediction(args)) as part:
+    with resumable_write(request.output, identity_of_prediction(request)) as part:
         yield part
 
 
 # ``--part`` and ``--gather``: an output made by several jobs, and joined.
 
-NO_OPTIONS = ("output", "part", "gather", "threads", "run", "verb", "version", "model", "fasta", "files")
+NO_OPTIONS = ("output", "part", "gather", "threads", "verb", "model", "fasta", "files")
 """Arguments that do not affect the output, or have their own digest."""
 
 
-def add_parts(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for parts."""
-    group = parser.add_argument_group(
-        "several jobs for one output",
-        "each job computes a part, and keeps it in OUTPUT.parts; --gather joins them, byte for byte as one run\n"
-        "would write. Text, plain or compressed by bgzip, is divided without reading it; in other compressions each\n"
-        "job reads it through.",
-    )
-    group.add_argument("--part", type=_part, metavar="I/N", help="compute part I of N, such as 3/7")
-    group.add_argument("--gather", action="store_true", help="join the parts, and remove them")
-
-
-def _part(text: str) -> Part:
-    """Return a part, for argparse."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-
-    try:
-        return Part.parse(text)
-    except ParameterError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
 @contextlib.contextmanager
-def as_part(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]) -> Iterator[dict[str, Any] | None]:
+def as_part(request: Parts, models: Sequence[str], data: Sequence[str]) -> Iterator[tuple[Any, dict[str, Any] | None]]:
     """Redirect a verb's output to a part, if one is wanted.
 
-    The context yields a dict to be filled with notes for the joining job, or None if the part already exists. The
-    output
-    depends on the options and on `models` and `data`, small and large files.
+    The context yields the request for the part, and a dict to be filled with notes for the joining job, or None if the
+    part already exists. The output depends on the options and on `models` and `data`, small and large files.
     """
-    # imported here to keep --help fast
-    from seqkern.core.archive import check_writable
-    from seqkern.core.exclusive_files import exclusive_folder
-
-    if args.part is None:
-        yield {}
+    if request.part is None:
+        yield request, {}
         return
-    folder = part_folder(args, models, data)
-    check_writable(args.output)
-    with exclusive_folder(folder.lock(args.part), temporary=True):
-        if folder.is_finished(args.part):
-            print(f"seqkern: {args.output}: part {args.part} has been made before", file=sys.stderr)
-            yield None
+    folder = part_folder(request, models, data)
+    check_writable(request.output)
+    with exclusive_folder(folder.lock(request.part), temporary=True):
+        if folder.is_finished(request.part):
+            log(f"{request.output}: part {request.part} has been made before")
+            yield request, None
             return
-        args.output = str(folder.begin(args.part) / folder.output.name)
         notes: dict[str, Any] = {}
-        yield notes
-        folder.finish(args.part, notes)
+        yield request.but(output=str(folder.begin(request.part) / folder.output.name)), notes
+        folder.finish(request.part, notes)
 
 
-def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[str]) -> PartFolder:
+def part_folder(request: Parts, models: Sequence[str], data: Sequence[str]) -> PartFolder:
     """Return the folder of the parts of the verb's output."""
-    # imported here to keep --help fast
-    from seqkern.core.archive import canonical_json
-    from seqkern.core.errors import ParameterError
-    from seqkern.core.package_files import build_digest
-    from seqkern.core.parts import PartFolder, file_stamp, files_digest
     from seqkern.methods.loading import split_model_arg
 
-    option = "--gather" if args.gather else "--part"
-    if args.gather and args.part is not None:
+    option = "--gather" if request.gather else "--part"
+    if request.gather and request.part is not None:
         raise ParameterError("--part and --gather exclude each other", remedy="remove one")
-    if args.output is None or is_standard_output(args.output):
+    if request.output is None or is_standard_output(request.output):
         raise ParameterError(f"{option} needs an output file", remedy="add -o FILE")
     if "-" in data:
         raise ParameterError(f"{option} cannot divide standard input", remedy="give a file")
-    options = {name: _content(value) for name, value in vars(args).items() if name not in NO_OPTIONS}
+    options = {name: _content(value) for name, value in request.values().items() if name not in NO_OPTIONS}
     named = [split_model_arg(word) for word in models]
     return PartFolder(
-        args.output,
+        request.output,
         {
             "model": " ".join(
                 [files_digest(list(dict.fromkeys(file for file, _ in named))), *(name for _, name in named if name)]
@@ -393,9 +398,6 @@ def part_folder(args: argparse.Namespace, models: Sequence[str], data: Sequence[
 
 def _content(value: Any) -> Any:
     """Return the value of an option, and for a file also its size and modification time."""
-    # imported here to keep --help fast
-    from seqkern.core.parts import file_stamp
-
     if isinstance(value, list | tuple):
         return [_content(one) for one in value]
     if isinstance(value, float):
@@ -408,17 +410,14 @@ def _content(value: Any) -> Any:
     return value
 
 
-def refuse_part(args: argparse.Namespace, what: str, remedy: str) -> None:
+def refuse_part(request: Request, what: str, remedy: str) -> None:
     """Raise ParameterError if a part is wanted of `what`, which cannot be divided."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-
-    if getattr(args, "part", None) is not None:
+    if getattr(request, "part", None) is not None:
         raise ParameterError(f"--part does not divide {what}", remedy=remedy)
 
 
 def gather(
-    args: argparse.Namespace,
+    request: Parts,
     models: Sequence[str],
     data: Sequence[str],
     make: Callable[[PartFolder, str, list[Any]], bool] | None = None,
@@ -429,14 +428,11 @@ def gather(
     ``make(folder, name, notes)`` writes a file that cannot simply be joined, and returns whether it did.
     ``finish(notes)`` writes what is derived from the joined files, such as an index.
     """
-    # imported here to keep --help fast
-    from seqkern.core.exclusive_files import exclusive_folder
-
-    folder = part_folder(args, models, data)
+    folder = part_folder(request, models, data)
     with exclusive_folder(folder.folder, temporary=True):
         if folder.is_joined():
             folder.clear([])
-            print(f"seqkern: {args.output}: the parts have been joined before", file=sys.stderr)
+            log(f"{request.output}: the parts have been joined before")
             return None
         names, notes = folder.complete()
         for name in names:
@@ -450,14 +446,6 @@ def gather(
 
 def join(folder: PartFolder, name: str, of: int, path: Path) -> None:
     """Write one file from all parts; if compressed in blocks, it equals the output of a single run."""
-    # imported here to keep --help fast
-    import gzip
-
-    # imported here to keep --help fast
-    from seqkern.core.archive import atomic_write
-    from seqkern.core.parts import CHUNK
-    from seqkern.formats.bgzip import BgzipWriter
-
     with atomic_write(path) as file:
         if not name.endswith((".gz", ".bgz")):
             for data in folder.content(name, of):

@@ -2,110 +2,63 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from seqkern.cli.common import log_counts, naming_file, unrecognised
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.cli.common import unrecognised
 from seqkern.cli.new_sequences import read_chunks
-from seqkern.cli.output import output_writer, refuse_part
-from seqkern.cli.scan import check_no_scan
+from seqkern.cli.output import log, log_counts, naming_file, output_writer, refuse_part, warn
+from seqkern.cli.requests_models import CONFIDENCE, PredictRequest
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.core.text_files import is_one_file
+from seqkern.core.progress import progress_counter
+from seqkern.core.text_files import is_one_file, source_name
+from seqkern.core.tsv import format_cell, table_text
+from seqkern.evaluation.residue_results import state_letters, state_scores
+from seqkern.formats.residues import STATES, Residues
+from seqkern.formats.states import DSSP, LEFT_OUT, OF_PROTEINS, match_states, read_state_records, reduce_states
+from seqkern.methods.residue_model import ResidueModel
 from seqkern.report.markup import Markup, tag
 from seqkern.report.page_frame import STYLE
 from seqkern.report.profile_pictures import UNKNOWN, Track, track_svg, track_text
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from seqkern.formats.residues import Residues
-    from seqkern.methods.residue_model import ResidueModel
-    from seqkern.sequences.alphabets import Alphabet
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.solvers.layers.chain import Decided
-
+from seqkern.report.sentences import metric
+from seqkern.sequences._lines import lines
+from seqkern.sequences.alphabets import MASK, Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers.layers.chain import Decided, as_decisions
 
 PICTURES = (".svg", ".html")
 OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".tif", ".tiff", ".webp")
-DRAWN = (
-    "draw residues, states and confidence instead of a table: as text, or as a figure if -o FILE ends in .svg or .html"
-)
-CONFIDENCE = "the difference between the two highest state probabilities"
 
 
-def add_states(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of residue models."""
-    group = parser.add_argument_group(
-        "states of residues, for models of seqkern train --states",
-        f"For models with probabilities, confidence is {CONFIDENCE}:\n"
-        "from 0 to 1 in the table, as a digit from 0 to 9 in tracks.",
-    )
-    group.add_argument("--chain", metavar="ID", help="draw only this chain, as with --track")
-    group.add_argument(
-        "--states",
-        metavar="FILE",
-        help="true states, in a format of seqkern train --states: shown beside the predicted ones, and scored on "
-        "standard "
-        "error; eight states are reduced as in training, H, E and C are kept. If the file of sequences also holds the "
-        "states, give it here too",
-    )
-
-
-def split_tracks(args: argparse.Namespace) -> None:
-    """Set `draw`, whether to draw tracks, and leave in `track` only the files that kernels read."""
-    args.draw = args.chain is not None or None in args.track
-    args.track = [track for track in args.track if track is not None]
-
-
-def check_no_states(args: argparse.Namespace) -> None:
-    """Raise an error for an option of residue models if the model classifies whole sequences."""
-    for name, given in (("--track", args.draw), ("--states", args.states is not None)):
-        if given:
-            raise ParameterError(
-                f"{name} needs a residue model, but this model classifies whole sequences",
-                file=args.model,
-                remedy=f"remove {name}, or train a residue model with seqkern train --states",
-            )
-
-
-def check_residues(args: argparse.Namespace) -> None:
-    """Raise an error for options that do not work with a residue model."""
-    if args.scan is not None or args.sites is not None:
-        raise ModelError("classifies every residue", file=args.model, remedy="remove --scan and --sites")
-    check_no_scan(args)
-    if args.draw or args.states is not None:
-        refuse_part(args, "figures, and tables with the true states", "remove --track, --chain and --states")
-
-
-def run_residues(args: argparse.Namespace, model: ResidueModel, notes: dict[str, Any]) -> None:
+def run_residues(request: PredictRequest, model: ResidueModel, notes: dict[str, Any]) -> None:
     """Predict the states, and write a table or figures; `notes` gets the counts."""
-    # imported here to keep --help fast
-    from seqkern.core.progress import progress_counter
-    from seqkern.core.text_files import source_name
-    from seqkern.core.tsv import table_text
-
-    name, done = source_name(args.fasta), 0
+    if request.scan is not None or request.sites is not None:
+        raise ModelError("classifies every residue", file=request.model, remedy="remove --scan and --sites")
+    if request.draws or request.states is not None:
+        refuse_part(request, "figures, and tables with the true states", "remove --track, --chain and --states")
+    name, done = source_name(request.fasta), 0
     counts: dict[str, int] = {}
-    form = _form(args)
+    form = _form(request)
     with contextlib.ExitStack() as stack:
         show = stack.enter_context(progress_counter("predict", " residues"))
         stack.enter_context(naming_file(name))
         write: Callable[[str], object] | None = None
-        writer, looks = _writer(form, model, args), LooksLikeStates(name, model)
+        writer, looks = _writer(form, model, request), LooksLikeStates(name, model)
         scored: list[tuple[Residues, npt.NDArray[np.int64]]] = []
-        together = is_one_file(args.fasta, args.states)
-        true = None if args.states is None else TrueStates(args.states, model, together)
-        for chains in cast("Iterator[SequenceSet]", read_chunks(model.windows, args, together=together)):
+        together = is_one_file(request.fasta, request.states)
+        true = None if request.states is None else TrueStates(request.states, model, together)
+        for chains in cast("Iterator[SequenceSet]", read_chunks(model.windows, request, together=together)):
             chains = chains if true is None else true.of(chains)
             looks.see(chains)
-            residues, decided = model.decide(chains, n_threads=args.threads)
+            residues, decided = model.decide(chains, n_threads=request.threads)
             if write is None:  # an error in the first record leaves no file
-                write = stack.enter_context(output_writer(args.output))
+                write = stack.enter_context(output_writer(request.output))
             for text in writer.of(chains, residues, decided):
                 write(table_text(text) if form == "table" else text)
             scored.append((residues, decided.predicted))
@@ -114,46 +67,52 @@ def run_residues(args: argparse.Namespace, model: ResidueModel, notes: dict[str,
             done += len(residues)
             if show is not None:
                 show(done)
-        if write is None and args.part is not None:  # without records
-            write = stack.enter_context(output_writer(args.output))
+        if write is None and request.part is not None:  # without records
+            write = stack.enter_context(output_writer(request.output))
         if write is not None:
             write(writer.end())
-    if args.chain is not None and not writer.drawn:
-        raise ParameterError(f"there is no chain {args.chain!r}", file=name, remedy="give the first word of its header")
+    if request.chain is not None and not writer.drawn:
+        raise ParameterError(
+            f"there is no chain {request.chain!r}", file=name, remedy="give the first word of its header"
+        )
     notes["counts"] = counts
     log_counts(counts, name)
     looks.end()
     for text in unrecognised(model.windows):
-        print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
+        warn(f"{request.model}: {text}")
     if true is not None:
-        log_counts(true.counts(), args.states)
+        log_counts(true.counts(), request.states)
         log_scores(scored, model)
 
 
-def _form(args: argparse.Namespace) -> str:
+def _form(request: PredictRequest) -> str:
     """Return ``"table"``, ``"text"``, ``".svg"`` or ``".html"``."""
-    suffix = Path(args.output or "").suffix.lower()
+    suffix = Path(request.output or "").suffix.lower()
     if suffix in OTHER_PICTURES:
         raise ParameterError(
-            f"tracks cannot be written as {suffix}", file=args.output, remedy="write .svg, .html or .txt"
+            f"tracks cannot be written as {suffix}", file=request.output, remedy="write .svg, .html or .txt"
         )
     ending = suffix if suffix in PICTURES else None
-    if not args.draw:
+    if not request.draws:
         if ending is not None:
             raise ParameterError(
-                f"a table cannot be written as {ending[1:]}", file=args.output, remedy="add --track for figures"
+                f"a table cannot be written as {ending[1:]}", file=request.output, remedy="add --track for figures"
             )
         return "table"
-    if ending == ".svg" and args.chain is None:
-        raise ParameterError("an .svg file holds one chain", file=args.output, remedy="add --chain ID, or write .html")
+    if ending == ".svg" and request.chain is None:
+        raise ParameterError(
+            "an .svg file holds one chain", file=request.output, remedy="add --chain ID, or write .html"
+        )
     return ending or "text"
 
 
-def _writer(form: str, model: ResidueModel, args: argparse.Namespace) -> StateTable | Tracks:
+def _writer(form: str, model: ResidueModel, request: PredictRequest) -> StateTable | Tracks:
     """Return the formatter of the predictions."""
     if form == "table":
-        return StateTable(model, args.states is not None, with_header=args.part is None or args.part.number == 1)
-    return Tracks(model, form, args, colour=form == "text" and not args.output and sys.stdout.isatty())
+        return StateTable(
+            model, request.states is not None, with_header=request.part is None or request.part.number == 1
+        )
+    return Tracks(model, form, request, colour=form == "text" and not request.output and sys.stdout.isatty())
 
 
 class StateTable:
@@ -166,13 +125,6 @@ class StateTable:
 
     def of(self, chains: SequenceSet, residues: Residues, decided: Decided) -> Iterator[str]:
         """Yield the header line, then the lines of one chain at a time."""
-        # imported here to keep --help fast
-        import numpy as np
-
-        # imported here to keep --help fast
-        from seqkern.sequences._lines import lines
-        from seqkern.solvers.layers.chain import as_decisions
-
         classes = self.model.classes
         columns = ["id", "position", "letter", *["true"] * self.with_true, "predicted"]
         values = as_decisions(decided.scores, self.model.kind).reshape(len(residues), -1)
@@ -206,18 +158,14 @@ class StateTable:
 
 
 class Tracks:
-    """Figures of chains as text, SVG or an HTML page; ``args.chain`` is the only one to draw, or None."""
+    """Figures of chains as text, SVG or an HTML page; ``request.chain`` is the only one to draw, or None."""
 
-    def __init__(self, model: ResidueModel, form: str, args: argparse.Namespace, colour: bool) -> None:
+    def __init__(self, model: ResidueModel, form: str, request: PredictRequest, colour: bool) -> None:
         self.model, self.form, self.colour, self.drawn = model, form, colour, 0
-        self.chain, self.file = args.chain, args.model
+        self.chain, self.file = request.chain, request.model
 
     def of(self, chains: SequenceSet, residues: Residues, decided: Decided) -> Iterator[str]:
         """Yield the figure of each chain, preceded by the head of the page for the first one."""
-        # imported here to keep --help fast
-        from seqkern.core.tsv import format_cell
-        from seqkern.evaluation.residue_results import state_letters
-
         sure, true, names = self.model.confidence(decided), residues.states(), state_letters(self.model.classes)
         for i, rows in residues.chain_rows():
             if self.chain is not None and chains.ids[i] != self.chain:
@@ -269,9 +217,6 @@ class LooksLikeStates:
     """A monitor of the chains that a residue model is applied to; it checks proteins only."""
 
     def __init__(self, file: str, model: ResidueModel) -> None:
-        # imported here to keep --help fast
-        from seqkern.formats.states import DSSP, OF_PROTEINS
-
         self.file, letters = file, cast("Alphabet", model.alphabet).letters
         self.watches = set(letters) >= OF_PROTEINS
         self._states = [code for code, letter in enumerate(letters) if letter in DSSP]
@@ -280,12 +225,6 @@ class LooksLikeStates:
 
     def see(self, chains: SequenceSet) -> None:
         """Warn about the first chain whose second half looks like the states of its first half."""
-        # imported here to keep --help fast
-        import numpy as np
-
-        # imported here to keep --help fast
-        from seqkern.sequences.alphabets import MASK
-
         if not self.watches:
             return
         for i, name in enumerate(chains.ids):
@@ -294,7 +233,7 @@ class LooksLikeStates:
             half, odd = divmod(len(codes), 2)
             if not (odd or self._told) and half >= SHORTEST and other[:half].any() and not other[half:].any():
                 self._told = True
-                _warn(
+                warn(
                     f"{self.file}: the second half of record {name!r} looks like the states of its first half; if "
                     "the file holds residues and states, also give it as --states, or remove the states"
                 )
@@ -305,15 +244,10 @@ class LooksLikeStates:
     def end(self) -> None:
         """Warn if all chains consist of state letters only."""
         if self.watches and not self._others and self._total >= SHORTEST:
-            _warn(
+            warn(
                 f"{self.file}: all records, from {self._first!r} on, consist of letters of states (H, E, C, …) and "
                 "were read as amino acids; give the sequences, not a file of states"
             )
-
-
-def _warn(text: str) -> None:
-    """Print a warning on standard error."""
-    print(f"seqkern: warning: {text}", file=sys.stderr)
 
 
 # The true states given to ``seqkern predict``: read once, matched with the chains, and scored.
@@ -323,9 +257,6 @@ class TrueStates:
     """The true states of a file, reduced as in training; `together` if one file holds residues and states."""
 
     def __init__(self, file: str, model: ResidueModel, together: bool) -> None:
-        # imported here to keep --help fast
-        from seqkern.formats.states import read_state_records
-
         self.file, self.together, self.classes = file, together, model.classes
         self.reduction = model.record.get("residues", {}).get("reduction")
         self._records = () if together else read_state_records(file)[0]
@@ -333,10 +264,6 @@ class TrueStates:
 
     def of(self, chains: SequenceSet) -> SequenceSet:
         """Return the chains with the track of true states, reduced as in training if necessary."""
-        # imported here to keep --help fast
-        from seqkern.formats.residues import STATES
-        from seqkern.formats.states import match_states, reduce_states
-
         chains = chains.compact()
         if not self.together:
             others = [record.id for record in self._records]  # of chains in other chunks, or absent
@@ -349,21 +276,11 @@ class TrueStates:
 
     def counts(self) -> dict[str, int]:
         """Return the number of chains in the file that match no sequence."""
-        # imported here to keep --help fast
-        from seqkern.formats.states import LEFT_OUT
-
         return {LEFT_OUT: len(self._left)}
 
 
 def log_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: ResidueModel) -> None:
     """Print the scores of the predictions on standard error, one a line."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.evaluation.residue_results import state_scores
-    from seqkern.report.sentences import metric
-
     # in a one-against-rest model the other states have no letter of their own
     code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)
     code[0] = -1
@@ -383,16 +300,13 @@ def log_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: 
     others[0] = 0  # not known
     if others.any():
         names = ", ".join(map(chr, np.flatnonzero(others)))
-        print(
-            f"seqkern: {others.sum()} residues have states unknown to the model and are not scored: {names}",
-            file=sys.stderr,
-        )
+        log(f"{others.sum()} residues have states unknown to the model and are not scored: {names}")
     parts = [np.concatenate(part) for part in (true, predicted, chain, place)]
     if not len(parts[0]):
-        print("seqkern: no residue has a known state", file=sys.stderr)
+        log("no residue has a known state")
         return
     n_chains = len(np.unique(parts[2]))
-    print(f"seqkern: {len(parts[0])} residues of {n_chains} chains have a known state; scores:", file=sys.stderr)
+    log(f"{len(parts[0])} residues of {n_chains} chains have a known state; scores:")
     found = state_scores(parts[0], parts[1], parts[2], parts[3], model.classes)
     scores = {metric(key): value for key, value in found.items()}
     wide = max(len(words.name) for words in scores)

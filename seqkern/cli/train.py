@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import inspect
-import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
@@ -13,24 +11,53 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.common import add_significance, log_counts, naming_file, policies_of, unrecognised
-from seqkern.cli.cv import add_outer_folds
-from seqkern.cli.training_input import add_input, add_labels, add_reading, add_search, is_auto_text, searches
+import numpy as np
+
+from seqkern.cli.common import unrecognised
+from seqkern.cli.cv import (
+    CrossValidated,
+    check_design,
+    count_folds,
+    cross_validated,
+    grouped_samples,
+    notes,
+    outer_folds,
+    record,
+    score_table,
+)
+from seqkern.cli.output import log_counts, metric_name, naming_file, warn
+from seqkern.cli.requests_training import MethodRequest, TrainRequest
+from seqkern.cli.training_input import Input, Training, chosen_method, log_fewer_folds, read_input, read_training
 from seqkern.cli.wrong_files import same_in_two_classes
+from seqkern.core.archive import check_writable
+from seqkern.core.checkpoint import CheckpointFolder
+from seqkern.core.errors import ParameterError
+from seqkern.core.exclusive_files import exclusive_paths
+from seqkern.core.progress import progress_counter
+from seqkern.core.text_files import open_text
+from seqkern.core.threads import given_threads
+from seqkern.evaluation.auto import Traits, traits_of, tried, why
+from seqkern.evaluation.intervals import too_few
+from seqkern.evaluation.many_task_tests import corrected_choice
+from seqkern.evaluation.selection import standard_error
+from seqkern.kernels.feature_transforms.transforms import feature_transforms
+from seqkern.methods.feature_model import FeatureModel
+from seqkern.methods.method import Method, identity_of
+from seqkern.methods.model import Model
+from seqkern.methods.residue_model import ResidueModel
+from seqkern.methods.scan import find_hard_negatives, with_negatives
+from seqkern.methods.sources import FitData
+from seqkern.methods.training import collect_training_data, train_on
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.windows import letters_at_sites
+from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.solver_specs import SOLVERS, spec_text
+from seqkern.solvers.thresholds import PLAIN
+from seqkern.study.dataset import Dataset
 
 if TYPE_CHECKING:
-    from seqkern.cli.cv import CrossValidated
-    from seqkern.cli.training_input import Input
-    from seqkern.evaluation.auto import Traits
-    from seqkern.methods.feature_model import FeatureModel
-    from seqkern.methods.method import Method
-    from seqkern.methods.model import Model
-    from seqkern.methods.residue_model import ResidueModel
-    from seqkern.methods.sources import FitData
-    from seqkern.sequences.labels import Labels
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.study.dataset import Dataset
-
+    from seqkern.solvers.psvm.path import SignificanceTest
 
 # The output of ``seqkern train`` about a new model: a summary, and warnings.
 
@@ -40,12 +67,6 @@ LEAST_BASES = 30
 
 def reliability_warnings(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
     """Yield warnings about unreliable predictions of the model."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.sequences.sequence_set import SequenceSet
-
     yield from unrecognised(model)
     if model.calibration is not None and not model.calibration.rises:
         yield (
@@ -83,12 +104,6 @@ def reliability_warnings(model: Model, dataset: Dataset, at_sites: Mapping[str, 
 
 def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, float]]:
     """Return the two most frequent bases at the sites of each strand; empty without sites or if already checked."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.sequences.windows import letters_at_sites
-
     if model.window is None or model.window.site:
         return {}
     strand = dataset.task().labels.strand
@@ -99,17 +114,13 @@ def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, f
 def summary(
     made: Model | ResidueModel,
     dataset: Dataset,
-    args: argparse.Namespace,
+    training: Training,
     at_sites: Mapping[str, tuple[str, float]],
     searched: bool,
     estimate: CrossValidated | None,
     labels: Labels,
 ) -> Iterator[tuple[str, str]]:
     """Yield the summary of a new model as (name, text); the name is empty on continuation lines."""
-    # imported here to keep --help fast
-    from seqkern.evaluation.auto import traits_of
-    from seqkern.methods.residue_model import ResidueModel
-
     residues = dataset.residues
     model, layers = (made.windows, made.layers) if isinstance(made, ResidueModel) else (made, None)
     record = model.record
@@ -117,20 +128,20 @@ def summary(
     yield from _data_lines(
         model,
         units if residues is None else f"{units} of {_counted(len(residues.chains), 'chain')}",
-        args.threshold is not None,
+        training.request.threshold is not None,
     )
     if at_sites:
         words = [f"{letters} ({share:.0%} on {strand})" for strand, (letters, share) in at_sites.items()]
         yield "", "letters at the sites: " + ", ".join(words)
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
-    yield from _method_lines(model, args, searched)
+    yield from _method_lines(model, training.request, searched)
     if record.get("rungs"):
         yield from _comparison_lines(record, traits_of(cast("SequenceSet", dataset.X)))
     if layers is not None:
         yield (
             "layers",
-            " → ".join(layer["layer"] for layer in args.layers) + ", fitted to decision values of held-out chains",
+            " → ".join(layer["layer"] for layer in training.layers) + ", fitted to decision values of held-out chains",
         )
     yield from _fit_lines(model, units)
     if model.kind != "none":
@@ -170,7 +181,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
     elif model.kind == "none":
         yield "above zero", "predicts inside the class, otherwise outside"
     if model.kind == "binary":
-        place = "above zero" if model.cut.calibration is None else "probability above 0.5"
+        place = "probability above 0.5" if model.cut.by_probability else "above zero"
         place = place if model.threshold is None else "above it"
         yield place, f"predicts {model.classes[1]}, otherwise {model.classes[0]} (change with --positive)"
     if model.window is not None:
@@ -178,21 +189,18 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
         yield "windows", f"{window} around {window.site or 'sites'}, length {window.length}"
 
 
-def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Iterator[tuple[str, str]]:
+def _method_lines(model: Model, request: MethodRequest, searched: bool) -> Iterator[tuple[str, str]]:
     """Yield lines on kernel, transforms and solver, and on their choices and learned values."""
-    # imported here to keep --help fast
-    from seqkern.solvers.solver_specs import spec_text
-
     record = model.record
     chosen = record["search"] is not None and len(set(record["search"]["kernels"])) > 1
-    yield "kernel", f"{record['kernel']}, of {args.kernel}" if chosen else args.kernel
+    yield "kernel", f"{record['kernel']}, of {request.kernel}" if chosen else request.kernel
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
-    transforms: list[Any] = [*model.kernel.feature_transforms(), *model.transforms]
+    transforms: list[Any] = [*feature_transforms(model.kernel), *model.transforms]
     for transform in transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
-    yield "solver", spec_text(record["solver"]) if searched else args.solver
+    yield "solver", spec_text(record["solver"]) if searched else request.solver
     if model.solver.traits.variances:
         for name, value in model.solver.best_params_.items():
             yield "", f"{name}: {value:.4g}, of the greatest likelihood"
@@ -207,13 +215,6 @@ def _method_lines(model: Model, args: argparse.Namespace, searched: bool) -> Ite
 
 def _comparison_lines(record: Mapping[str, Any], traits: Traits) -> Iterator[tuple[str, str]]:
     """Yield lines on the kernels that auto compared, and the reason for its choice."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.evaluation.auto import tried, why
-    from seqkern.evaluation.selection import standard_error
-
     search, kernel = record["search"], record["kernel"]
     for i, line in enumerate(tried(record["rungs"], search["metric"])):
         yield "" if i else "tried", line
@@ -226,9 +227,6 @@ def _comparison_lines(record: Mapping[str, Any], traits: Traits) -> Iterator[tup
 
 def _fit_lines(model: Model, units: str) -> Iterator[tuple[str, str]]:
     """Yield lines on the fit and the number of support samples."""
-    # imported here to keep --help fast
-    from seqkern.methods.feature_model import FeatureModel
-
     record = model.record
     report = record["report"]
     state = "converged" if report["converged"] else "NOT converged"
@@ -255,9 +253,6 @@ def _score_lines(
     """Yield lines on the score of the cross-validation that chose the hyperparameters, if any."""
     search: Mapping[str, Any] | None = record["search"]
     report: Mapping[str, Any] = record["report"]
-    # imported here to keep --help fast
-    from seqkern.evaluation.intervals import too_few
-    from seqkern.solvers.costs import BOUNDS
 
     lacking = too_few(labels)
     if lacking is not None:
@@ -290,12 +285,7 @@ def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
 
     The correction does not account for `eliminated`, the number of kernels that were eliminated on fewer samples.
     """
-    # imported here to keep --help fast
-    from seqkern.evaluation.many_task_tests import corrected_choice
-    from seqkern.report.sentences import metric
-    from seqkern.solvers.costs import BOUNDS
-
-    name = "macro AUC" if search["metric"] == "macro_auc" else metric(search["metric"]).name
+    name = "macro AUC" if search["metric"] == "macro_auc" else metric_name(search["metric"])
     if search["metric"] in BOUNDS:
         return f"best of {len(search['specs'])}: {name} {-search['score']:.4f}, from one fit of each"
     optimism = max(mean(scores) for scores in search["scores"]) - corrected_choice(search["scores"])
@@ -309,9 +299,6 @@ def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
 
 def _estimate_lines(estimate: CrossValidated) -> Iterator[tuple[str, str]]:
     """Yield lines on the scores of the outer folds and the permutation test."""
-    # imported here to keep --help fast
-    from seqkern.cli.cv import notes, score_table
-
     for i, line in enumerate(score_table(estimate)):
         yield "" if i else "estimate", line
     for line in notes(estimate):
@@ -320,9 +307,6 @@ def _estimate_lines(estimate: CrossValidated) -> Iterator[tuple[str, str]]:
 
 def _without_usual(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the specification of a solver without technical parameters and defaults."""
-    # imported here to keep --help fast
-    from seqkern.solvers.solver_specs import SOLVERS
-
     defaults = inspect.signature(SOLVERS.get(spec["solver"])).parameters
     return {
         key: value
@@ -339,105 +323,36 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'s'[: count != 1]}"
 
 
-EXAMPLE = (
-    "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
-    " -o model.seqkern"
-)
-
-MORE_EXAMPLES = (
-    "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
-    " --kernel smith_waterman --repair empirical_map --solver csvc -o homologs.seqkern",
-    "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --kernel spectrum:k=3"
-    " --solver 'one_against_rest:binary=(csvc:C=1)' -o superfamilies.seqkern",
-    "seqkern train chains.fasta --states chains.states --window 15 --kernel 'nystroem:base=window'"
-    " --solver primal_svc --layers structure probabilities -o states.seqkern",
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    add_input(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="output file for the model")
-    parser.add_argument(
-        "--format",
-        choices=("seqkern", "lsgkm"),
-        default="seqkern",
-        help="model format; lsgkm: as gkmpredict reads it, for a C-SVM with a gapped k-mer kernel (default: seqkern)",
-    )
-    parser.add_argument(
-        "--features",
-        metavar="FILE",
-        help="also write the selected features, best first, for a solver that selects features such as "
-        "psvc:kernel=features; with weights if the decision is a weighted sum of them, on the solver's scale",
-    )
-    add_significance(parser)
-    add_labels(parser)
-    add_search(parser, "--folds")
-    estimate = parser.add_argument_group("unbiased estimate of the accuracy")
-    estimate.add_argument(
-        "--cv",
-        type=int,
-        nargs="?",
-        const=5,
-        metavar="K",
-        help="also cross-validate the whole procedure, with the search, on K outer folds (default K: 5), and store the "
-        "scores in the model; seqkern cv does it without a model. Default with --kernel auto; --cv 0 leaves it out",
-    )
-    add_outer_folds(estimate)
-    hard = parser.add_argument_group("hard negatives")
-    hard.add_argument(
-        "--hard-negatives",
-        metavar="FASTA",
-        help="negative or unlabelled sequences, such as a genome: the windows that the model decides highest, except "
-        "the positives' own, are added as negatives, and the model is trained again",
-    )
-    hard.add_argument(
-        "--hard-number", type=int, metavar="N", help="windows to add in each round (default: as many as positives)"
-    )
-    hard.add_argument("--hard-rounds", type=int, metavar="N", help="rounds of search and training (default: 1)")
-    add_reading(parser)
-
-
-def run(args: argparse.Namespace) -> None:
+def run(request: TrainRequest) -> None:
     """Run the verb."""
-    # imported here to keep --help fast
-    from seqkern.cli.cv import check_design, count_folds, cross_validated, grouped_samples, outer_folds, record
-    from seqkern.cli.training_input import chosen_method, log_fewer_folds, read_input, read_request
-    from seqkern.core.archive import check_writable
-    from seqkern.core.checkpoint import CheckpointFolder
-    from seqkern.core.exclusive_files import exclusive_paths
-    from seqkern.core.progress import progress_counter
-    from seqkern.core.threads import given_threads
-    from seqkern.methods.method import identity_of
-    from seqkern.methods.residue_model import ResidueModel
-    from seqkern.methods.training import collect_training_data, train_on
-
-    _check_cv(args)
-    _check_hard(args)
-    request = read_request(args, "--folds")
-    folds = _outer_folds(args)
-    outer = None if folds is None else outer_folds(args, folds)
-    check_writable(args.output)
-    if args.features:
-        check_writable(args.features)
-    given = read_input(request)
-    method = chosen_method(request, given, 1 + (0 if folds is None else count_folds(args, folds, given.labels)))
-    _check_features(args, method)
-    if args.format == "lsgkm":
+    training = read_training(request)
+    folds = (5 if training.auto else None) if request.cv is None else request.cv or None
+    if folds is None:
+        request.refuse("needs --cv", "fold_method", "permutations", "repeats", remedy="add --cv, or remove it")
+    _check_hard(request, folds)
+    outer = None if folds is None else outer_folds(request, folds)
+    check_writable(request.output)
+    if request.features:
+        check_writable(request.features)
+    significance = _significance(request)
+    given = read_input(training)
+    method = chosen_method(training, given, 1 + (0 if folds is None else count_folds(request, folds, given.labels)))
+    _check_features(request, method, significance)
+    if request.format == "lsgkm":
         _check_lsgkm(method, given)
     dataset, source = given.dataset, given.source
     with (
-        CheckpointFolder(_finished_folder(args.output)) as unfinished,
+        CheckpointFolder(_finished_folder(request.output)) as unfinished,
         naming_file(source),
-        given_threads(args.threads),
+        given_threads(request.threads),
         progress_counter("kernel", " entries") as show,
         warnings.catch_warnings(record=True) as said,
     ):
         warnings.simplefilter("always")
-        kept = grouped_samples(args, given) if outer is not None or method.divides(given.labels) else None
+        kept = grouped_samples(request, given) if outer is not None or method.divides(given.labels) else None
         if outer is not None and kept is not None:
             check_design(method, given, outer, kept)
-        limits: dict[str, Any] = {"memory_limit": args.memory, "progress": show}
+        limits: dict[str, Any] = {"memory_limit": request.memory, "progress": show}
         labels, window = dataset.task().labels, given.window
         data = collect_training_data(
             method,
@@ -446,73 +361,72 @@ def run(args: argparse.Namespace) -> None:
             dataset.residues,
             window=window,
             kept=kept,
-            n_threads=args.threads,
-            gram_files=args.gram,
+            n_threads=request.threads,
+            gram_files=request.gram,
             **limits,
         )
         for values in data.sources.values() if method.search.budget is not None else ():
             values.check_memory(len(data.labels), 0)  # before the cross-validation, whose training sets are smaller
-        _check_listed(args, data)
-        log_fewer_folds(args, data.labels, "--folds")
+        _check_listed(request, data, significance)
+        log_fewer_folds(request, data.labels)
         done = unfinished.under(identity_of(method, data))
-        estimate = None if outer is None else cross_validated(args, method, data, given, outer, done)
+        estimate = None if outer is None else cross_validated(request, method, data, given, outer, done)
         notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})
-        keep = args.format == "lsgkm"
+        keep = request.format == "lsgkm"
         model = train_on(
             method,
             data,
-            policies=policies_of(args),
+            policies=request.policies,
             notes=notes,
             keep_support=keep,
             fit_cache=done,
-            significance=args.significance,
+            significance=significance,
             **limits,
         )
         found: list[str] = []
-        if args.hard_negatives:
-            model, found = _trained_again(args, method, given, model, notes, limits)
+        if request.hard_negatives:
+            model, found = _trained_again(request, method, given, model, notes, limits)
     for text in dict.fromkeys(str(warning.message) for warning in said):
-        print(f"seqkern: warning: {text}", file=sys.stderr)
+        warn(text)
     deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
     for text in reliability_warnings(deciding, dataset, at_sites):
-        print(f"seqkern: warning: {text}", file=sys.stderr)
+        warn(text)
     log_counts(model.record["kernel_counts"], source)
-    with exclusive_paths(args.output) if args.features else contextlib.nullcontext():
-        if args.format == "lsgkm":
-            from seqkern.methods.lsgkm import write_lsgkm  # imported here: other models do not need it
+    with exclusive_paths(request.output) if request.features else contextlib.nullcontext():
+        if request.format == "lsgkm":
+            # imported here, as in _check_lsgkm: other models do not need the kernels of LS-GKM
+            from seqkern.methods.lsgkm import write_lsgkm
 
-            write_lsgkm(cast("Model", model), args.output)
+            write_lsgkm(cast("Model", model), request.output)
         else:
-            model.save(args.output)
-        if args.features:
-            cast("FeatureModel", model).write_features(args.features)
+            model.save(request.output)
+        if request.features:
+            cast("FeatureModel", model).write_features(request.features)
     unfinished.clear()
-    for path in (args.output, args.features):
+    for path in (request.output, request.features):
         if path:
             print(path)
     for line in found:
         print(f"  hard       {line}")
-    chosen = searches(args) or len(method.kernels) > 1
-    for name, text in summary(model, dataset, args, at_sites, chosen, estimate, data.labels.take(data.labels.used())):
+    chosen = training.searches or len(method.kernels) > 1
+    for name, text in summary(
+        model, dataset, training, at_sites, chosen, estimate, data.labels.take(data.labels.used())
+    ):
         print(f"  {name:<10} {text}".rstrip())
 
 
 def _trained_again(
-    args: argparse.Namespace, method: Method, given: Input, model: Any, notes: dict[str, Any], limits: dict[str, Any]
+    request: TrainRequest, method: Method, given: Input, model: Any, notes: dict[str, Any], limits: dict[str, Any]
 ) -> tuple[Any, list[str]]:
     """Return the model after all rounds of hard negatives, and a line on each round."""
-    # imported here to keep --help fast
-    from seqkern.methods.scan import find_hard_negatives, with_negatives
-    from seqkern.methods.training import collect_training_data, train_on
-
     X, labels = cast("SequenceSet", given.X), given.dataset.task().labels
-    number = int((labels.y == 1).sum()) if args.hard_number is None else args.hard_number
+    number = int((labels.y == 1).sum()) if request.hard_number is None else request.hard_number
     lines, rounds = [], []
-    for i in range(1, (args.hard_rounds or 1) + 1):
-        with naming_file(args.hard_negatives):
+    for i in range(1, (request.hard_rounds or 1) + 1):
+        with naming_file(request.hard_negatives):
             windows, decisions = find_hard_negatives(
-                model, args.hard_negatives, X, labels, number=number, seed=args.seed, n_threads=args.threads
+                model, request.hard_negatives, X, labels, number=number, seed=request.seed, n_threads=request.threads
             )
         wrong = int((decisions > 0).sum())
         lines.append(
@@ -522,40 +436,31 @@ def _trained_again(
         rounds.append({"added": len(windows), "positive": wrong, "digest": windows.digest()})
         X, labels = with_negatives(X, labels, windows, f"hard{i}_")
         again = collect_training_data(
-            method, X, labels, window=given.window, allow_similar=args.allow_similar, n_threads=args.threads, **limits
+            method,
+            X,
+            labels,
+            window=given.window,
+            allow_similar=request.allow_similar,
+            n_threads=request.threads,
+            **limits,
         )
-        model = train_on(method, again, policies=policies_of(args), notes=notes | {"hard_negatives": rounds}, **limits)
+        model = train_on(method, again, policies=request.policies, notes=notes | {"hard_negatives": rounds}, **limits)
     return model, lines
 
 
-def _check_hard(args: argparse.Namespace) -> None:
-    """Raise ParameterError for options of hard negatives that conflict with others."""
-    # imported here to keep --help fast
-    from seqkern.core.checks import check_integer
-    from seqkern.core.errors import ParameterError
-    from seqkern.core.text_files import open_text
-
-    for name in ("hard_number", "hard_rounds"):
-        value, option = getattr(args, name), f"--{name.replace('_', '-')}"
-        if value is not None and not args.hard_negatives:
-            raise ParameterError(f"{option} needs --hard-negatives", remedy=f"add it, or remove {option}")
-        if value is not None:
-            check_integer(option, value, 1)
-    if not args.hard_negatives:
+def _check_hard(request: TrainRequest, outer: int | None) -> None:
+    """Raise ParameterError for hard negatives that cannot be found again in each round or fold."""
+    if request.hard_negatives is None:
         return
-    if _outer_folds(args) is not None:
+    if outer is not None:
         raise ParameterError(
             "hard negatives are not part of the cross-validation, so it would estimate another model",
             remedy="give --cv 0, and test the model on other sequences",
         )
-    if args.hard_negatives == "-":
+    if request.hard_negatives == "-":
         raise ParameterError("hard negatives are read in each round, and cannot be piped", remedy="give a file")
-    with open_text(args.hard_negatives):
+    with open_text(request.hard_negatives):
         pass  # found before any training
-    others = {"--states": args.states, "--gram": args.gram, "--format lsgkm": args.format == "lsgkm"}
-    for option, value in others.items():
-        if value:
-            raise ParameterError(f"--hard-negatives does not work with {option}", remedy="remove one of them")
 
 
 def _finished_folder(output: str) -> Path | None:
@@ -564,55 +469,38 @@ def _finished_folder(output: str) -> Path | None:
     return path.with_name(f".{path.name}.finished") if path.is_file() or not path.exists() else None
 
 
-def _outer_folds(args: argparse.Namespace) -> int | None:
-    """Return the number of outer folds; None without a cross-validation."""
-    if args.cv is None:
-        return 5 if is_auto_text(args.kernel) else None
-    return args.cv or None
+def _significance(request: TrainRequest) -> SignificanceTest | None:
+    """Return the test of features, if wanted."""
+    if request.significance is None:
+        return None
+    # imported here: other trainings do not need the P-SVM
+    from seqkern.solvers.psvm.path import SignificanceTest
+
+    return SignificanceTest.parse(request.significance)
 
 
-def _check_cv(args: argparse.Namespace) -> None:
-    """Raise ParameterError for a cross-validation option without cross-validation."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-
-    given = {"--fold-method": args.fold_method, "--permutations": args.permutations, "--repeats": args.repeats > 1}
-    for name, value in given.items():
-        if value and _outer_folds(args) is None:
-            raise ParameterError(f"{name} needs --cv", remedy=f"add --cv, or remove {name}")
-
-
-def _check_features(args: argparse.Namespace, method: Method) -> None:
+def _check_features(request: TrainRequest, method: Method, significance: SignificanceTest | None) -> None:
     """Raise ParameterError for options whose output the model format or the list of features cannot hold."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-    from seqkern.solvers.thresholds import PLAIN
-
-    if (args.calibration or args.threshold not in (None, PLAIN)) and args.format == "lsgkm":
+    if (request.calibration or request.threshold not in (None, PLAIN)) and request.format == "lsgkm":
         raise ParameterError(
             "the LS-GKM format stores neither probabilities nor a threshold",
             remedy="remove --calibration and --threshold, or --format",
         )
-    if args.significance is not None and not args.features:
-        raise ParameterError("--significance adds columns to the table of features", remedy="add --features FILE")
-    if args.significance is not None:
-        args.significance.check(method.specs)
-    if args.features and method.input != "features":
+    if significance is not None:
+        significance.check(method.specs)
+    if request.features and method.input != "features":
         raise ParameterError(
             f"solver {method.specs[0]['solver']!r} selects no features",
             remedy="remove --features, or choose a solver that does, such as psvc:kernel=features",
         )
 
 
-def _check_listed(args: argparse.Namespace, data: FitData) -> None:
+def _check_listed(request: TrainRequest, data: FitData, significance: SignificanceTest | None) -> None:
     """Raise ParameterError if features are to be listed but are replaced by products with the kernel matrix."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
-
-    if args.significance is not None:
-        args.significance.check_kind(data.labels.kind)
+    if significance is not None:
+        significance.check_kind(data.labels.kind)
     for name, source in data.sources.items():
-        if args.features and source.gives == "operator":
+        if request.features and source.gives == "operator":
             raise ParameterError(
                 f"kernel {name!r} has too many features to list: it is trained by products with the kernel matrix",
                 remedy="remove --features, or choose a kernel with fewer, such as spectrum",
@@ -621,8 +509,6 @@ def _check_listed(args: argparse.Namespace, data: FitData) -> None:
 
 def _check_lsgkm(method: Method, given: Input) -> None:
     """Raise an error for a model that the LS-GKM format cannot store."""
-    # imported here to keep --help fast
-    from seqkern.core.errors import ParameterError
     from seqkern.methods.lsgkm import check_lsgkm
 
     if given.dataset.residues is not None:

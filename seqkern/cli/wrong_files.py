@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, SequenceError
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from seqkern.sequences.labels import Labels
-    from seqkern.sequences.sequence_set import SequenceSet
-    from seqkern.study.dataset import Dataset
+from seqkern.sequences.alphabets import MASK, PROTEIN
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.dataset import Dataset
 
 LONG, TIMES = 100_000, 100
 """Minimum length of a class's only sequence, and of its ratio to all others, that indicates a genome."""
@@ -63,9 +61,6 @@ def same_in_two_classes(X: SequenceSet, labels: Labels) -> str | None:
 
 def check_same(dataset: Dataset, files: Sequence[str]) -> None:
     """Raise LabelError if all sequences of the smaller class are also in the other class."""
-    # imported here to keep --help fast
-    from seqkern.sequences.sequence_set import SequenceSet
-
     X, labels = dataset.X, dataset.task().labels
     if not isinstance(X, SequenceSet) or labels.kind != "binary" or len(X) > MOST_COMPARED:
         return
@@ -85,12 +80,6 @@ def check_same(dataset: Dataset, files: Sequence[str]) -> None:
 
 def check_kinds(dataset: Dataset, files: Sequence[str] | None) -> None:
     """Raise SequenceError if one class is DNA or RNA and another is protein."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.sequences.sequence_set import SequenceSet
-
     X, labels = dataset.X, dataset.task().labels
     if not isinstance(X, SequenceSet) or not labels.classes or dataset.residues is not None:
         return
@@ -106,12 +95,6 @@ def check_kinds(dataset: Dataset, files: Sequence[str] | None) -> None:
 
 def bases_beside_proteins(X: SequenceSet, parts: Mapping[str, npt.NDArray[np.int64]]) -> str | None:
     """Return the name of a part of DNA or RNA if another part is protein; else None."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.sequences.alphabets import MASK, PROTEIN
-
     if X.alphabet != PROTEIN:
         return None
     is_base = np.zeros(256, dtype=bool)
@@ -126,12 +109,6 @@ def bases_beside_proteins(X: SequenceSet, parts: Mapping[str, npt.NDArray[np.int
 
 def check_genome(dataset: Dataset, files: Sequence[str] | None) -> None:
     """Raise SequenceError for a class whose only sequence is a chromosome or contig."""
-    # imported here to keep --help fast
-    import numpy as np
-
-    # imported here to keep --help fast
-    from seqkern.sequences.sequence_set import SequenceSet
-
     X, labels = dataset.X, dataset.task().labels
     if not isinstance(X, SequenceSet) or labels.kind == "real" or dataset.residues is not None:
         return

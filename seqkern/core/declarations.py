@@ -127,7 +127,8 @@ class Parameter:
 
     `words` are allowed besides the declared values, such as ``"scale"`` instead of a number. `execution` marks
     parameters
-    that change only how the numbers are computed; with `list_parameter` a list is one value, not a grid.
+    that change only how the numbers are computed; with `list_parameter` a list is one value, not a grid. `place` is the
+    place on the command line, for options (`seqkern.cli.options`).
 
     >>> item = Parameter(words=("auto",))
     >>> item.normal(["1e-3", "auto", "1-3"], grid=True)
@@ -145,6 +146,7 @@ class Parameter:
     each: str = ""
     remedy: str = ""
     annotation: Any = Any
+    place: Any = None
     element: str = ""
     """The type of a single value without its domain, for the documentation, if that differs."""
 
@@ -255,6 +257,23 @@ class Parameter:
     def _schema(self) -> dict[str, Any]:
         """Return the JSON schema of a single value."""
         return {}
+
+    def key_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value of a configuration's key; unlike in `schema`, no text stands for it.
+
+        A default of None means that the key may be left out, and null is a value only if `optional`.
+        """
+        schema = self._key()
+        if self.words:
+            schema = {"anyOf": [schema, {"enum": [*self.words, *([None] if self.optional else [])]}]}
+        elif self.optional and "type" in schema:
+            schema = {**schema, "type": [schema["type"], "null"]}
+        default = {} if self.default is None and not self.optional else self._default_schema()
+        return {**({"description": self.doc} if self.doc else {}), **schema, **default}
+
+    def _key(self) -> dict[str, Any]:
+        """Return the JSON schema of a single value that is not text."""
+        return self._schema()
 
     def _default_schema(self) -> dict[str, Any]:
         """Return the part of a schema that gives the default."""
@@ -374,8 +393,11 @@ class Integer(Number):
         low, high = self._bounds(owner)
         check_integer(name, value, -math.inf if low is None else low, high)
 
+    def _key(self) -> dict[str, Any]:
+        return self._number_schema("integer")
+
     def _schema(self) -> dict[str, Any]:
-        return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?[0-9]+$"}]}
+        return {"anyOf": [self._key(), {"type": "string", "pattern": r"^[-+]?[0-9]+$"}]}
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of a value in a configuration; a list may be a range ``1-5``."""
@@ -409,14 +431,16 @@ class Real(Number):
     def _type(self) -> str:
         return f"{super()._type()} or infinity" if self.infinite else super()._type()
 
+    def _key(self) -> dict[str, Any]:
+        return self._number_schema("number")
+
     def _schema(self) -> dict[str, Any]:
-        number = self._number_schema("number")
         # YAML reads 1e-3 as text
         text = {
             "type": "string",
             "pattern": f"^({DECIMAL}" + ("|inf" * self.infinite) + ")$",
         }
-        return {"anyOf": [number, text]}
+        return {"anyOf": [self._key(), text]}
 
 
 class Numbers(Real):
@@ -530,6 +554,9 @@ class Choice(Verbatim):
         all_words = [*self._all(), *(["none"] if self.optional else [])]
         return {"enum": all_words, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
 
+    def _key(self) -> dict[str, Any]:
+        return {"enum": list(self._all())}
+
 
 class Flag(Parameter):
     """A parameter that is true or false.
@@ -543,6 +570,9 @@ class Flag(Parameter):
 
     def _type(self) -> str:
         return "bool"
+
+    def _key(self) -> dict[str, Any]:
+        return {"type": "boolean"}
 
     def _schema(self) -> dict[str, Any]:
         return {"enum": [True, False, "true", "false", 0, 1]}
@@ -581,6 +611,9 @@ class Text(Verbatim):
 
     def _type(self) -> str:
         return "str or list of list of float" if self.rows else "str"
+
+    def _key(self) -> dict[str, Any]:
+        return {"type": "string"}
 
     def _schema(self) -> dict[str, Any]:
         text = {"type": ["string", "number"]}

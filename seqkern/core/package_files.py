@@ -12,45 +12,46 @@ from typing import TextIO
 from seqkern import __version__
 from seqkern.core.errors import FileError
 
-# The small files that come with the package: ``resources/`` and ``workflow/schemas/`` of the repository.
+# The small files that come with the package: ``resources/`` of the repository.
 
 PACKAGE = Path(__file__).resolve().parents[1]
-CHECKOUT = {"resources": PACKAGE.parent / "resources", "schemas": PACKAGE.parent / "workflow" / "schemas"}
+RESOURCES = "resources"
+CHECKOUT = PACKAGE.parent / RESOURCES
 
 SUFFIXES = {".bib", ".tsv", ".yaml"}
 
 
-def resource_path(name: str, folder: str = "resources") -> Path:
+def resource_path(name: str) -> Path:
     """Return the path of a resource file, installed or in a source checkout.
 
     >>> resource_path("public.tsv").name
     'public.tsv'
     """
-    for path in (PACKAGE / folder / name, CHECKOUT[folder] / name):
+    for path in (PACKAGE / RESOURCES / name, CHECKOUT / name):
         if path.is_file():
             return path
-    raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="reinstall seqkern")
+    raise FileError("no such resource file", file=CHECKOUT / name, remedy="reinstall seqkern")
 
 
 def resource_folder(name: str, checkout: Path) -> Path:
     """Return a folder of files that come with the package, installed or in a source checkout.
 
-    >>> resource_folder("resources", CHECKOUT["resources"]).name
+    >>> resource_folder("resources", CHECKOUT).name
     'resources'
     """
     installed = PACKAGE / name
     return installed if installed.is_dir() else checkout
 
 
-def resource_files(folder: str = "resources") -> list[Path]:
-    """Return the paths of all files of a folder, installed or in a source checkout, sorted by name."""
-    home = resource_folder(folder, CHECKOUT[folder])
+def resource_files() -> list[Path]:
+    """Return the paths of all resource files, installed or in a source checkout, sorted by name."""
+    home = resource_folder(RESOURCES, CHECKOUT)
     return sorted(path for path in home.glob("*") if path.suffix in SUFFIXES)
 
 
-def open_resource(name: str, folder: str = "resources") -> TextIO:
+def open_resource(name: str) -> TextIO:
     """Open a resource file for reading as UTF-8 text."""
-    return resource_path(name, folder).open(encoding="utf-8")
+    return resource_path(name).open(encoding="utf-8")
 
 
 # The digest of this build, which changes with the code, so that a workflow recomputes results of older code.
@@ -70,8 +71,8 @@ File = os.DirEntry[str] | Path
 def build_digest() -> str:
     """Return 12 hexadecimal digits over every module (source and compiled) and resource file of the package."""
     # resource files have other places in a checkout, but the same names here
-    files: dict[str, File] = {name: file for name, file in _code(PACKAGE) if name.split("/")[0] not in CHECKOUT}
-    files |= {f"{folder}/{path.name}": path for folder in CHECKOUT for path in resource_files(folder)}
+    files: dict[str, File] = {name: file for name, file in _code(PACKAGE) if name.split("/")[0] != RESOURCES}
+    files |= {f"{RESOURCES}/{path.name}": path for path in resource_files()}
     kept, state = PACKAGE / "__pycache__" / "build_digest", _state(files)
     with contextlib.suppress(OSError, ValueError):
         known, digest = kept.read_text().split()

@@ -1,4 +1,8 @@
-"""Registries of classes by name, in which looking up a class imports only its module."""
+"""Registries of classes by name, in which looking up a class imports only its module.
+
+Other distributions add classes by entry points, such as ``[project.entry-points."seqkern.kernels"]``. These are read
+when a name is not in the table, or all classes are listed.
+"""
 
 import importlib
 import inspect
@@ -14,7 +18,8 @@ from seqkern.core.errors import ParameterError, unknown_name
 class Registry:
     """A registry of named classes of one kind, each imported when it is looked up.
 
-    `table` maps the name of each class to ``module:Class``, and `base` is their base class in this form.
+    `table` maps the name of each class to ``module:Class``, and `base` is their base class in this form. Entry points
+    of the group ``seqkern.`` and the plural of `kind` add classes.
     """
 
     def __init__(self, kind: str, base: str, table: Mapping[str, str]) -> None:
@@ -22,6 +27,7 @@ class Registry:
         self.noun = kind.replace("_", " ")
         self.base = base
         self.table = dict(sorted(table.items()))
+        self._complete = False
 
     @cached_property
     def base_class(self) -> type[Any]:
@@ -30,13 +36,19 @@ class Registry:
 
     @property
     def names(self) -> list[str]:
-        """The names of the classes, sorted; imports no class."""
+        """The names of the classes in the table, sorted; imports no class."""
         return list(self.table)
+
+    def __contains__(self, name: object) -> bool:
+        if name not in self.table:
+            self._add_installed()
+        return name in self.table
 
     @property
     def classes(self) -> dict[str, type[Any]]:
         """The classes by name, sorted; imports all of them."""
-        return {name: _import_class(place) for name, place in self.table.items()}
+        self._add_installed()
+        return {name: self.get(name) for name in self.table}
 
     def class_names(self) -> list[str]:
         """Return the Python names of the classes, as in ``from package import Name``."""
@@ -53,9 +65,16 @@ class Registry:
 
     def get(self, name: str) -> type[Any]:
         """Return a class by its registered name, importing its module."""
-        if name not in self.table:
+        if name not in self:
             raise unknown_name(self.noun, name, self.table)
         return _import_class(self.table[name])
+
+    def _add_installed(self) -> None:
+        """Register the classes of other distributions, once."""
+        if not self._complete:
+            self._complete = True
+            for name, place in installed(f"seqkern.{self.kind}s").items():
+                self.add(name, place)
 
     def build(self, name: str, /, **params: Any) -> Any:
         """Return an instance of a class."""
@@ -70,6 +89,13 @@ class Registry:
             if parameter.default is inspect.Parameter.empty and key not in params:
                 raise ParameterError(f"{self.noun} {name!r} needs the parameter {key!r}", remedy=f"add {key}=VALUE")
         return cls(**params)
+
+
+def installed(group: str) -> dict[str, str]:
+    """Return the places that other distributions name in a group of entry points, by name."""
+    from importlib.metadata import entry_points  # imported here: slows start-up
+
+    return {entry.name: entry.value for entry in entry_points(group=group)}
 
 
 def _import_class(place: str) -> type[Any]:

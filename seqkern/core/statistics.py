@@ -118,68 +118,11 @@ def both_classes(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[Flo
     return f, known
 
 
-# Tails and quantiles of the normal and Student's t distributions, and ranks, without `scipy.stats`.
-#
-# Importing `scipy.stats` takes longer than most evaluations of small data sets, and `scipy.special` as long as the
-# training of a small model, so the latter is imported only where it is needed.
+# Ranks, and a quantile, without `scipy.stats` and `scipy.special`, whose imports take longer than most evaluations of
+# small data sets.
 
 NORMAL_975 = 1.9599639845400545
-"""`normal_quantile` of 0.975, for intervals of 95 % without `scipy.special`."""
-
-
-def normal_cdf(z: npt.ArrayLike) -> Floats:
-    """Return the probability that a standard normal value is at most `z`.
-
-    >>> round(float(normal_cdf(1.96)), 4)
-    0.975
-    """
-    from scipy.special import ndtr  # imported here for fast start-up
-
-    return np.asarray(ndtr(np.asarray(z, dtype=np.float64)))
-
-
-def normal_sf(z: npt.ArrayLike) -> Floats:
-    """Return the probability that a standard normal value exceeds `z`.
-
-    >>> round(float(normal_sf(1.96)), 4)
-    0.025
-    """
-    from scipy.special import ndtr  # imported here for fast start-up
-
-    return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
-
-
-def normal_quantile(p: npt.ArrayLike) -> Floats:
-    """Return the quantile of the standard normal distribution at probability `p`.
-
-    >>> round(float(normal_quantile(0.975)), 4)
-    1.96
-    """
-    from scipy.special import ndtri  # imported here for fast start-up
-
-    return np.asarray(ndtri(np.asarray(p, dtype=np.float64)))
-
-
-def student_quantile(p: float, df: float) -> float:
-    """Return the quantile of Student's t distribution at probability `p`; infinite `df` means normal.
-
-    >>> round(student_quantile(0.975, 4), 4)
-    2.7764
-    """
-    from scipy.special import stdtrit  # imported here for fast start-up
-
-    return float(stdtrit(df, p))
-
-
-def student_sf(t: float, df: float) -> float:
-    """Return the probability that a value of Student's t distribution exceeds `t`; infinite `df` means normal.
-
-    >>> round(student_sf(2.7764, 4), 4)
-    0.025
-    """
-    from scipy.special import stdtr  # imported here for fast start-up
-
-    return float(stdtr(df, -t))
+"""`scipy.special.ndtri` of 0.975, for intervals of 95 %."""
 
 
 def average_ranks(values: npt.ArrayLike) -> Floats:

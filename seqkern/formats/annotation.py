@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -92,7 +93,9 @@ Line = tuple[str, str, Interval, str, str]
 
 
 def read_annotation(source: Source) -> Annotation:
-    r"""Read the transcripts of a GTF or GFF3 file, whose lines may be in any order.
+    r"""Read the transcripts of a GTF or GFF3 file, whose lines may be in any order, or of GenBank or EMBL.
+
+    Of GenBank and EMBL each mRNA is a transcript, with CDS features as the coding parts.
 
     >>> import io
     >>> line = 'chr1\t.\texon\t{}\t{}\t.\t+\t.\tgene_id "g1"; transcript_id "t1";\n'
@@ -101,8 +104,16 @@ def read_annotation(source: Source) -> Annotation:
     ('g1', [(0, 50), (150, 200)])
     """
     with open_lines(source) as (lines, name):
+        first = next(lines)
+        form = format_of(first)
+        if form in ANNOTATED:
+            annotation = Annotation(name, [])
+            for record in parsed(form, first, lines):
+                annotation.features.update(item.type for item in record.features)
+                annotation.transcripts += _record_transcripts(record)
+            return annotation
         found = _Transcripts(name)
-        for line in _lines(lines):
+        for line in _lines(itertools.chain([first], lines)):
             found.add(line)
     return found.annotation()
 
@@ -199,6 +210,7 @@ def _gff_values(attributes: str) -> dict[str, str]:
 
 # Reader of transcripts from the features of GenBank and EMBL records, through Biopython.
 
+ANNOTATED = ("genbank", "embl")
 GENE_KEYS = ("gene", "locus_tag", "gene_synonym", "protein_id")
 
 
@@ -210,19 +222,7 @@ def has_features(source: Source) -> bool:
     False
     """
     with open_lines(source) as (lines, _):
-        return format_of(next(lines)) in ("genbank", "embl")
-
-
-def read_features(source: Source) -> Annotation:
-    """Read the transcripts of a GenBank or EMBL file: each mRNA, with CDS features as the coding parts."""
-    transcripts: list[Transcript] = []
-    features: Counter[str] = Counter()
-    with open_lines(source) as (lines, name):
-        first = next(lines)
-        for record in parsed(format_of(first) or "", first, lines):
-            features.update(item.type for item in record.features)
-            transcripts += _record_transcripts(record)
-    return Annotation(name, transcripts, features)
+        return format_of(next(lines)) in ANNOTATED
 
 
 def _record_transcripts(record: Any) -> list[Transcript]:

@@ -92,7 +92,8 @@ def _check_hmm(first: str, lines: Iterator[str]) -> None:
         _expect(scores, tokens[1], f"match state {state}")
         for expected in (scores, moves):
             line = next(lines)
-            _expect(expected, _behind_the_annotation(line) if old else line, f"match state {state}")
+            # behind the first column, which HMMER2 uses for annotation
+            _expect(expected, line.lstrip().partition(" ")[2] if old else line, f"match state {state}")
     if (end := next(lines).strip()) != "//":
         raise _DamageError(f"has {end[:20]!r} behind its last match state, {length}, where // should be")
 
@@ -138,11 +139,6 @@ def _expect(pattern: re.Pattern[str], line: str, what: str) -> None:
     """Raise _DamageError unless a line matches the pattern of its numbers."""
     if not pattern.fullmatch(line):
         raise _DamageError(f"has a damaged line of {what}: {line.strip()[:40]!r}")
-
-
-def _behind_the_annotation(line: str) -> str:
-    """Return the part of a line after its first column, which HMMER2 uses for annotation."""
-    return line.lstrip().partition(" ")[2]
 
 
 # HMMER files, read by pyhmmer.

@@ -91,7 +91,8 @@ class ProfileFiles:
         record = X.ids[i]
         entry = self._named(record)
         if entry is None:
-            self._read_all()
+            for name in list(self._unread):
+                self._read(name)
             entry = self._by_name.get(record) or self._by_letters.get(X.string(i))
         if entry is None:
             raise SequenceError(
@@ -122,11 +123,6 @@ class ProfileFiles:
         path = self._unread.pop(name)
         with open_text(path) as (text, shown):
             self._add(name, text.read(MOST_LETTERS), shown)
-
-    def _read_all(self) -> None:
-        """Read the remaining files of a folder."""
-        for name in list(self._unread):
-            self._read(name)
 
     def _read_tar(self) -> None:
         """Read all files of a tar archive."""
@@ -165,7 +161,7 @@ class ProfileFiles:
         for own, letters, entry in found:
             for key in (*own, *names):
                 self._by_name.setdefault(key, entry)
-            self._by_letters.setdefault(_as_record(letters), entry)
+            self._by_letters.setdefault(PROTEIN.decode(PROTEIN.encode(to_bytes(letters))), entry)
 
 
 def folder_files(folder: PathLike) -> list[Path]:
@@ -186,13 +182,6 @@ def _stem(name: str) -> str:
     if path.suffix in (".gz", ".bz2", ".xz"):
         path = PurePosixPath(path.stem)
     return path.stem
-
-
-def _as_record(letters: str) -> str:
-    """Return letters in the form of `SequenceSet.string`, masked ones as ``*``."""
-    shown = np.full(256, ord("*"), dtype=np.uint8)
-    shown[: PROTEIN.size] = np.frombuffer(PROTEIN.letters.encode(), dtype=np.uint8)
-    return shown[PROTEIN.encode(to_bytes(letters))].tobytes().decode()
 
 
 def _is_tar(path: Path) -> bool:
@@ -425,7 +414,7 @@ class ProfileSearch:
         if len(profile) != len(query):
             raise SequenceError(
                 f"its HMM has {len(profile)} match states for {len(query)} residues",
-                record=_text(query),
+                record=PROTEIN.decode(query, "X"),
                 remedy="remove the sequence, or give its profile in a file",
             )
         return profile, len(relatives)
@@ -440,14 +429,7 @@ def _digital(name: str, codes: bytes) -> "DigitalSequence[AA]":
     """Return codes as a pyhmmer sequence, with X for masked residues."""
     from pyhmmer.easel import Alphabet, TextSequence  # imported here for fast start-up
 
-    return TextSequence(name=name, sequence=_text(codes)).digitize(Alphabet.amino())
-
-
-def _text(codes: bytes) -> str:
-    """Return codes as letters."""
-    table = bytearray(b"X" * 256)
-    table[: PROTEIN.size] = PROTEIN.letters.encode()
-    return codes.translate(bytes(table)).decode()
+    return TextSequence(name=name, sequence=PROTEIN.decode(codes, "X")).digitize(Alphabet.amino())
 
 
 def _background() -> Floats:

@@ -17,8 +17,8 @@ from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError, naming
 from seqkern.core.types import Codes, Ints, Source
 from seqkern.formats.annotation import Annotation, Interval, Transcript, gaps
-from seqkern.sequences.alphabets import DNA, MASK
-from seqkern.sequences.streaming import iter_pieces
+from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.streaming import iter_pieces, occurrences
 
 # Annotated sites of genes: donors and acceptors of introns, start and stop codons.
 
@@ -125,7 +125,8 @@ def _codons(transcript: Transcript, kind: str) -> tuple[list[Place], int]:
         return [], 0
     parts, reverse = sorted(transcript.coding), transcript.reverse
     if kind == "stop" and transcript.stops:
-        if len(transcript.stops) > 1 or not _is_codon(transcript.stops[0]):
+        first, last = transcript.stops[0]
+        if len(transcript.stops) > 1 or last - first != CODON:
             return [], 1
         return [_first_base(transcript.stops[0], reverse)], 0
     at_left = (kind == "start") != reverse
@@ -140,11 +141,6 @@ def _codons(transcript: Transcript, kind: str) -> tuple[list[Place], int]:
     else:
         codon = (start, start + CODON) if at_left else (stop - CODON, stop)
     return [_first_base(codon, reverse)], 0
-
-
-def _is_codon(interval: Interval) -> bool:
-    """Return whether an interval is three bases long."""
-    return interval[1] - interval[0] == CODON
 
 
 def _first_base(codon: Interval, reverse: bool) -> Place:
@@ -319,14 +315,7 @@ def places_of(codes: Codes, gene: Gene, motif: str) -> Ints:
     pattern = DNA.encode(motif.encode())
     if gene.reverse:
         pattern = DNA.complement_codes[pattern[::-1]]
-    n = gene.stop - gene.start - len(pattern) + 1
-    if n < 1:
-        return np.zeros(0, dtype=np.int64)
-    part = codes[gene.start : gene.stop]
-    equal = np.ones(n, dtype=bool)
-    for i, code in enumerate(pattern.tolist()):
-        equal &= part[i : i + n] == code
-    places = np.flatnonzero(equal) + gene.start
+    places = occurrences(codes, pattern, gene.start, gene.stop - len(pattern) + 1)
     return places + (len(pattern) - 1 if gene.reverse else 0)
 
 
@@ -340,8 +329,7 @@ def bases_at(codes: Codes, position: int, reverse: bool, size: int) -> str:
         found = codes[max(0, position - size + 1) : max(0, position + 1)][::-1]
     else:
         found = codes[max(0, position) : max(0, position + size)]
-    letters = [4 if code == MASK else int(DNA.complement_codes[code] if reverse else code) for code in found]
-    return "".join("ACGTN"[code] for code in letters)
+    return DNA.decode(DNA.complement_codes[found] if reverse else found, "N")
 
 
 def _ends(codes: Codes, intron: tuple[int, int, bool]) -> str:

@@ -24,7 +24,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.file_kinds import GENES, MODEL
 from seqkern.core.statistics import fit_sigmoid
 from seqkern.core.types import Bools, Codes, Floats, Ints, PathLike, Source
-from seqkern.formats.annotation import Annotation, Transcript, has_features, read_annotation, read_features
+from seqkern.formats.annotation import Annotation, Transcript, read_annotation
 from seqkern.formats.site_tables import Row, bases_at, chromosomes, make_site_table
 from seqkern.genomics.genes import (
     ACCEPTOR,
@@ -578,7 +578,7 @@ def learn_genes(
 ) -> GeneModel:
     """Train a gene model on an annotated genome."""
     name = str(annotation if annotation is not None else genome)
-    read = read_features(name) if has_features(name) else read_annotation(name)
+    read = read_annotation(name)
     sequences = dict(chromosomes(genome))
     rows = {kind: _training_sites(genome, read, kind, seed) for kind in SITES}
     transcripts = by_chromosome(read)

@@ -160,7 +160,7 @@ def _check(model: Model) -> None:
             "has several decision values for each sequence",
             remedy="train one class against the rest with --positive",
         )
-    if model.kernel.tracks or model.kernel.views or model.sequence_views:
+    if model.kernel.traits.tracks or model.kernel.traits.views or model.sequence_views:
         raise ModelError(
             f"kernel {model.kernel.name!r} needs tracks, views or several sequences, which alleles lack",
             remedy="give a model of sequences alone",
@@ -433,14 +433,7 @@ class SiteScorer:
             where[mine[better]] = words
         return np.where(np.isinf(best), np.nan, best), where
 
-    def _candidates(
-        self,
-        text: Codes,
-        near: Bools,
-        starts: Ints,
-        length: Ints,
-        strand: int,
-    ) -> Ints:
+    def _candidates(self, text: Codes, near: Bools, starts: Ints, length: Ints, strand: int) -> Ints:
         """Return the starts on a strand of sites whose windows lie in one piece and have no masked base."""
         first = np.flatnonzero(near)
         low = starts if strand == 0 else len(text) - starts - length

@@ -200,7 +200,7 @@ class GramJob:
         cpu_start: float | None = None,
         extend: PathLike | None = None,
     ) -> None:
-        kernel.check_fitted()
+        kernel._check_fitted()
         self.kernel = kernel
         if isinstance(X, list) and isinstance(Y, list):
             X, Y = kernel._coerce_pair(X, Y)

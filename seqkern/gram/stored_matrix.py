@@ -231,7 +231,7 @@ def check_origin(meta: dict[str, Any], path: Path, X: Data | None, Y: Data | Non
                     remedy="compute it again for these sequences, or give the original ones",
                 )
     if kernel is not None:
-        kernel.check_fitted()
+        kernel._check_fitted()
     if kernel is not None and meta["identity"] != kernel.identity():
         made = ", ".join(f"{key}={value}" for key, value in meta["kernel"].items())
         raise GramError(

@@ -1,15 +1,17 @@
 """Sums and products of kernels."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import changed, component, numbers
-from seqkern.kernels.composite import CompositeKernel, PreparedParts, add_counts, as_parts
+from seqkern.core.types import Floats
+from seqkern.kernels.capabilities import Products, capability, given
+from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, add_counts, as_parts
 from seqkern.kernels.decisions import (
     SumOfValues,
     TalliedParts,
@@ -21,13 +23,12 @@ from seqkern.kernels.decisions import (
     normalised_tally,
     row_attributions,
 )
+from seqkern.kernels.features import Features, JoinedTable, VectorForm
 from seqkern.kernels.gradients import KernelGradient, Square
-from seqkern.kernels.kernel import Kernel, feature_vectors, known_names
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, KernelOperator, SummedOperator
 from seqkern.kernels.kernel_specs import build_kernel
-from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Sums, Tally, merge
-from seqkern.kernels.vector_form import JoinedTable, VectorForm
-from seqkern.sequences.alphabets import Alphabet
+from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Tables, Tally, merge
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Parameters of the kernels in a list, addressed by index: ``parts__0__k``.
@@ -145,13 +146,13 @@ class SumKernel(PartParameters, CompositeKernel):
     def _weights(self) -> list[float]:
         return [1.0] * len(self.parts) if self.weights is None else [float(weight) for weight in self.weights]
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         total = self._weights()[0] * diagonals[0]
         for weight, diagonal in zip(self._weights()[1:], diagonals[1:], strict=True):
             total += weight * diagonal
         return total
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
         term = np.empty_like(out) if len(self.bases) > 1 else out
         for number, (part, weight) in enumerate(zip(self.bases, self._weights(), strict=True)):
             target = term if number else out
@@ -176,9 +177,7 @@ class SumKernel(PartParameters, CompositeKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return self._weights()[number] * derivative
 
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: PreparedParts, coefficients: Floats) -> Callable[[PreparedParts], Floats] | None:
         folds = [
             fold(part, prepared, weight * coefficients)
             for part, prepared, weight in zip(self.bases, columns.parts, self._weights(), strict=True)
@@ -187,25 +186,35 @@ class SumKernel(PartParameters, CompositeKernel):
         if len(known) < len(folds):
             return None
 
-        def values(rows: PreparedParts) -> npt.NDArray[np.float64]:
+        def values(rows: PreparedParts) -> Floats:
             total: Any = sum(one(part) for one, part in zip(known, rows.parts, strict=True))
             return total
 
         return values
 
-    def kmer_tables(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+    @property
+    def tables(self) -> Tables:
+        """The parts' tables, each normalised as its part; without those that a part lacks."""
+        parts = [part.tables for part in self.bases]
+        return Tables(
+            tally=self._tally,
+            tallied=lambda tally, alphabet: TalliedParts(self.bases, [part.tallied(tally, alphabet) for part in parts]),
+            by_kmer=self._weights_by_kmer,
+            at_positions=self._at_positions if all(part.at_positions for part in parts) else None,
+            constant_diagonal=lambda length: all(part.constant_diagonal(length) for part in parts),
+        )
+
+    def _weights_by_kmer(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
         """Return the tables of all parts; None if a part has none, or is normalised by itself."""
         tables = []
         for part, weight in zip(self.bases, self._weights(), strict=True):
-            found = None if part.normalize else part.kmer_tables(support, weight * coefficients)
+            found = None if part.normalize else part.tables.weights(support, weight * coefficients)
             if found is None:
                 return None
             tables += found
         return tables
 
-    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
+    def _tally(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
         """Return the tallies of all parts, one after the other; None if a part has none."""
         tally: Tally = []
         for part, weight in zip(self.bases, self._weights(), strict=True):
@@ -215,41 +224,33 @@ class SumKernel(PartParameters, CompositeKernel):
             tally += found
         return tally
 
-    def tallied(self, tally: Iterator[Sums], alphabet: Alphabet) -> TalliedParts:
-        """Return the sum of the values that the parts compute from their tallies."""
-        return TalliedParts(self.bases, [part.tallied(tally, alphabet) for part in self.bases])
-
-    @property
-    def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether all parts have weights at positions."""
-        return all(part.has_weights_at_positions for part in self._given())
-
-    def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return the sum of the parts' weights at positions, each normalised as its part; None if a part has none."""
-        if not self.has_weights_at_positions:
-            return None
+    def _at_positions(self, support: SequenceSet, coefficients: Floats) -> ScansWindows:
+        """Return the sum of the parts' weights at positions."""
         parts = zip(self.bases, self._weights(), strict=True)
         return SumOfValues([WindowValues(part, support, weight * coefficients) for part, weight in parts])
 
-    def constant_diagonal(self, length: int) -> bool:
-        """Return whether K(x, x) is the same for all sequences, in every part."""
-        return all(part.constant_diagonal(length) for part in self.bases)
-
-    def check_features(self) -> None:
-        """Raise ParameterError, without any work, unless all parts have explicit features."""
+    @capability
+    def features(self) -> Features:
+        """The features of all parts side by side, each times the root of its weight."""
         for part in self._given():
-            part.check_features()
-
-    def features(self, X: Any) -> Any:
-        """Return the features of all parts side by side, each times the root of its weight."""
-        self.check_features()
-        return _side_by_side(
-            [feature_vectors(part, X) * root for part, root in zip(self.bases, np.sqrt(self._weights()), strict=True)]
+            given(part.features)
+        return Features(
+            self, self._side_by_side, self._feature_names, lambda X: sum(part.features.bytes(X) for part in self.bases)
         )
 
-    def feature_names(self, records: Any) -> list[str] | None:
+    def _side_by_side(self, X: Any) -> Any:
+        """Return one matrix of the parts' features, sparse if any of them is sparse."""
+        roots = np.sqrt(self._weights())
+        found = [part.features.normalised(X) * root for part, root in zip(self.bases, roots, strict=True)]
+        if any(map(is_sparse, found)):
+            from scipy.sparse import csr_array, hstack  # imported here: loaded already, or not needed
+
+            return csr_array(hstack([csr_array(part) for part in found]))
+        return np.hstack(found)
+
+    def _feature_names(self, records: Any) -> list[str] | None:
         """Return the names of the features, after the part's name if there are several; None if a part has none."""
-        found = [known_names(part, records) for part in self.bases]
+        found = [part.features.known_names(records) for part in self.bases]
         names = [own for own in found if own is not None]
         if len(names) < len(found):
             return None
@@ -257,9 +258,9 @@ class SumKernel(PartParameters, CompositeKernel):
             return names[0]
         return [f"{part.name} {name}" for part, own in zip(self.bases, names, strict=True) for name in own]
 
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return the vectors of all parts side by side; None if one is not linear on vectors, or the sum normalised."""
-        found = [part.vector_form() for part in self.bases]
+        found = [part._vector_form() for part in self.bases]
         forms = [form for form in found if form is not None and form.kind == "linear"]
         if self.normalize or len(forms) < len(found):
             return None
@@ -270,42 +271,37 @@ class SumKernel(PartParameters, CompositeKernel):
             lambda X: sum(form.width(X) for form in forms),
         )
 
-    def _implicit(self, X: Any) -> Implicit:
-        parts = [part.implicit(X) for part in self.bases]
-        out = CombinedImplicit(parts, self._weights())
-        out.counts = add_counts(part.counts for part in parts)
-        return out
+    @capability
+    def implicit(self) -> Products:
+        """The weighted sum of the parts' feature vectors."""
+        return self._products_of_parts("implicit", self._sum)
 
-    def _operator(self, X: Any) -> KernelOperator:
-        parts = [part.operator(X) for part in self.bases]
-        implicit = [part for part in parts if isinstance(part, Implicit)]
+    @capability
+    def operator(self) -> Products:
+        """The weighted sum of the parts' products."""
+        return self._products_of_parts("operator", self._sum)
+
+    def _sum(self, parts: list[Products], X: Any) -> KernelOperator:
+        made = [part(X) for part in parts]
+        implicit = [part for part in made if isinstance(part, Implicit)]
         out: KernelOperator
-        if len(implicit) == len(parts):
+        if len(implicit) == len(made):
             out = CombinedImplicit(implicit, self._weights())
         else:
-            out = SummedOperator(parts, self._weights())
-        out.counts = add_counts(part.counts for part in parts)
+            out = SummedOperator(made, self._weights())
+        out.counts = add_counts(part.counts for part in made)
         return out
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         total: Any = sum(
             attributions(part, X, support, weight * coefficients)
             for part, weight in zip(self.bases, self._weights(), strict=True)
         )
         return total
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         parts = zip(self.bases, self._weights(), strict=True)
         return merge(kmer_weights(part, X, support, weight * coefficients) for part, weight in parts)
-
-
-def _side_by_side(features: list[Any]) -> Any:
-    """Return one matrix of the columns of several with the same rows, sparse if any of them is sparse."""
-    if any(map(is_sparse, features)):
-        from scipy.sparse import csr_array, hstack  # imported here: loaded already, or not needed
-
-        return csr_array(hstack([csr_array(part) for part in features]))
-    return np.hstack(features)
 
 
 class ProductKernel(PartParameters, CompositeKernel):
@@ -340,7 +336,7 @@ class ProductKernel(PartParameters, CompositeKernel):
 
     name = "product"
     summary = "Multiplies several kernels."
-    kmers_vary = True
+    traits = replace(FROM_PARTS, kmers_vary=True)
 
     parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels to multiply.")
     normalize: bool = changed(
@@ -356,13 +352,13 @@ class ProductKernel(PartParameters, CompositeKernel):
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         total = diagonals[0].copy()
         for diagonal in diagonals[1:]:
             total *= diagonal
         return total
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
         factor = np.empty_like(out) if len(self.bases) > 1 else out
         for number, part in enumerate(self.bases):
             part.block(rows.parts[number], cols.parts[number], factor if number else out)
@@ -381,17 +377,17 @@ class ProductKernel(PartParameters, CompositeKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return self._joined([derivative, *parts[:number], *parts[number + 1 :]])
 
-    def _shares(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _shares(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         """Return the coefficients, shape (parts, n, m), that give each part its share of the product."""
         blocks = np.stack([matrix(part, X, support)[0] for part in self.bases])
         others = [np.delete(blocks, number, axis=0).prod(axis=0) for number in range(len(blocks))]
         return coefficients * np.stack(others) / len(blocks)
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         shares = self._shares(X, support, coefficients)
         total: Any = sum(row_attributions(part, X, support, own) for part, own in zip(self.bases, shares, strict=True))
         return total
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         means = self._shares(X, support, coefficients).mean(axis=1)
         return merge(kmer_weights(part, X, support, own) for part, own in zip(self.bases, means, strict=True))

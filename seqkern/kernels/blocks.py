@@ -3,60 +3,19 @@
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels import _blocks
 
 if TYPE_CHECKING:
+    from seqkern.kernels.kernel import Kernel
     from seqkern.kernels.prepared import Prepared
-
-
-class BlockKernel(Protocol):
-    """Protocol of the kernels whose matrices `fill` computes and checks in blocks."""
-
-    normalize: bool
-    n_threads: int | None
-
-    @property
-    def name(self) -> str | None:
-        """Its name, if it is registered."""
-
-    @property
-    def least_block_rows(self) -> int:
-        """The smallest number of rows of a block."""
-
-    @property
-    def most_block_columns(self) -> int | None:
-        """The largest number of columns of a block."""
-
-    @property
-    def accepts(self) -> str:
-        """The type of its samples."""
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """The views that it reads."""
-
-    @property
-    def sequence_views(self) -> tuple[str, ...]:
-        """The views among them that are sequences."""
-
-    def parameter_names(self) -> Any:
-        """Return the names of the parameters."""
-
-    def block(self, rows: "Prepared", cols: "Prepared", out: npt.NDArray[np.float64]) -> object:
-        """Write one rectangle of the matrix, checked."""
-
-    def fill_block(self, rows: "Prepared", cols: "Prepared", out: npt.NDArray[np.float64]) -> float:
-        """Write one rectangle of the matrix, and return its largest absolute value."""
-
-    def _fill_single(self, rows: "Prepared", cols: "Prepared", out: npt.NDArray[np.float32]) -> bool:
-        """Write one rectangle in single precision, if the kernel can."""
 
 
 # Checks that all kernel values are finite and keep full precision; every kernel value passes through here.
@@ -73,7 +32,7 @@ def without_warnings() -> np.errstate:
     return np.errstate(over="ignore", invalid="ignore")
 
 
-def check_squares(kernel: "BlockKernel", ids: Sequence[str], squares: npt.NDArray[np.float64]) -> None:
+def check_squares(kernel: "Kernel", ids: Sequence[str], squares: Floats) -> None:
     """Raise SequenceError for the first record whose K(x, x) overflows, or is so small that it loses precision."""
     sizes = np.abs(squares)
     good = (sizes < np.inf) & ((sizes >= SMALLEST) | (sizes == 0))
@@ -89,9 +48,7 @@ def check_squares(kernel: "BlockKernel", ids: Sequence[str], squares: npt.NDArra
     )
 
 
-def check_vanished(
-    kernel: "BlockKernel", ids: Sequence[str], before: npt.NDArray[np.float64], after: npt.NDArray[np.float64]
-) -> None:
+def check_vanished(kernel: "Kernel", ids: Sequence[str], before: Floats, after: Floats) -> None:
     """Raise SequenceError for the first record whose K(x, x) underflows to zero: `before` is not zero, `after` is."""
     lost = (before != 0) & (after == 0)
     if lost.any():
@@ -103,10 +60,10 @@ def check_vanished(
 
 
 def check_block(
-    kernel: "BlockKernel",
+    kernel: "Kernel",
     rows: "Prepared",
     cols: "Prepared",
-    block: npt.NDArray[np.float64],
+    block: Floats,
     largest: float | None = None,
 ) -> float:
     """Return the largest absolute value of a block; raise SequenceError for the first value that is not finite."""
@@ -116,12 +73,12 @@ def check_block(
     return largest
 
 
-def store_single(kernel: "BlockKernel", rows: "Prepared", cols: "Prepared", out: npt.NDArray[np.float32]) -> None:
+def store_single(kernel: "Kernel", rows: "Prepared", cols: "Prepared", out: npt.NDArray[np.float32]) -> None:
     """Write K(rows, cols) to `out` in single precision; raise SequenceError if a value overflows."""
     if kernel._fill_single(rows, cols, out):
         return
     block = np.empty(out.shape)
-    largest = kernel.fill_block(rows, cols, block)
+    largest = kernel._fill_block(rows, cols, block)
     with without_warnings():
         out[...] = block
         beyond = not np.isfinite(np.float32(largest))
@@ -129,7 +86,7 @@ def store_single(kernel: "BlockKernel", rows: "Prepared", cols: "Prepared", out:
         _refuse(kernel, rows, cols, out, f"choose dtype=float64, or {remedy_of(kernel, small=False)}")
 
 
-def _refuse(kernel: "BlockKernel", rows: "Prepared", cols: "Prepared", block: npt.NDArray[Any], remedy: str) -> None:
+def _refuse(kernel: "Kernel", rows: "Prepared", cols: "Prepared", block: Array, remedy: str) -> None:
     """Raise SequenceError for the first value of a block that is not finite."""
     i, j = np.unravel_index(int(np.argmin(np.isfinite(block))), block.shape)
     raise SequenceError(
@@ -139,7 +96,7 @@ def _refuse(kernel: "BlockKernel", rows: "Prepared", cols: "Prepared", block: np
     )
 
 
-def _name(kernel: "BlockKernel") -> str:
+def _name(kernel: "Kernel") -> str:
     """Return the name of a kernel in messages; the class name if the kernel is not registered."""
     return repr(kernel.name or type(kernel).__name__)
 
@@ -149,7 +106,7 @@ def _fault(value: float) -> str:
     return "overflows or is undefined" if np.isnan(value) else "overflows"
 
 
-def remedy_of(kernel: "BlockKernel", small: bool) -> str:
+def remedy_of(kernel: "Kernel", small: bool) -> str:
     """Return advice on how to get larger (`small`) or smaller values from a kernel, based on its parameters."""
     names, change = kernel.parameter_names(), "larger" if small else "smaller"
     steps = []
@@ -157,7 +114,8 @@ def remedy_of(kernel: "BlockKernel", small: bool) -> str:
         steps.append(f"give {change} weights")
     if "degree" in names and "gamma" in names:
         steps.append(f"choose a smaller degree or a {change} gamma")
-    if kernel.accepts == "features" or set(kernel.views) - set(kernel.sequence_views):
+    traits = kernel.traits
+    if traits.accepts == "features" or set(traits.views) - set(traits.sequence_views):
         steps.append("scale the features")
     elif not all(base.normalize for base in getattr(kernel, "bases", ())):
         steps.append("choose normalize=true for its base kernels")
@@ -192,7 +150,7 @@ def row_blocks(
 
 
 def fill(
-    kernel: "BlockKernel",
+    kernel: "Kernel",
     rows: "Prepared",
     cols: "Prepared",
     out: npt.NDArray[np.floating[Any]],
@@ -221,8 +179,8 @@ def fill(
                 progress(stop - start)
 
     threads = available_threads(n_threads or GIVEN_THREADS.get() or kernel.n_threads)
-    least_rows = max(kernel.least_block_rows, getattr(cols.payload, "least_block_rows", 1))
-    pieces = _pieces(len(rows), len(cols), leading, least_rows, kernel.most_block_columns, threads)
+    least_rows = max(kernel._least_block_rows, getattr(cols.payload, "least_block_rows", 1))
+    pieces = _pieces(len(rows), len(cols), leading, least_rows, kernel._most_block_columns, threads)
     in_threads([partial(work, piece) for piece in pieces], threads)
     return out
 
@@ -256,9 +214,7 @@ TASKS = 64
 """Number of parts of the rows; the last parts have few columns."""
 
 
-def symmetric_matrix(
-    n: int, fill: Callable[[int, int, npt.NDArray[np.float64]], None], n_threads: int | None = None
-) -> npt.NDArray[np.float64]:
+def symmetric_matrix(n: int, fill: Callable[[int, int, Floats], None], n_threads: int | None = None) -> Floats:
     """Return the symmetric matrix (n, n) whose upper triangle is filled by ``fill(first, last, out)``, in threads.
 
     `fill` writes out[i, j] for first ≤ i < last and j ≥ i, and releases the GIL.
@@ -275,15 +231,13 @@ def symmetric_matrix(
 # The order that decides which sequence of a pair is the row: by length, then by codes.
 
 
-def order_keys(
-    codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]
-) -> list[tuple[int, bytes]]:
+def order_keys(codes: npt.NDArray[np.uint8], starts: Ints, stops: Ints) -> list[tuple[int, bytes]]:
     """Return (length, bytes of the codes) for each record; sorting by these keys orders the records."""
     texts = [codes[a:b].tobytes() for a, b in zip(starts, stops, strict=True)]
     return [(len(text), text) for text in texts]
 
 
-def ranks(keys: list[tuple[int, bytes]], among: list[tuple[int, bytes]]) -> npt.NDArray[np.int64]:
+def ranks(keys: list[tuple[int, bytes]], among: list[tuple[int, bytes]]) -> Ints:
     """Return the rank of each key among sorted distinct keys, int64 (n,).
 
     The rank is 2·place + 1 for a key that is one of them, else the even 2·place, between its neighbours.

@@ -4,7 +4,7 @@ They see their parts only through `Prepared` blocks and diagonals, so that any k
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +13,12 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.blocks import check_vanished
+from seqkern.kernels.capabilities import Products, Traits, given
+from seqkern.kernels.decisions import fold
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.sequences.alphabets import Alphabet
 
@@ -35,19 +38,22 @@ class PreparedParts:
         parts = tuple(part.rows(start, stop) for part in self.parts)
         return replace(self, parts=parts, combined=self.combined[start:stop])
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x) before normalisation, float64 (n,)."""
         return self.combined
 
     @property
     def least_block_rows(self) -> int:
-        """The minimum block rows that the payloads of the parts require; see `Kernel.least_block_rows`."""
+        """The minimum block rows that the payloads of the parts require; see `Kernel._least_block_rows`."""
         return max(getattr(part.payload, "least_block_rows", 1) for part in self.parts)
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of records that each policy of the parts affected."""
         return add_counts(part.counts for part in self.parts)
+
+
+FROM_PARTS = Traits(accepts=None, accepts_words="as for its base kernels", data_dependent=None, definite=None)
 
 
 class CompositeKernel(Kernel):
@@ -61,11 +67,11 @@ class CompositeKernel(Kernel):
         """Return the parts as given to the constructor, a non-empty list of kernels."""
         raise NotImplementedError
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         """Return K(x, x), float64 (n,), from the parts' diagonals, by the same arithmetic as ``_block``."""
         raise NotImplementedError
 
-    def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _nonzero(self, diagonals: list[Floats]) -> Floats:
         """Return float64 (n,) values that are nonzero wherever K(x, x) is nonzero in exact arithmetic."""
         return self._combine_diagonals([(diagonal != 0).astype(np.float64) for diagonal in diagonals])
 
@@ -79,37 +85,33 @@ class CompositeKernel(Kernel):
         return getattr(self, "bases_", None) or self._given()
 
     @property
-    def fitted(self) -> bool:
+    def _fitted(self) -> bool:
         """Whether `fit` has learned something; reading a file does not count."""
         own = any(name.endswith("_") for name in vars(self) if name != "bases_")
-        return own or any(part.fitted for part in vars(self).get("bases_", ()))
+        return own or any(part._fitted for part in vars(self).get("bases_", ()))
 
-    accepts_words = "as for its base kernels"
+    traits = FROM_PARTS
 
-    @property
-    def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parts
-        """The kind of data accepted, as determined by the parts."""
-        return self._given()[0].accepts
+    def _traits(self, declared: Traits) -> Traits:
+        parts = [part.traits for part in self._given()]
 
-    @property
-    def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
-        """The names of all tracks that any part needs."""
-        return tuple(dict.fromkeys(track for part in self._given() for track in part.tracks))
+        def all_of(name: str) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(item for part in parts for item in getattr(part, name)))
 
-    @property
-    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
-        """The names of all views that any part needs."""
-        return tuple(dict.fromkeys(view for part in self._given() for view in part.views))
-
-    @property
-    def sequence_views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
-        """The names of all sequence views that any part needs."""
-        return tuple(dict.fromkeys(view for part in self._given() for view in part.sequence_views))
-
-    @property
-    def of_several(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether any part needs samples with several sequences."""
-        return any(part.of_several for part in self._given())
+        learns, definite = declared.data_dependent, declared.definite
+        if definite is None:
+            definite = lambda: all(part.positive_semidefinite for part in parts)  # noqa: E731
+        return replace(
+            declared,
+            accepts=parts[0].accepts,
+            accepts_missing=all(part.accepts_missing for part in parts),
+            of_several=any(part.of_several for part in parts),
+            data_dependent=any(part.data_dependent for part in parts) if learns is None else learns,
+            definite=definite,
+            tracks=all_of("tracks"),
+            views=all_of("views"),
+            sequence_views=all_of("sequence_views"),
+        )
 
     @property  # type: ignore[misc]  # here it follows from the parts
     def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the parts
@@ -117,36 +119,11 @@ class CompositeKernel(Kernel):
         return next((part.alphabet for part in self._given() if part.alphabet is not None), None)
 
     @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether any part learns from the data."""
-        return any(part.data_dependent for part in self._given())
-
-    @property
-    def accepts_missing(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether all parts accept missing values."""
-        return all(part.accepts_missing for part in self._given())
-
-    @property
-    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether all parts are positive semi-definite."""
-        return all(part.positive_semidefinite for part in self._given())
-
-    @property
-    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parts
-        """The minimum block rows that the parts require."""
-        return max(part.least_block_rows for part in self._given())
-
-    def files(self) -> tuple[str, ...]:
-        """Return the paths of the files that the parts name."""
-        return tuple(dict.fromkeys(file for part in self._given() for file in part.files()))
-
-    def check_files(self) -> None:
-        """Raise FileError if a local file of a part does not exist."""
-        for part in self._given():
-            part.check_files()
+    def _least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parts
+        return max(part._least_block_rows for part in self._given())
 
     def _check_parameters(self) -> None:
-        kinds = {part.accepts for part in self._given()}
+        kinds = {part.traits.accepts for part in self._given()}
         if len(kinds) > 1:
             raise ParameterError(
                 f"the parts of kernel {self.name!r} take different data: {', '.join(sorted(kinds))}",
@@ -156,15 +133,12 @@ class CompositeKernel(Kernel):
             part.check_parameters()
 
     def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
-        if any(part.data_dependent for part in self._given()):
+        if any(part.traits.data_dependent for part in self._given()):
             X = self._seen(X)
             self.bases_ = [
-                copy.deepcopy(part).fit(X, y).forget() if part.data_dependent else part for part in self._given()
+                copy.deepcopy(part).fit(X, y)._forget() if part.traits.data_dependent else part
+                for part in self._given()
             ]
-
-    def feature_transforms(self) -> list[Any]:
-        """Return the feature transforms of all parts, in order."""
-        return [step for part in self.bases for step in part.feature_transforms()]
 
     def learned(self) -> dict[str, float]:
         """Return the learned values of all parts that are worth reporting."""
@@ -198,37 +172,20 @@ class CompositeKernel(Kernel):
         check_vanished(self, X.ids, self._nonzero(diagonals), combined)
         return PreparedParts(parts, combined)
 
-    def check_implicit(self) -> None:
-        """Raise ParameterError unless this kernel and its parts have feature vectors."""
-        super().check_implicit()
+    def _products_of_parts(self, name: str, make: Callable[[list[Any], Any], KernelOperator]) -> Products:
+        """Return the Products that `make` makes from the parts' own and the samples as the parts see them."""
         for part in self._given():
-            part.check_implicit()
+            given(getattr(part, name))
 
-    def check_operator(self) -> None:
-        """Raise ParameterError unless this kernel and its parts have products without a Gram matrix."""
-        super().check_operator()
-        for part in self._given():
-            part.check_operator()
+        def parts() -> list[Any]:
+            return [getattr(part, name) for part in self.bases]
 
-    def operator_bytes(self, X: Any) -> int:
-        """Return the sum of the parts' operator memory in bytes."""
-        X = self._seen(self.coerce(X))
-        return sum(part.operator_bytes(X) for part in self.bases)
-
-    def operator_cost(self, X: Any) -> float:
-        """Return the sum of the parts' operator costs in seconds."""
-        X = self._seen(self.coerce(X))
-        return sum(part.operator_cost(X) for part in self.bases)
-
-    def implicit_bytes(self, X: Any) -> int:
-        """Return the sum of the parts' memory for feature vectors in bytes."""
-        X = self._seen(self.coerce(X))
-        return sum(part.implicit_bytes(X) for part in self.bases)
-
-    def feature_bytes(self, X: Any) -> int:
-        """Return the sum of the parts' memory for features in bytes."""
-        X = self._seen(self.coerce(X))
-        return sum(part.feature_bytes(X) for part in self.bases)
+        return Products(
+            self,
+            lambda X: make(parts(), self._seen(X)),
+            lambda X: sum(part.bytes(self._seen(X)) for part in parts()),
+            lambda X: sum(part.cost(self._seen(X)) for part in parts()),
+        )
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the sum of the parts' plans."""
@@ -241,6 +198,25 @@ class CompositeKernel(Kernel):
             sum(plan.bytes for plan in plans),
             "; ".join(plan.reason for plan in plans if plan.reason),
         )
+
+
+class ThroughKernel:
+    """Mixin of kernels whose values are another kernel's, on the one prepared set in their `PreparedParts`."""
+
+    @property
+    def _through(self) -> Kernel:
+        """The other kernel: by default the fitted base kernel."""
+        return self.bases[0]  # type: ignore[attr-defined]  # of a composite kernel
+
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
+        return diagonals[0]
+
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
+        self._through.block(rows.parts[0], cols.parts[0], out)
+
+    def _fold(self, columns: PreparedParts, coefficients: Floats) -> Callable[[PreparedParts], Floats] | None:
+        values = fold(self._through, columns.parts[0], coefficients)
+        return None if values is None else lambda rows: values(rows.parts[0])
 
 
 def add_counts(counts: Iterable[dict[str, int]]) -> dict[str, int]:

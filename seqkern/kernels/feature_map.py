@@ -1,4 +1,4 @@
-"""Explicit features of a kernel as a scikit-learn transformer."""
+"""Explicit features of a kernel as a scikit-learn transformer, and kernel matrices as its ``set_output`` wants them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
-from seqkern.kernels.kernel import Kernel, feature_vectors, name_features
-from seqkern.kernels.transformer import References, Samples
+from seqkern.kernels.capabilities import required
+from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.transformer import GramTransformer, References, Samples
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -64,21 +65,21 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         if not isinstance(self.kernel, Kernel):
             raise ParameterError(f"kernel={self.kernel!r} is not a kernel", remedy="give one, such as SpectrumKernel()")
         kernel = clone(self.kernel)
-        kernel.check_features()
+        required(kernel, "features")
         X = kernel.coerce(X)
         if not len(X):
             raise SequenceError("there are no samples to learn from", remedy="give a training set")
-        self.kernel_ = kernel.fit(X, y).forget()
+        self.kernel_ = kernel.fit(X, y)._forget()
         self._example = References(_longest(X))
         self._n_features_out = kernel.features(self._example.samples).shape[1]
-        if kernel.accepts == "features":
+        if kernel.traits.accepts == "features":
             self.n_features_in_ = X.shape[1]
         return self
 
     def transform(self, X: Any) -> np.ndarray | csr_array:
         """Return the features of samples."""
         check_is_fitted(self)
-        vectors = feature_vectors(self.kernel_, self._example.read(X))
+        vectors = self.kernel_.features.normalised(self._example.read(X))
         if vectors.shape[1] != self._n_features_out:
             raise SequenceError(
                 f"the samples have {vectors.shape[1]} features, the training samples have {self._n_features_out}",
@@ -91,7 +92,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the features, such as k-mers; ``feature 1``, … where the kernel has none."""
         check_is_fitted(self)
-        names = name_features(self.kernel_, self._example.samples, np.arange(self._n_features_out))
+        names = self.kernel_.features.named(self._example.samples, np.arange(self._n_features_out))
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -117,3 +118,37 @@ def _dense(vectors: csr_array) -> np.ndarray:
             remedy="remove sparse_output=False, or choose a kernel with fewer features",
         )
     return vectors.toarray()
+
+
+# Kernel matrices in the container of ``set_output``.
+
+
+class _Named(TransformerMixin, BaseEstimator):
+    """Adapter that provides the column names of a kernel."""
+
+    def __init__(self, kernel: GramTransformer) -> None:
+        self.kernel = kernel
+
+    def fit(self, K: np.ndarray, y: None = None) -> _Named:
+        """Learn nothing."""
+        return self
+
+    def transform(self, K: np.ndarray) -> np.ndarray:
+        """Return the matrix, which scikit-learn then puts into the container."""
+        return K
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the kernel."""
+        return self.kernel.get_feature_names_out()
+
+
+def contain(K: np.ndarray, kernel: GramTransformer) -> Any:
+    """Return the matrix of a fitted kernel in the container requested by its ``set_output`` or the configuration.
+
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> contain(np.ones((1, 2)), SpectrumKernel(k=1).fit(["AC", "GG"]).set_output(transform="pandas"))
+         1    2
+    0  1.0  1.0
+    """
+    chosen = getattr(kernel, "_sklearn_output_config", {}).get("transform")
+    return _Named(kernel).set_output(transform=chosen).transform(K)

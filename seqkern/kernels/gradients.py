@@ -10,31 +10,26 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.kernel_table import KERNELS
 
 Square: TypeAlias = npt.NDArray[np.float64]
 """A matrix (n, n) of all pairs of n samples."""
 
 
 class Differentiable:
-    """Mixin of `Kernel`: its continuous parameters, and the derivatives of its matrix with respect to them.
+    """Mixin of `Kernel`: the derivatives of its matrix, not normalised, with respect to its continuous parameters.
 
     Parameters of parts have the names of `set_params`, such as ``base__gamma`` and ``parts__0__beta``; a number in a
     list has the name of the list and its index, such as ``weights__0``.
     """
 
-    differentiates_logarithm: bool = False
+    _differentiates_logarithm: bool = False
     """Whether `_derivative` returns ∂ ln K/∂θ, for a K that may overflow before normalisation."""
-
-    def _as_kernel(self) -> Any:
-        """Return this mixin as the Kernel that it is part of, whose module imports this one."""
-        return self
 
     def _own_tunable(self) -> dict[str, float]:
         """Return the kernel's own parameters that `_derivative` supports, with their values."""
@@ -44,7 +39,7 @@ class Differentiable:
         """Return ∂K/∂θ (or ∂ ln K/∂θ) on ``at.X`` for one parameter of `_own_tunable`, not normalised."""
         raise NotImplementedError
 
-    def _nested(self) -> Mapping[str, Differentiable]:
+    def _nested(self) -> Mapping[str, Any]:
         """Return the part kernels that `_chained` supports, by their names in `set_params`."""
         return {}
 
@@ -56,70 +51,75 @@ class Differentiable:
         """Return ∂K/∂θ, not normalised, for a parameter θ of part `number`, by the chain rule from ∂K_part/∂θ."""
         raise NotImplementedError
 
-    @classmethod
-    def has_gradient(cls) -> bool:
-        """Return whether kernels of this class have `gradient`, at least with some parameters."""
-        own = cls._own_tunable is not Differentiable._own_tunable
-        return own or cls._nested is not Differentiable._nested
-
-    def tunable(self) -> dict[str, float]:
-        """Return the parameters that `gradient` differentiates by, with their values; empty if there are none."""
-        found = self._own_tunable()
-        for prefix, part in self._nested().items():
-            found |= {f"{prefix}__{name}": value for name, value in part.tunable().items()}
-        return found
-
-    def tuning_bounds(self) -> dict[str, tuple[float, float]]:
-        """Return the domain of each parameter of `tunable`, as (minimum, maximum)."""
-        declared = self._as_kernel().declarations()
+    def _tuning_bounds(self) -> dict[str, tuple[float, float]]:
+        """Return the domain of each parameter of `_own_tunable`, as (minimum, maximum)."""
+        declared = self.declarations()  # type: ignore[attr-defined]  # of a kernel
         bounds = {}
         for name in self._own_tunable():
             item = declared[name.partition("__")[0]]
             low, high = getattr(item, "low", None), getattr(item, "high", None)
             low, high = (getattr(self, end) if isinstance(end, str) else end for end in (low, high))
             bounds[name] = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
-        for prefix, part in self._nested().items():
-            bounds |= {f"{prefix}__{name}": pair for name, pair in part.tuning_bounds().items()}
         return bounds
 
-    def with_values(self, values: Mapping[str, float]) -> Self:
-        """Return a copy with new values of some parameters; parts with unchanged parameters are shared, fitted or
+    def _with_values(self, values: Mapping[str, float]) -> Any:
+        """Return a copy with new values of some of the parameters of `_own_tunable`."""
+        made = copy.copy(self)
+        for name, value in values.items():
+            _set_value(made, name, float(value))
+        return made
+
+
+class Gradient:
+    """A kernel's capability of derivatives by its continuous parameters."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self.parts = {name: Gradient(part) for name, part in kernel._nested().items()}
+
+    def __call__(self, X: Any) -> KernelGradient:
+        """Return the KernelGradient of samples: their kernel matrix and its derivatives."""
+        self.kernel.check_parameters()
+        self.kernel._check_fitted()
+        return KernelGradient(self.kernel, self.kernel.coerce(X))
+
+    def tunable(self) -> dict[str, float]:
+        """Return the parameters with a derivative, and their values; empty if there are none."""
+        found: dict[str, float] = self.kernel._own_tunable()
+        for prefix, part in self.parts.items():
+            found |= {f"{prefix}__{name}": value for name, value in part.tunable().items()}
+        return found
+
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """Return the domain of each parameter of `tunable`, as (minimum, maximum)."""
+        bounds: dict[str, tuple[float, float]] = self.kernel._tuning_bounds()
+        for prefix, part in self.parts.items():
+            bounds |= {f"{prefix}__{name}": pair for name, pair in part.bounds().items()}
+        return bounds
+
+    def with_values(self, values: Mapping[str, float]) -> Any:
+        """Return a copy of the kernel with new values of some parameters; it shares the parts without any, fitted or
         not.
         """
-        made: Any = copy.copy(self)
-        own, inner = _split(values, self._nested())
-        for name, value in own.items():
-            _set_value(made, name, float(value))
-        parts = {name: part.with_values(inner[name]) if inner[name] else part for name, part in self._nested().items()}
+        own, inner = _split(values, self.parts)
+        made = self.kernel._with_values(own)
+        parts = {
+            name: part.with_values(inner[name]) if inner[name] else part.kernel for name, part in self.parts.items()
+        }
         if any(inner.values()):
             made.set_params(**parts)
             if hasattr(made, "bases_"):
                 made.bases_ = list(parts.values())
-        return cast("Self", made)
+        return made
 
-    def check_gradient(self) -> None:
-        """Raise ParameterError unless the kernel has continuous parameters with derivatives."""
-        if not self.tunable():
-            able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_gradient())
-            raise ParameterError(
-                f"kernel {self._as_kernel().name!r} has no parameter with a derivative",
-                remedy=f"choose from: {able}",
-            )
+    def matrices(self) -> int:
+        """Return the number of n × n matrices that a `KernelGradient` holds while it is used: one for each kernel, and
+        five.
+        """
+        return 5 + self._kernels()
 
-    def gradient(self, X: Any) -> KernelGradient:
-        """Return the KernelGradient of a set: its kernel matrix and derivatives."""
-        kernel = self._as_kernel()
-        kernel.check_parameters()
-        kernel.check_fitted()
-        return KernelGradient(kernel, kernel.coerce(X))
-
-    def gradient_matrices(self) -> int:
-        """Return the number of n × n matrices that a `KernelGradient` holds while it is used."""
-        return 5 + self._kept_matrices()
-
-    def _kept_matrices(self) -> int:
-        """Return the number of matrices that are kept: one for each kernel."""
-        return 1 + sum(part._kept_matrices() for part in self._nested().values())
+    def _kernels(self) -> int:
+        return 1 + sum(part._kernels() for part in self.parts.values())
 
 
 class KernelGradient:
@@ -131,13 +131,13 @@ class KernelGradient:
         self.prefixes = list(parts)
         if inner is None:
             seen = kernel._seen(X) if parts else None  # kernels with parts have it
-            inner = [part.gradient(seen) for part in parts.values()]
+            inner = [Gradient(part)(seen) for part in parts.values()]
         self.inner = inner
 
     @property
     def names(self) -> list[str]:
-        """Names of the parameters, as in `Differentiable.tunable`."""
-        return list(self.kernel.tunable())
+        """Names of the parameters, as in `Gradient.tunable`."""
+        return list(Gradient(self.kernel).tunable())
 
     @cached_property
     def raw(self) -> Square:
@@ -148,7 +148,7 @@ class KernelGradient:
         if plain.normalize:
             plain = copy.copy(plain)
             plain.normalize = False
-        return cast("Square", plain.kernel(self.X))
+        return cast("Square", plain(self.X))
 
     @property
     def parts(self) -> list[Square]:
@@ -160,7 +160,7 @@ class KernelGradient:
         """K, normalised as the kernel is; read-only."""
         if not self.kernel.normalize:
             return self.raw
-        if self.kernel.differentiates_logarithm:
+        if self.kernel._differentiates_logarithm:
             return self._whole
         self.kernel._count_policies(self.X, self.raw.diagonal(), {})  # refuses what cannot be normalised
         return self.raw * self._inverse_roots()
@@ -168,7 +168,7 @@ class KernelGradient:
     @cached_property
     def _whole(self) -> Square:
         """The matrix K as the kernel computes it."""
-        return cast("Square", self.kernel.kernel(self.X))
+        return cast("Square", self.kernel(self.X))
 
     def derivative(self, name: str) -> Square:
         """Return ∂K/∂θ for the parameter `name`, including the derivative of the normalisation."""
@@ -178,7 +178,7 @@ class KernelGradient:
                 f"kernel {self.kernel.name!r}: the derivative by {name} overflows",
                 remedy="choose a smaller value to start from, or shorter sequences",
             )
-        logarithm = self.kernel.differentiates_logarithm
+        logarithm = self.kernel._differentiates_logarithm
         if not self.kernel.normalize:
             return found * self.raw if logarithm else found
         if logarithm:
@@ -189,11 +189,12 @@ class KernelGradient:
 
     def at(self, values: Mapping[str, float]) -> KernelGradient:
         """Return the KernelGradient for other values of some parameters, reusing independent parts."""
-        now = self.kernel.tunable()
+        gradient = Gradient(self.kernel)
+        now = gradient.tunable()
         changed = {name: value for name, value in values.items() if now[name] != value}
         if not changed:
             return self
-        made = self.kernel.with_values(changed)
+        made = gradient.with_values(changed)
         _, inner = _split(changed, self.prefixes)
         return KernelGradient(
             made, self.X, [part.at(inner[name]) for part, name in zip(self.inner, self.prefixes, strict=True)]

@@ -1,4 +1,4 @@
-"""Base classes with everything that a kernel does for its callers; `contract` has the methods of a family.
+"""The base class of kernels: what a family implements, and everything that a kernel does for its callers.
 
 A kernel family subclasses `Kernel` or `SequenceKernel` and implements its parameters, ``_prepare`` and ``_block``.
 Call structure::
@@ -7,18 +7,18 @@ Call structure::
 
 ``prepare`` processes a whole set once (k-mer indices, features, packed residues) and returns a `Prepared` that can be
 cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is called from several threads. A new
-family is found by its `name` and tested by its `examples`.
+family is found by its `name` and tested by its `examples`. What only some kernels can do is a capability; see
+`seqkern.kernels.capabilities`.
 """
 
 import contextlib
+import dataclasses
 import hashlib
-import inspect
-import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from numbers import Integral, Real
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,19 +26,19 @@ import numpy.typing as npt
 from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoKmersError, ParameterError, SequenceError, ZeroDiagonalError
-from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
 from seqkern.core.public_files import is_public
 from seqkern.core.specs import json_form
 from seqkern.core.threads import GIVEN_THREADS, given_threads
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Bools, Floats, Header
 from seqkern.kernels import _blocks
+from seqkern.kernels.arithmetic import Operators
 from seqkern.kernels.blocks import check_block, check_squares, fill, without_warnings
-from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.gradients import Differentiable
-from seqkern.kernels.kernel_operator import Implicit, KernelOperator, normalised, normalised_operator
-from seqkern.kernels.kernel_table import KERNELS
-from seqkern.kernels.prepared import Plan, Prepared
+from seqkern.kernels.capabilities import Absent, LackingError, Products, Traits, capability
+from seqkern.kernels.features import Features, VectorForm
+from seqkern.kernels.gradients import Differentiable, Gradient
+from seqkern.kernels.occurrences import KmerWeights, Tables
+from seqkern.kernels.prepared import Plan, Prepared, StoredForm
 from seqkern.kernels.transformer import GramTransformer
 from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.joining import check_views
@@ -46,233 +46,34 @@ from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
 from seqkern.sequences.tracks import track_option
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array, csr_matrix
-
-    from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Sums, Tallied, Tally
-    from seqkern.kernels.vector_form import VectorForm
-
-
-# Kernel arithmetic in Python: ``A + B``, ``0.5 * A``, ``A * B``, ``A ** 2``.
-#
-# The results are the kernels `sum`, `product` and `polynomial`, as in the text form: ``0.5 * A + B`` is ``0.5*a + b``.
-# Nested sums and products are flattened, and numbers move to the front: ``2 * (A + B) * 3`` is ``6*a + 6*b``. A sum or
-# product with its own parameter, such as ``normalize=True``, stays one part.
-
-
-class Operators:
-    """Mixin of `Kernel`: sums, products and powers.
-
-    Factors are numbers ≥ 0 and exponents integers ≥ 1, which preserve positive semi-definiteness; others raise
-    ParameterError. Other types raise TypeError.
-    """
-
-    __array_ufunc__ = None  # a NumPy array or scalar on the left leaves the operation to the kernel
-
-    def __add__(self, other: "Kernel") -> "Kernel":
-        return weighted_sum([*_terms(self), *_terms(other)]) if isinstance(other, Operators) else NotImplemented
-
-    def __radd__(self, other: int) -> "Kernel":
-        # The built-in sum() starts with 0.
-        return cast("Kernel", self) if _is_number(other) and other == 0 else NotImplemented
-
-    def __mul__(self, other: "Kernel | float") -> "Kernel":
-        if _is_number(other):
-            return self.__rmul__(cast("float", other))
-        if not isinstance(other, Operators):
-            return NotImplemented
-        (one, factor), (two, second) = _scaled(self), _scaled(other)
-        return weighted_sum([(one * two, KERNELS.build("product", parts=[*_factors(factor), *_factors(second)]))])
-
-    def __rmul__(self, other: float) -> "Kernel":
-        if not _is_number(other):
-            return NotImplemented
-        number = _plain_number(other)
-        if not 0 <= number < math.inf:
-            raise ParameterError(
-                f"{number!r} times a kernel is not possible",
-                remedy="give a finite number ≥ 0, so that the result is a kernel",
-            )
-        return weighted_sum([(number * weight, part) for weight, part in _terms(self)])
-
-    def __pow__(self, exponent: int) -> "Kernel":
-        if not _is_number(exponent):
-            return NotImplemented
-        if not isinstance(exponent, Integral) or exponent < 1:
-            raise ParameterError(f"a kernel to the power of {exponent!r} is not possible", remedy="give an integer ≥ 1")
-        # K(x, y)ⁿ, multiplied from left to right, from one block of K.
-        return self if exponent == 1 else KERNELS.build("polynomial", degree=int(exponent), coef0=0, base=self)
-
-
-def weighted_sum(terms: list[tuple[float, Any]]) -> "Kernel":
-    """Return the weighted sum of kernels; a single kernel with weight 1 is returned unchanged.
-
-    >>> from seqkern.kernels import SpectrumKernel
-    >>> weighted_sum([(2, SpectrumKernel(k=2))])
-    SumKernel(parts=[SpectrumKernel(k=2)], weights=[2])
-    """
-    weights, parts = [weight for weight, _ in terms], [part for _, part in terms]
-    if set(weights) != {1}:
-        return KERNELS.build("sum", parts=parts, weights=weights)
-    return parts[0] if len(parts) == 1 else KERNELS.build("sum", parts=parts)
-
-
-def _is_number(other: object) -> bool:
-    return isinstance(other, Real) and not isinstance(other, bool)
-
-
-def _plain_number(number: Any) -> float:
-    """Return a NumPy number as a Python number, for specs."""
-    return int(number) if isinstance(number, Integral) else float(number)
-
-
-def _is_bare(kernel: Any, name: str) -> bool:
-    """Return whether a kernel has exactly the class of `name`, and default parameters except for parts and weights."""
-    cls = KERNELS.get(name)
-    if type(kernel) is not cls:
-        return False
-    given, default = kernel.get_params(deep=False), cls(parts=[]).get_params(deep=False)
-    return all(given[key] == default[key] for key in given.keys() - {"parts", "weights"})
-
-
-def _terms(kernel: Any) -> list[tuple[float, Any]]:
-    """Return the weights and kernels of a sum."""
-    if not _is_bare(kernel, "sum"):
-        return [(1, kernel)]
-    kernel.check_parameters()  # as many weights as parts
-    return list(zip([1] * len(kernel.parts) if kernel.weights is None else kernel.weights, kernel.parts, strict=True))
-
-
-def _scaled(kernel: Any) -> tuple[float, Any]:
-    """Return the weight and kernel of a one-part sum, else 1 and the kernel."""
-    terms = _terms(kernel)
-    return terms[0] if len(terms) == 1 else (1, kernel)
-
-
-def _factors(kernel: Any) -> list:
-    """Return the factors of a product."""
-    return list(kernel.parts) if _is_bare(kernel, "product") else [kernel]
-
-
-# Explicit feature vectors for solvers, normalised like the kernel, with names.
-
-
-def feature_vectors(kernel: "Kernel", X: Any, counts: dict[str, int] | None = None) -> Any:
-    """Return φ(x) of each record, shape (n, features), normalised if the kernel is: φ(x)·φ(y) is the kernel."""
-    X = kernel.coerce(X)
-    vectors: Any = kernel.features(X)
-    if not is_sparse(vectors):
-        return normalised_vectors(kernel, X, np.asarray(vectors, dtype=np.float64), counts)
-    from scipy.sparse import csr_array  # imported here: loaded already, or not needed
-
-    return normalised_vectors(kernel, X, csr_array(vectors, dtype=np.float64), counts)
-
-
-def normalised_vectors(kernel: "Kernel", X: Any, vectors: Any, counts: dict[str, int] | None = None) -> Any:
-    """Return `vectors`, the result of ``kernel.features(X)``, normalised if the kernel is, in their precision."""
-    with without_warnings():
-        if is_sparse(vectors):
-            squares = vectors.power(2).sum(axis=1)
-        else:
-            squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    squares = np.asarray(squares, dtype=np.float64).reshape(-1)
-    touched = kernel._count_policies(X, squares, {})
-    if counts is not None:
-        counts.update(touched)
-    if not kernel.normalize:
-        return vectors
-    factors = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
-    factors = factors.astype(vectors.dtype)
-    if is_sparse(vectors):
-        vectors = vectors.copy()
-        vectors.data *= np.repeat(factors, np.diff(vectors.indptr))
-        return vectors
-    return vectors * factors[:, None]
-
-
-def name_features(kernel: "Kernel", X: Any, columns: npt.ArrayLike) -> list[str]:
-    """Return the names of the explicit features `columns`; ``feature 1``, … if the kernel has no names, or too many.
-
-    >>> from seqkern import SequenceSet
-    >>> from seqkern.kernels import SpectrumKernel
-    >>> name_features(SpectrumKernel(k=2), SequenceSet.from_strings(["ACGT"]), [0, 6])
-    ['AA', 'CG']
-    """
-    names = known_names(kernel, X)
-    return [f"feature {j + 1}" if names is None else names[j] for j in np.asarray(columns, dtype=np.int64)]
-
-
-def known_names(kernel: "Kernel", X: Any) -> list[str] | None:
-    """Return the names of all explicit features, or None if there are none or too many."""
-    named = getattr(kernel, "feature_names", None)
-    if named is None:
-        return None
-    known = {
-        "alphabet": lambda: X.alphabet,
-        "length": lambda: int(X.lengths.max(initial=0)),
-        "columns": lambda: X.columns,
-        "records": lambda: X,
-    }
-    takes = inspect.signature(named).parameters
-    try:
-        return named(**{name: value() for name, value in known.items() if name in takes})
-    except ParameterError:  # there are too many
-        return None
-
-
-# Kernel matrices of training sets, derived from Gram matrices over all samples.
-
-
-@dataclass(frozen=True)
-class StoredForm:
-    """A kernel as Gram matrices over all samples, and the operations that follow on each training set.
-
-    `join`, None for a single part, combines the matrices of several parts (see
-    `seqkern.kernels.CombinationKernel`): ``join.learn_from(grams, y)`` on the training set returns an object
-    with ``combine(matrices, row diagonals, column diagonals)``, which returns a matrix and its row diagonal,
-    ``learned()``, and ``fit_parts(X, y)``, which returns the fitted kernel. `transforms` are the specs of the
-    subsequent Gram transforms, fitted on the training set.
-    """
-
-    # A Kernel here learns nothing, so that one Gram matrix over all samples serves every training set
-    parts: "tuple[Kernel | StoredForm, ...]"
-    # Object that combines the matrices of several parts (see `seqkern.kernels.CombinationKernel`): ``join.learn_from
-    # (grams, y)``, of the training set, returns what has ``combine(matrices, row diagonals, column diagonals)``, which
-    # returns a matrix and its row diagonal, ``learned()``, and ``fit_parts(X, y)``, which returns the fitted kernel.
-    # None where there is one part
-    join: Any = None
-    transforms: tuple[dict[str, Any], ...] = ()  # Specs of the subsequent Gram transforms, fitted on the training set
-
-    @property
-    def kernels(self) -> "list[Kernel]":
-        """The kernels whose Gram matrices are needed, in order."""
-        found = []
-        for part in self.parts:
-            found += part.kernels if isinstance(part, StoredForm) else [part]
-        return found
-
-    @property
-    def learns(self) -> bool:
-        """Whether each training set has its own matrix."""
-        return self.join is not None or bool(self.transforms) or isinstance(self.parts[0], StoredForm)
-
-    def then(self, *transforms: dict[str, Any]) -> "StoredForm":
-        """Return this form with further transforms."""
-        return StoredForm(self.parts, self.join, (*self.transforms, *transforms))
-
-
-# The contract of a kernel family: its parameters, ``_prepare``, ``_block`` and optional methods.
-
-IMPLICIT_BYTE_NS = 0.2
-"""CPU nanoseconds of a product for each byte of an Implicit."""
 LAST_PARAMETERS: tuple[str, ...] = (
     *("search", "iterations", "inclusion", "normalize", "presence", "reverse_complement"),
     *("alphabet", "short", "zero_diagonal", "n_threads", "algorithm"),
 )
 
+FORMER_NAMES = {
+    "kernel": "__call__",
+    "feature_blocks": "features.blocks",
+    "feature_bytes": "features.bytes",
+    "feature_names": "features.names",
+    "features_with_gaps": "features.with_gaps",
+    "implicit_bytes": "implicit.bytes",
+    "operator_bytes": "operator.bytes",
+    "operator_cost": "operator.cost",
+    "tunable": "gradient.tunable",
+    "tuning_bounds": "gradient.bounds",
+    "with_values": "gradient.with_values",
+    "kmer_tables": "tables.weights",
+    "tally": "tables.tally",
+    "tallied": "tables.tallied",
+    "positive_semidefinite": "traits.positive_semidefinite",
+    **{trait.name: f"traits.{trait.name}" for trait in dataclasses.fields(Traits)},
+}
+"""Attributes by their names of 0.2.0, which warn, and work for one release."""
 
-class KernelContract(Parameters):
-    """Attributes and methods that every kernel declares; `Kernel` does the rest.
+
+class Kernel(Operators, Differentiable, GramTransformer, Parameters):
+    """Base of all kernels.
 
     Attributes
     ----------
@@ -280,67 +81,43 @@ class KernelContract(Parameters):
         The name in configs and on the command line; a class without one is not registered.
     summary : str
         One sentence for report readers without knowledge of kernels.
-    accepts : {"sequences", "features", "similarities"}
-        The kind of data.
-    accepts_words : str
-        The kinds of data, for lists of kernels, where `accepts` depends on parameters.
-    tracks : tuple of str
-        Names of the tracks that the sequences must carry.
-    views : tuple of str
-        Names of the views that the sequences must carry.
-    sequence_views : tuple of str
-        The views among them that are sequences; the others are vectors.
-    of_several : bool
-        Whether samples must have several sequences, as sequence views.
-    data_dependent : bool
-        Whether `fit` learns from the data; then one Gram matrix is needed for each training set.
-    positive_semidefinite : bool
-        Whether every Gram matrix is positive semi-definite.
-    equal_lengths : bool
-        Whether all sequences must have one length.
-    needs_classes : bool
-        Whether `fit` compares classes, so that numbers as labels will not do.
-    algorithms : tuple of str
-        Values of the parameter ``algorithm`` besides ``"auto"``, from its declaration; all give identical results.
-        `_check_parameters` refuses one that another parameter excludes, with the remedy ``choose algorithm=…``.
-    kmers_vary : bool
-        Whether the contribution of a k-mer depends on its position, or on the sequence around it.
-    least_block_rows : int
-        Minimum rows of a block; fewer would waste work on the columns.
-    most_block_columns : int or None
-        Columns of a block, where the kernel loses nothing by a cut: small blocks stay in the cache while they are
-        copied. None for all.
-    has_weights_at_positions : bool
-        Whether `weights_at_positions` is available.
-    accepts_missing : bool
-        Whether a feature table may have missing values.
-    has_gaps : bool
-        Whether `features_with_gaps` is available.
-    missing_file_remedy : str
-        Remedy if a file named by a parameter does not exist.
+    traits : Traits
+        What the kernel takes, and how its matrices behave.
+
+    Examples
+    --------
+    A custom kernel defines its parameters, ``_prepare`` and ``_block``:
+
+    >>> import numpy as np
+    >>> from seqkern.kernels import Kernel
+    >>> class Lengths:
+    ...     def __init__(self, lengths):
+    ...         self.lengths = lengths.astype(float)
+    ...     def __len__(self):
+    ...         return len(self.lengths)
+    ...     def rows(self, start, stop):
+    ...         return Lengths(self.lengths[start:stop])
+    ...     def diagonal(self):
+    ...         return self.lengths**2
+    >>> class LengthKernel(Kernel):
+    ...     def _prepare(self, X, like):
+    ...         return Lengths(X.lengths)
+    ...     def _block(self, rows, cols, out):
+    ...         np.outer(rows.lengths, cols.lengths, out=out)
+    >>> LengthKernel()(["ACG", "GATTACA"])
+    array([[ 9., 21.],
+           [21., 49.]])
     """
 
     name: ClassVar[str | None] = None
     summary: ClassVar[str] = ""
-    accepts: ClassVar[str] = "sequences"
-    accepts_words: ClassVar[str] = ""
-    tracks: ClassVar[tuple[str, ...]] = ()
-    views: ClassVar[tuple[str, ...]] = ()
-    sequence_views: ClassVar[tuple[str, ...]] = ()
-    of_several: ClassVar[bool] = False
-    data_dependent: ClassVar[bool] = False
-    positive_semidefinite: ClassVar[bool] = True
-    equal_lengths: ClassVar[bool] = False
-    needs_classes: ClassVar[bool] = False
-    algorithms: ClassVar[tuple[str, ...]] = ()
-    kmers_vary: ClassVar[bool] = False
-    least_block_rows: ClassVar[int] = 1
-    most_block_columns: ClassVar[int | None] = None
-    has_weights_at_positions: ClassVar[bool] = False
-    accepts_missing: ClassVar[bool] = False
-    has_gaps: ClassVar[bool] = False
-    missing_file_remedy: ClassVar[str] = "check the path"
+    traits: ClassVar[Traits] = Traits()
     last_parameters: ClassVar[tuple[str, ...]] = LAST_PARAMETERS
+    _missing_file_remedy: ClassVar[str] = "check the path"
+    _least_block_rows: ClassVar[int] = 1  # Fewer rows of a block would waste work on the columns
+    _most_block_columns: ClassVar[int | None] = (
+        None  # Columns of a block, if a cut costs nothing: small blocks stay in the cache
+    )
 
     alphabet: str | Alphabet | None = fixed(None)
     normalize: bool = flag(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)).")
@@ -352,11 +129,14 @@ class KernelContract(Parameters):
     n_threads: int | None = integer(default=None, low=1, execution=True, doc="By default, all cores.")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read `algorithms` from the declaration of the parameter ``algorithm``."""
+        """Take traits that a class declares as attributes of their own, which works for one release."""
         super().__init_subclass__(**kwargs)
-        declared = cls.declarations().get("algorithm")
-        if isinstance(declared, Choice):
-            cls.algorithms = tuple(name for name in declared.choices if name is not None and name != "auto")
+        own = {trait.name: vars(cls)[trait.name] for trait in dataclasses.fields(Traits) if trait.name in vars(cls)}
+        if own:
+            warnings.warn(f"{cls.__name__}: write traits = Traits({', '.join(own)}=…)", DeprecationWarning, 2)
+            cls.traits = dataclasses.replace(cls.traits, **own)
+
+    # ---- what a family implements ----------------------------------------------------------------
 
     def _prepare(self, X: Any, like: Any) -> Any:
         """Return the payload of `X`; `like` is None or the payload of the columns to compare it with.
@@ -369,13 +149,18 @@ class KernelContract(Parameters):
         """
         raise NotImplementedError
 
-    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> float | None:
+    def _block(self, rows: Any, cols: Any, out: Floats) -> float | None:
         """Write K(rows, cols) of two payloads, not normalised, to `out` (float64, rows contiguous).
 
         Called from several threads: the work is done without the GIL. May return the largest absolute value of `out`,
         inf and NaN included, or a bound below 1e38, if it is known; by default the values are scanned again.
         """
         raise NotImplementedError
+
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: Floats) -> float | None:
+        """Write the normalised K of two Prepared to `out`, and return as `_block`; a family may combine both steps."""
+        self._block(rows.payload, cols.payload, out)
+        return _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
 
     def _fill_single(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float32]) -> bool:
         """Write K(rows, cols), as the kernel returns it, to `out` (float32, rows contiguous); return whether it was
@@ -405,33 +190,6 @@ class KernelContract(Parameters):
             Its arrays.
         """
 
-    def restrict(self, rows: npt.NDArray[Any]) -> "Kernel":
-        """Return an equivalent fitted kernel for comparisons with some of the training samples only.
-
-        By default the kernel itself: its learned values are needed for any columns.
-
-        Parameters
-        ----------
-        rows : ndarray of int or bool
-            The training samples to keep.
-
-        Returns
-        -------
-        Kernel
-        """
-        return cast("Kernel", self)
-
-    def stored_form(self) -> StoredForm | None:
-        """Return the derivation of this kernel from matrices over all samples; None if there is none.
-
-        By default the kernel itself if it learns nothing: one Gram matrix serves every training set.
-
-        Returns
-        -------
-        StoredForm or None
-        """
-        return None if self.data_dependent else StoredForm((cast("Kernel", self),))
-
     def learned(self) -> dict[str, float]:
         """Return the learned numbers that are worth reporting, a dict of text to number, possibly empty.
 
@@ -439,219 +197,15 @@ class KernelContract(Parameters):
         """
         return {}
 
-    def files(self) -> tuple[str, ...]:
-        """Return the paths of the files that the parameters name.
+    def _traits(self, declared: Traits) -> Traits:
+        """Return the traits for the kernel's parameters; `declared` are those of its class."""
+        return declared
 
-        Their contents are read once, and kept by `fitted_state` even if nothing is learned, so they are part of
-        `identity`, and a saved model does not need the files. They are inputs of the workflow.
-        """
+    def _files(self) -> tuple[str, ...]:
+        """Return the paths of the files that the kernel's own parameters name; see `files`."""
         return ()
 
-    def check_files(self) -> None:
-        """Raise FileError if a local file named by a parameter does not exist."""
-        for path in self.files():
-            if not is_public(path) and not Path(path).is_file():
-                raise FileError(f"there is no file {str(path)!r}", remedy=self.missing_file_remedy)
-
-    def _fold(
-        self, columns: Any, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
-        """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None if only the matrix gives
-        it.
-
-        `columns` is the payload of the sequences z_j. See `seqkern.kernels.decisions`.
-        """
-        return None
-
-    def kmer_tables(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
-        """Return Σ_j coefficients[j]·K(x, z_j), not normalised, as sums over the k-mers of x; None without such a form.
-
-        Parameters
-        ----------
-        support : SequenceSet, m sequences
-            z_j.
-        coefficients : ndarray of float64, shape (m,)
-            A coefficient for each of them.
-
-        Returns
-        -------
-        list of (int, ndarray of float64), or None
-            For each length k, the weight of one occurrence of each k-mer on the given strand, (letters^k,), by its
-            code: the first letter is the most significant digit. K-mers with a masked residue add nothing.
-        """
-        return None
-
-    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> "Tally | None":
-        """Return sums over the k-mers of z_j that determine Σ_j coefficients[j]·K(x, z_j), not normalised, for any x;
-        None if the z_j are needed.
-
-        Parameters
-        ----------
-        support : SequenceSet, m sequences
-            z_j.
-        coefficients : ndarray of float64, shape (m,)
-            A coefficient for each of them.
-
-        Returns
-        -------
-        list of ndarray of float64, or None
-            Their lengths depend on the kernel and the alphabet alone.
-        """
-        return None
-
-    def tallied(self, tally: "Iterator[Sums]", alphabet: Alphabet) -> "Tallied":
-        """Return the object that applies a `tally` to new sequences.
-
-        Parameters
-        ----------
-        tally : iterator of ndarray of float
-            Iterator over the arrays of `tally`, in any precision; the kernel takes as many as `tally` gave.
-        alphabet : Alphabet
-            Alphabet of the sequences.
-
-        Returns
-        -------
-        Tallied
-        """
-        raise ValueError(f"kernel {self.name!r} has no tally")
-
-    def weights_at_positions(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> "ScansWindows | None":
-        """Return an object that computes Σ_j coefficients[j]·K(x, z_j), not normalised, over windows; None without such
-        a form.
-
-        Parameters
-        ----------
-        support : SequenceSet, m sequences of one length
-            z_j, as long as the windows.
-        coefficients : ndarray of float64, shape (m,)
-            A coefficient for each of them.
-
-        Returns
-        -------
-        object or None
-            It has ``scan(codes, starts, n_threads)`` like `kernels.positional.position_weights.PositionWeights`;
-            `seqkern.kernels.decisions` uses it.
-        """
-        return None
-
-    def constant_diagonal(self, length: int) -> bool:
-        """Return whether K(x, x), not normalised, is the same for all sequences of a length without masked residues.
-
-        Parameters
-        ----------
-        length : int
-            Length of the sequences in residues.
-
-        Returns
-        -------
-        bool
-        """
-        return False
-
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return float64 (residues of X,): each residue's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
-
-        The contribution of a pair of k-mers is shared equally by its residues; for windows compared position by
-        position, only by the matching residues.
-        """
-        raise ParameterError(
-            f"kernel {self.name!r} cannot be explained residue by residue",
-            remedy="choose a kernel based on k-mers, such as spectrum",
-        )
-
-    def _implicit(self, X: Any) -> "Implicit":
-        """Return the Implicit of `X`, not normalised. Kernels without it are trained on a Gram matrix only."""
-        raise NotImplementedError
-
-    @classmethod
-    def has_implicit(cls) -> bool:
-        """Return whether kernels of this class have `implicit`, at least with some parameters."""
-        return cls._implicit is not KernelContract._implicit
-
-    def _operator(self, X: Any) -> "KernelOperator":
-        """Return the KernelOperator of `X`, not normalised; by default its Implicit."""
-        return self._implicit(X)
-
-    @classmethod
-    def has_operator(cls) -> bool:
-        """Return whether kernels of this class have `operator`, at least with some parameters."""
-        return cls.has_implicit() or cls._operator is not KernelContract._operator
-
-    def operator_bytes(self, X: Any) -> int:
-        """Return the bytes that ``operator(X)`` and a few tables take, predicted before the work.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table
-            The samples.
-
-        Returns
-        -------
-        int
-        """
-        return self.implicit_bytes(X)
-
-    def operator_cost(self, X: Any) -> float:
-        """Return the CPU seconds of one product K·v, predicted before the work.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table
-            The samples.
-
-        Returns
-        -------
-        float
-        """
-        return self.implicit_bytes(X) * IMPLICIT_BYTE_NS * 1e-9
-
-    def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table
-            The training samples.
-
-        Returns
-        -------
-        int
-        """
-        return 0
-
-    def feature_bytes(self, X: Any) -> int:
-        """Return the bytes that ``features(X)`` takes while it is made, predicted before the work.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table
-            The samples.
-
-        Returns
-        -------
-        int
-        """
-        return self.implicit_bytes(X)
-
-    def _kmer_weights(
-        self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
-    ) -> "KmerWeights | tuple[list[str], npt.NDArray[np.float64]]":
-        """Return KmerWeights: the k-mers of `X` and `support`, and the contribution of one occurrence of each, not
-        normalised.
-
-        If the contribution depends on the position or the sequence, the weight is a mean, and `kmers_vary` is True. A
-        plain pair (list of str, float64 array) suffices for contiguous k-mers. Raises NoKmersError if there are no
-        k-mers.
-        """
-        raise NoKmersError(
-            f"kernel {self.name!r} has no k-mers", remedy="choose a kernel based on k-mers, such as spectrum"
-        )
-
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return the minimum number of residues that a sequence needs for a non-empty comparison."""
         return 0
 
@@ -678,48 +232,130 @@ class KernelContract(Parameters):
         tests/kernels/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
         unless `alphabet` says otherwise), rows of numbers, or similarities. By default ``[cls()]``.
         """
-        return [cast("Kernel", cls())]
+        return [cls()]
+
+    def _fold(self, columns: Any, coefficients: Floats) -> Callable[[Any], Floats] | None:
+        """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None if only the matrix gives
+        it.
+
+        `columns` is the payload of the sequences z_j. See `seqkern.kernels.decisions`.
+        """
+        return None
+
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
+        """Return float64 (residues of X,): each residue's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
+
+        The contribution of a pair of k-mers is shared equally by its residues; for windows compared position by
+        position, only by the matching residues.
+        """
+        raise ParameterError(
+            f"kernel {self.name!r} cannot be explained residue by residue",
+            remedy="choose a kernel based on k-mers, such as spectrum",
+        )
+
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights | tuple[list[str], Floats]:
+        """Return KmerWeights: the k-mers of `X` and `support`, and the contribution of one occurrence of each, not
+        normalised.
+
+        If the contribution depends on the position or the sequence, the weight is a mean, and ``traits.kmers_vary`` is
+        True. A plain pair (list of str, float64 array) suffices for contiguous k-mers. Raises NoKmersError if there are
+        no k-mers.
+        """
+        raise NoKmersError(
+            f"kernel {self.name!r} has no k-mers", remedy="choose a kernel based on k-mers, such as spectrum"
+        )
+
+    def _vector_form(self) -> VectorForm | None:
+        """Return the kernel as a function of dense vectors, which allows fast approximations; None if it is not one."""
+        return None
+
+    # ---- capabilities ------------------------------------------------------------------------------
+
+    @capability
+    def features(self) -> Features:
+        """Explicit features; their dot product is the kernel."""
+        advice = "approximate it as nystroem:base=(KERNEL), or choose from: "
+        raise LackingError(self, "has no explicit features", "features", advice)
+
+    @capability
+    def implicit(self) -> Products:
+        """Feature vectors (`Implicit`) for solvers that train without a Gram matrix."""
+        other = "its features, such as primal_svc" if self.features else "one, such as csvc"
+        problem = "cannot be trained without a Gram matrix by this solver"
+        raise LackingError(self, problem, "implicit", f"choose a solver that takes {other}; or a kernel: ")
+
+    @capability
+    def operator(self) -> Products:
+        """Products K·v (`KernelOperator`) without the matrix; by default with the implicit feature vectors."""
+        implicit = self.implicit
+        if isinstance(implicit, Absent) and isinstance(implicit.error, LackingError):
+            raise LackingError(self, "has no products without a Gram matrix", "operator", "choose from: ")
+        return implicit
+
+    @capability
+    def gradient(self) -> Gradient:
+        """Derivatives of the matrix by the kernel's continuous parameters."""
+        made = Gradient(self)
+        if not made.tunable():
+            raise LackingError(self, "has no parameter with a derivative", "gradient", "choose from: ")
+        return made
 
     @property
-    def fitted(self) -> bool:
-        """Whether `fit` has learned something: an attribute ends in ``_``."""
-        return any(name.endswith("_") for name in vars(self))
+    def tables(self) -> Tables:
+        """Decisions from tables of the k-mers of the support sequences."""
+        return Tables()
 
+    @property
+    def stored_form(self) -> StoredForm | None:
+        """Derivation of the kernel from matrices over all samples; None if every training set has its own matrix."""
+        return None if self.traits.data_dependent else StoredForm((self,))
 
-class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
-    """Base of all kernels.
+    # ---- the matrix --------------------------------------------------------------------------------
 
-    Examples
-    --------
-    A custom kernel defines its parameters, ``_prepare`` and ``_block``:
+    def __call__(self, X: Any, Y: Any = None, *, dtype: Any = np.float64, n_threads: int | None = None) -> Array:
+        """Return the kernel matrix K(X, Y).
 
-    >>> import numpy as np
-    >>> from seqkern.kernels import Kernel
-    >>> class Lengths:
-    ...     def __init__(self, lengths):
-    ...         self.lengths = lengths.astype(float)
-    ...     def __len__(self):
-    ...         return len(self.lengths)
-    ...     def rows(self, start, stop):
-    ...         return Lengths(self.lengths[start:stop])
-    ...     def diagonal(self):
-    ...         return self.lengths**2
-    >>> class LengthKernel(Kernel):
-    ...     def _prepare(self, X, like):
-    ...         return Lengths(X.lengths)
-    ...     def _block(self, rows, cols, out):
-    ...         np.outer(rows.lengths, cols.lengths, out=out)
-    >>> LengthKernel()(["ACG", "GATTACA"])
-    array([[ 9., 21.],
-           [21., 49.]])
-    """
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns. By default `X`; then the matrix is exactly symmetric.
+        dtype : {float64, float32}
+            Data type of the result.
+        n_threads : int, optional
+            Number of threads, by default the kernel's own or all cores. It does not change the result.
 
-    def __call__(self, X: Any, Y: Any = None) -> npt.NDArray[np.float64]:
-        """Return the kernel matrix K(X, Y), shape (n, m)."""
-        return self.kernel(X, Y)
+        Returns
+        -------
+        ndarray of `dtype`, shape (n, m)
+
+        Raises
+        ------
+        SequenceError, ParameterError
+            As `prepare`; also for computations that would take years.
+
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> SpectrumKernel(k=2, normalize=False)(["GATTACA", "ATTA"], ["TTAC", "GGG"])
+        array([[3., 0.],
+               [2., 0.]])
+        """
+        self.check_parameters()
+        self._check_fitted()
+        if Y is not None and not isinstance(X, SequenceSet) and not isinstance(Y, SequenceSet):
+            X, Y = self._coerce_pair(X, Y)
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        self.plan(X, Y).check()
+        with given_threads(n_threads):
+            cols = self._prepare_checked(X if Y is None else Y)
+            rows = cols if Y is None else self._prepare_checked(X, like=cols)
+            out = np.empty((len(rows), len(cols)), dtype=dtype)
+            return fill(self, rows, cols, out)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from training data (nothing, unless `data_dependent`) and return self.
+        """Learn from training data (nothing, unless ``traits.data_dependent``) and return self.
 
         The training set is kept, not copied, for `transform`.
 
@@ -749,51 +385,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         self._remember(X)
         return self
 
-    def kernel(
-        self, X: Any, Y: Any = None, *, dtype: Any = np.float64, n_threads: int | None = None
-    ) -> npt.NDArray[Any]:
-        """Return the kernel matrix.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns. By default `X`; then the matrix is exactly symmetric.
-        dtype : {float64, float32}
-            Data type of the result.
-        n_threads : int, optional
-            Number of threads, by default the kernel's own or all cores. It does not change the result.
-
-        Returns
-        -------
-        ndarray of `dtype`, shape (n, m)
-
-        Raises
-        ------
-        SequenceError, ParameterError
-            As `prepare`; also for computations that would take years.
-
-        Examples
-        --------
-        >>> from seqkern.kernels import SpectrumKernel
-        >>> SpectrumKernel(k=2, normalize=False).kernel(["GATTACA", "ATTA"], ["TTAC", "GGG"])
-        array([[3., 0.],
-               [2., 0.]])
-        """
-        self.check_parameters()
-        self.check_fitted()
-        if Y is not None and not isinstance(X, SequenceSet) and not isinstance(Y, SequenceSet):
-            X, Y = self._coerce_pair(X, Y)
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
-        self.plan(X, Y).check()
-        with given_threads(n_threads):
-            cols = self._prepare_checked(X if Y is None else Y)
-            rows = cols if Y is None else self._prepare_checked(X, like=cols)
-            out = np.empty((len(rows), len(cols)), dtype=dtype)
-            return fill(self, rows, cols, out)
-
-    def diagonal(self, X: Any) -> npt.NDArray[np.float64]:
+    def diagonal(self, X: Any) -> Floats:
         """Return K(x, x) for each record, without the matrix.
 
         Parameters
@@ -829,7 +421,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
             If a parameter is outside its domain, or the kernel learns from data and is not fitted.
         """
         self.check_parameters()
-        self.check_fitted()
+        self._check_fitted()
         return self._prepare_checked(self.coerce(X), like)
 
     def _prepare_checked(self, X: Any, like: Prepared | None = None) -> Prepared:
@@ -860,7 +452,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
                 error.problem = f"kernel {self.name!r}: {error.problem}"
             raise
 
-    def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
+    def _count_policies(self, X: Any, raw: Floats, counts: dict[str, int]) -> dict[str, int]:
         """Return the numbers of records in `X` that each policy affects, parts included.
 
         Raises SequenceError for a record whose K(x, x), in `raw`, is not finite, loses precision, or prevents
@@ -870,7 +462,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         check_squares(self, X.ids, raw)
         counts = dict(counts)
         if isinstance(X, SequenceSet):
-            least = self.min_length()
+            least = self._min_length()
             residues = "residue" if least == 1 else "residues"
             _count(counts, f"sequences with fewer than {least} {residues}", X.lengths < least)
         if not self.normalize:
@@ -886,246 +478,7 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         _count(counts, "zero diagonals", ~(raw > 0))
         return counts
 
-    def implicit(self, X: Any) -> "Implicit":
-        """Return the feature vectors of a set for training without a Gram matrix.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The training samples.
-
-        Returns
-        -------
-        Implicit
-            φ_i·φ_j is the kernel of records i and j, normalised as the kernel is.
-
-        Raises
-        ------
-        ParameterError
-            If the kernel has no such feature vectors; and as `prepare`.
-        SequenceError
-            As `prepare`.
-        """
-        self.check_parameters()
-        self.check_fitted()
-        self.check_implicit()
-        X = self.coerce(X)
-        with without_warnings():
-            raw = self._implicit(X)
-        counts = self._count_policies(X, raw.squares, raw.counts)
-        out = normalised(raw) if self.normalize else raw
-        out.counts = counts
-        return out
-
-    def check_implicit(self) -> None:
-        """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
-        if self.has_implicit():
-            return
-        able = _able("has_implicit")
-        other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
-        raise ParameterError(
-            f"kernel {self.name!r} cannot be trained without a Gram matrix by this solver",
-            remedy=f"choose a solver that takes {other}; or a kernel: {able}",
-        )
-
-    def operator(self, X: Any, dtype: npt.DTypeLike = np.float64) -> "KernelOperator":
-        """Return products with the kernel matrix of a set, without the matrix.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples; for K(Y, X)·v, the samples of both, see `KernelOperator.take`.
-        dtype : {numpy.float64, numpy.float32}
-            Precision of tables; see `KernelOperator.with_tables`.
-
-        Returns
-        -------
-        KernelOperator
-            Operator of the kernel, normalised like the kernel.
-
-        Raises
-        ------
-        ParameterError
-            If the kernel has no such products; and as `prepare`.
-        SequenceError
-            As `prepare`.
-
-        Examples
-        --------
-        >>> from seqkern.kernels import SpectrumKernel
-        >>> kernel = SpectrumKernel(k=2, normalize=False)
-        >>> kernel.operator(["GATTACA", "ATTA", "TTAC"]).times([1, 0, -1])
-        array([3., 1., 0.])
-        """
-        self.check_parameters()
-        self.check_fitted()
-        self.check_operator()
-        X = self.coerce(X)
-        with without_warnings():
-            raw = self._operator(X).with_tables(dtype)
-        counts = self._count_policies(X, raw.squares, raw.counts)
-        out = raw
-        if self.normalize:
-            out = normalised(raw) if isinstance(raw, Implicit) else normalised_operator(raw)
-        out.counts = counts
-        return out
-
-    def check_operator(self) -> None:
-        """Raise ParameterError unless the kernel has products without a Gram matrix."""
-        if not self.has_operator():
-            raise ParameterError(
-                f"kernel {self.name!r} has no products without a Gram matrix",
-                remedy=f"choose from: {_able('has_operator')}",
-            )
-        if type(self)._operator is KernelContract._operator:
-            self.check_implicit()
-
-    def _gives_features(self) -> bool:
-        """Return whether the kernel has explicit features with its parameters."""
-        try:
-            self.check_features()
-        except ParameterError:
-            return False
-        return True
-
-    def features(self, X: Any) -> "npt.NDArray[Any] | csr_array | csr_matrix":
-        """Return the explicit features, not normalised: the matrix times its transpose is the kernel matrix.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-
-        Returns
-        -------
-        ndarray or scipy.sparse.csr_matrix of float64, shape (n, features)
-            Approximations of other kernels give float32.
-
-        Raises
-        ------
-        ParameterError
-            If the kernel has none.
-        """
-        raise ParameterError(
-            f"kernel {self.name!r} has no explicit features",
-            remedy=f"approximate it as nystroem:base=(KERNEL), or choose from: {_able('has_features')}",
-        )
-
-    def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the explicit features of a table that may have missing values; NaN, if a feature's value is missing.
-
-        Parameters
-        ----------
-        X : FeatureTable, n records
-            The samples.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, features)
-
-        Raises
-        ------
-        ParameterError
-            If the kernel mixes features, so that one gap would spread.
-        """
-        raise ParameterError(f"kernel {self.name!r} takes no missing values", remedy="choose linear or rbf")
-
-    def feature_transforms(self) -> list[Any]:
-        """Return the transforms of features of the kernel and of its parts, in order."""
-        return []
-
-    def with_transforms(self, steps: list[Any]) -> "Kernel":
-        """Return the kernel after transforms of its features, which are fitted on the training set.
-
-        By default the dot product of the features after them.
-
-        Parameters
-        ----------
-        steps : list of FeatureTransform
-            The transforms, not fitted.
-
-        Returns
-        -------
-        Kernel
-
-        Raises
-        ------
-        ParameterError
-            If the kernel has no explicit features, or a transform does not suit it.
-        """
-        made: Kernel = KERNELS.build("transformed", base=self, transforms=steps)
-        made.check_parameters()
-        return made
-
-    def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> "FeatureBlocks":
-        """Return the explicit features, normalised like the kernel, in blocks for solvers that take blocks.
-
-        By default the output of `features`, computed at once, in its own precision.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The samples.
-        counts : dict, optional
-            Receives the number of records that each policy affected, by description, as far as known before the
-            features.
-
-        Returns
-        -------
-        FeatureBlocks
-            Features in float32 or float64.
-
-        Raises
-        ------
-        ParameterError
-            If the kernel has no explicit features.
-        SequenceError
-            As `prepare`.
-        """
-        X = self.coerce(X)
-        vectors: Any = self.features(X)
-        dtype = np.float32 if vectors.dtype == np.float32 else np.float64
-        if is_sparse(vectors):
-            from scipy.sparse import csr_array  # imported here: loaded already, or not needed
-
-            vectors = csr_array(vectors, dtype=dtype)
-        else:
-            vectors = np.asarray(vectors, dtype=dtype)
-        return FeatureBlocks.of(normalised_vectors(self, X, vectors, counts))
-
-    def vector_form(self) -> "VectorForm | None":
-        """Return the `seqkern.kernels.vector_form.VectorForm`, K as a function of dense vectors; None if it is not.
-
-        It allows fast approximations. By default None.
-        """
-        return None
-
-    @classmethod
-    def has_features(cls) -> bool:
-        """Return whether kernels of this class have `features`, at least with some parameters."""
-        return cls.features is not Kernel.features
-
-    def check_features(self) -> None:
-        """Raise ParameterError, without any work, unless the kernel has explicit features."""
-        if not self.has_features():
-            self.features(None)
-
-    def check_features_for(self, user: str) -> None:
-        """Raise ParameterError that names who needs the explicit features, if the kernel has none.
-
-        Parameters
-        ----------
-        user : str
-            Such as ``"solver 'gmlvq' learns from features"``.
-        """
-        try:
-            self.check_features()
-        except ParameterError as error:
-            raise ParameterError(f"{user}, but {error.problem}", remedy=error.remedy) from error
-
-    def block(
-        self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64] | None = None
-    ) -> npt.NDArray[np.float64]:
+    def block(self, rows: Prepared, cols: Prepared, out: Floats | None = None) -> Floats:
         """Return K(rows, cols).
 
         Parameters
@@ -1147,23 +500,11 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         """
         if out is None:
             out = np.empty((len(rows), len(cols)))
-        self.fill_block(rows, cols, out)
+        self._fill_block(rows, cols, out)
         return out
 
-    def fill_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float:
-        """Write K(rows, cols) to `out`, and return the largest absolute value; raises as `block`.
-
-        Parameters
-        ----------
-        rows, cols : Prepared
-            Prepared sets as for `block`.
-        out : ndarray of float64, shape (n, m)
-            Array for the result; rows contiguous.
-
-        Returns
-        -------
-        float
-        """
+    def _fill_block(self, rows: Prepared, cols: Prepared, out: Floats) -> float:
+        """Write K(rows, cols) to `out`, and return the largest absolute value; raises as `block`."""
         with without_warnings():
             if self.normalize:
                 largest = self._normalised_block(rows, cols, out)
@@ -1171,14 +512,9 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
                 largest = self._block(rows.payload, cols.payload, out)
         return check_block(self, rows, cols, out, largest)
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float | None:
-        """Write the normalised K of two Prepared to `out`, and return as `_block`; a family may combine both steps."""
-        self._block(rows.payload, cols.payload, out)
-        return _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
-
-    def check_fitted(self) -> None:
+    def _check_fitted(self) -> None:
         """Raise ParameterError if the kernel learns from data and is not fitted."""
-        if self.data_dependent and not self.fitted:
+        if self.traits.data_dependent and not self._fitted:
             raise ParameterError(
                 f"kernel {self.name!r} learns from data and is not fitted",
                 remedy="call fit on the training set first",
@@ -1195,29 +531,30 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
         Returns
         -------
         SequenceSet, FeatureTable or SimilarityTable
-            The kind named by `accepts`.
+            The kind named by ``traits.accepts``.
 
         Raises
         ------
         SequenceError
             If they are of another kind, lack a track or a view, or differ in length where one length is needed.
         """
-        if self.accepts == "features":
-            X = as_features(X, "keep" if self.accepts_missing else "error")
-            if not self.accepts_missing:
+        traits = self.traits
+        if traits.accepts == "features":
+            X = as_features(X, "keep" if traits.accepts_missing else "error")
+            if not traits.accepts_missing:
                 X.check_complete()
             return X
-        if self.accepts == "similarities":
+        if traits.accepts == "similarities":
             return as_similarities(X)
         X = as_sequences(X, self.alphabet)
-        for track in self.tracks:
+        for track in traits.tracks:
             if track not in X.tracks:
                 raise SequenceError(
                     f"kernel {self.name!r} needs the track {track!r}",
                     remedy=f"give it with the sequences, by SequenceSet.replace or {track_option(track)}",
                 )
-        check_views(X, self.name, self.views, self.sequence_views)
-        if self.equal_lengths and len(X):
+        check_views(X, self.name, traits.views, traits.sequence_views)
+        if traits.equal_lengths and len(X):
             odd = np.flatnonzero(X.lengths != X.lengths[0])
             if len(odd):
                 raise SequenceError(
@@ -1230,12 +567,27 @@ class Kernel(Operators, Differentiable, GramTransformer, KernelContract):
 
     def _coerce_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         """Return two sample sets, coerced; two lists of str get a common alphabet."""
-        if self.accepts != "sequences":
+        if self.traits.accepts != "sequences":
             return self.coerce(X), self.coerce(Y)
         both = as_sequences([*X, *Y], self.alphabet)
         return both.take(slice(0, len(X))), both.take(slice(len(X), None))
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an attribute by its former name, with a warning."""
+            new = FORMER_NAMES.get(name)
+            if new is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            warnings.warn(f"kernel.{name} is now kernel.{new}; the former name goes in 0.4", DeprecationWarning, 2)
+            return attrgetter(new)(self)
+
     # ---- identity and state ---------------------------------------------------------------------
+
+    @property
+    def _fitted(self) -> bool:
+        """Whether `fit` has learned something: an attribute ends in ``_``."""
+        return any(name.endswith("_") for name in vars(self))
 
     def spec(self, *, execution: bool = True) -> dict[str, Any]:
         """Return the kernel in the form of a configuration: ``{"kernel": name, parameter: value, …}``.
@@ -1290,14 +642,36 @@ class SequenceKernel(Kernel):
             """Return the samples as a checked SequenceSet."""
 
 
-def _able(trait: str) -> str:
-    """Return the names of the kernels whose class method `trait`, ``has_features`` or ``has_implicit``, returns
-    true.
+def algorithms(kernel: Kernel | type[Kernel]) -> tuple[str, ...]:
+    """Return the values of the parameter ``algorithm`` besides ``"auto"``; all give identical results.
+
+    `_check_parameters` refuses one that another parameter excludes, with the remedy ``choose algorithm=…``.
     """
-    return ", ".join(name for name, cls in KERNELS.classes.items() if getattr(cls, trait)())
+    declared = kernel.declarations().get("algorithm")
+    known = declared.choices if isinstance(declared, Choice) else ()
+    return tuple(name for name in known if name is not None and name != "auto")
 
 
-def _count(counts: dict[str, int], what: str, touched: npt.NDArray[np.bool_]) -> None:
+def files(kernel: Kernel) -> tuple[str, ...]:
+    """Return the paths of the files that the parameters of a kernel and its parts name.
+
+    Their contents are read once, and kept by `Kernel.fitted_state` even if nothing is learned, so they are part of
+    `Kernel.identity`, and a saved model does not need the files. They are inputs of the workflow.
+    """
+    of_parts = (path for part in getattr(kernel, "bases", ()) for path in files(part))
+    return tuple(dict.fromkeys((*of_parts, *kernel._files())))
+
+
+def check_files(kernel: Kernel) -> None:
+    """Raise FileError if a local file named by a parameter of a kernel, or of its parts, does not exist."""
+    for part in getattr(kernel, "bases", ()):
+        check_files(part)
+    for path in kernel._files():
+        if not is_public(path) and not Path(path).is_file():
+            raise FileError(f"there is no file {str(path)!r}", remedy=kernel._missing_file_remedy)
+
+
+def _count(counts: dict[str, int], what: str, touched: Bools) -> None:
     """Add the number of affected records, if any, to ``counts[what]``."""
     if touched.any():
         counts[what] = counts.get(what, 0) + int(np.count_nonzero(touched))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from seqkern.core.declarations import parse_value
-from seqkern.core.errors import ParameterError, SeqkernError
+from seqkern.core.errors import ParameterError
 from seqkern.core.registry import Kind, add_kind
 from seqkern.core.specs import build_named, parse_spec
 from seqkern.core.types import Arrays, Header
@@ -88,9 +88,9 @@ def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
         ...
     seqkern.core.errors.ParameterError: kernel 'spectrum' takes sequences, the data are features...
     """
-    if not kind.endswith(kernel.accepts):
+    if not kind.endswith(kernel.traits.accepts):
         raise ParameterError(
-            f"kernel {kernel.name!r} takes {kernel.accepts}, the data are {kind}",
+            f"kernel {kernel.name!r} takes {kernel.traits.accepts}, the data are {kind}",
             file=file,
             remedy="choose another kernel; seqkern kernels lists the input of each",
         )
@@ -187,13 +187,7 @@ SMALL_FEATURES = 1 << 28
 """Bytes of feature vectors up to which products are not considered."""
 
 
-def solver_input(
-    kernel: Kernel,
-    wanted: str,
-    accepts_operator: bool,
-    X: Any,
-    transforms: Sequence[Any] = (),
-) -> str:
+def solver_input(kernel: Kernel, wanted: str, accepts_operator: bool, X: Any, transforms: Sequence[Any] = ()) -> str:
     """Return the kind of input that solvers get from a kernel; the same for the same samples on every computer.
 
     Solvers that accept products with the matrix get them
@@ -209,30 +203,15 @@ def solver_input(
     if not gives(kernel, wanted):
         return "operator"
     some, ratio = sample(X) if is_deferred(X) else (X, 1.0)
-    features = ratio * (kernel.feature_bytes(some) if wanted == "features" else kernel.implicit_bytes(some))
-    return "operator" if features > max(SMALL_FEATURES, ratio * kernel.operator_bytes(some)) else wanted
+    features = ratio * getattr(kernel, wanted).bytes(some)
+    return "operator" if features > max(SMALL_FEATURES, ratio * kernel.operator.bytes(some)) else wanted
 
 
 def has_operator(kernel: Kernel) -> bool:
     """Return whether a kernel provides products with its matrix; data-dependent kernels do not."""
-    if kernel.data_dependent:
-        return False
-    try:
-        kernel.check_operator()
-    except SeqkernError:
-        return False
-    return True
+    return not kernel.traits.data_dependent and bool(kernel.operator)
 
 
 def gives(kernel: Kernel, wanted: str, accepts_operator: bool = False) -> bool:
     """Return whether a kernel provides the input of solvers."""
-    if wanted == "gram" or (accepts_operator and has_operator(kernel)):
-        return True
-    try:
-        if wanted == "features":
-            kernel.check_features()
-        else:
-            kernel.check_implicit()
-    except SeqkernError:
-        return False
-    return True
+    return wanted == "gram" or (accepts_operator and has_operator(kernel)) or bool(getattr(kernel, wanted))

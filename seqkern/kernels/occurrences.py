@@ -4,13 +4,14 @@ A k-mer occurs at a window of a record; *labels* number the distinct k-mers of t
 one set apply to the other.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -29,20 +30,14 @@ class Labelled:
     """
 
     # shape (k-mers,): The distinct k-mers, ascending: codes, or texts of `seqkern.kernels.kmer.kmers.find_wide_kmers`
-    distinct: npt.NDArray[Any]
-    labels: npt.NDArray[np.int64]  # shape (windows of X,): The place in `distinct` of each window's k-mer
-    records: npt.NDArray[np.int64]  # shape (windows of X,): The record of each window
-    other_labels: npt.NDArray[np.int64]  # shape (windows of the support,): The same for the other set
-    other_records: npt.NDArray[np.int64]  # shape (windows of the support,): The same for the other set
+    distinct: Array
+    labels: Ints  # shape (windows of X,): The place in `distinct` of each window's k-mer
+    records: Ints  # shape (windows of X,): The record of each window
+    other_labels: Ints  # shape (windows of the support,): The same for the other set
+    other_records: Ints  # shape (windows of the support,): The same for the other set
 
     @classmethod
-    def of(
-        cls,
-        words: npt.NDArray[Any],
-        start: npt.NDArray[np.int64],
-        other_words: npt.NDArray[Any],
-        other_start: npt.NDArray[np.int64],
-    ) -> Self:
+    def of(cls, words: Array, start: Ints, other_words: Array, other_start: Ints) -> Self:
         """Label the k-mers, codes or texts, of two sets; the k-mers of record i are ``words[start[i]:start[i +
         1]]``.
         """
@@ -51,42 +46,33 @@ class Labelled:
         return cls(distinct, mine, _records(start), theirs, _records(other_start))
 
     @classmethod
-    def by_code(
-        cls,
-        codes: npt.NDArray[Any],
-        start: npt.NDArray[np.int64],
-        other_codes: npt.NDArray[Any],
-        other_start: npt.NDArray[np.int64],
-        space: int,
-    ) -> Self:
+    def by_code(cls, codes: Array, start: Ints, other_codes: Array, other_start: Ints, space: int) -> Self:
         """Label codes without sorting: each code is its own label, and all possible codes count as distinct."""
         mine, theirs = codes.astype(np.int64), other_codes.astype(np.int64)
         return cls(np.arange(space), mine, _records(start), theirs, _records(other_start))
 
-    def weights(self, coefficients: npt.NDArray[np.float64], presence: bool = False) -> npt.NDArray[np.float64]:
+    def weights(self, coefficients: Floats, presence: bool = False) -> Floats:
         """Return Σ_j coefficients[j]·Φ_u(z_j) of each k-mer u."""
         labels, records = self.other_labels, self.other_records
         if presence:
             pairs = np.unique(records * len(self.distinct) + labels)
             records, labels = np.divmod(pairs, max(1, len(self.distinct)))
-        sums: npt.NDArray[Any] = np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
+        sums: Array = np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
         return sums
 
-    def occurrences(self) -> npt.NDArray[np.int64]:
+    def occurrences(self) -> Ints:
         """Return the count of each window's k-mer in its record, int64 (windows of X,)."""
         pairs = self.records * len(self.distinct) + self.labels
         _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
         return counts[place]
 
 
-def _records(start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _records(start: Ints) -> Ints:
     """Return the record of each item, given the start of each record."""
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
-def spread(
-    values: npt.ArrayLike, starts: npt.ArrayLike, offsets: Iterable[int], letters: int
-) -> npt.NDArray[np.float64]:
+def spread(values: npt.ArrayLike, starts: npt.ArrayLike, offsets: Iterable[int], letters: int) -> Floats:
     """Share the value of each occurrence equally among its residues, given by `offsets` from its start.
 
     >>> spread([2.0, 3.0], [0, 2], offsets=(0, 2), letters=5)
@@ -98,7 +84,7 @@ def spread(
     return out
 
 
-def spell(words: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[str]:
+def spell(words: Array, k: int, alphabet: Alphabet) -> list[str]:
     """Return k-mers, given as codes or texts, as strings.
 
     >>> from seqkern.sequences.alphabets import DNA
@@ -157,7 +143,7 @@ class KmerWeights(NamedTuple):
     """
 
     names: list[str]
-    weights: npt.NDArray[np.float64]  # shape (k-mers,)
+    weights: Floats  # shape (k-mers,)
     # How to find the occurrences of each k-mer; None if its letters do not determine them. By default, the letters of
     # the name, contiguous
     patterns: list[Pattern | KernelPattern | None] | None = None
@@ -193,15 +179,13 @@ def _totals(parts: list[KmerWeights], keys: Iterable[Iterable[Any]]) -> dict[Any
     return total
 
 
-def _as_weights(total: dict[Any, float]) -> npt.NDArray[np.float64]:
+def _as_weights(total: dict[Any, float]) -> Floats:
     """Return the values of a dict as float64."""
     return np.array(list(total.values()), dtype=np.float64)
 
 
-# Sums over k-mers that give decisions without the support sequences: what `Kernel.tally`, `Kernel.tallied` and
-# `Kernel.weights_at_positions` return.
+# Sums over k-mers that give decisions without the support sequences.
 
-Floats = npt.NDArray[np.float64]
 Sums = npt.NDArray[np.float32 | np.float64]
 Tally = list[Sums]
 
@@ -222,14 +206,47 @@ class Tallied:
         raise NotImplementedError
 
     def tables(self) -> list[tuple[int, Floats]] | None:
-        """Return the weights of all k-mers; see `Kernel.kmer_tables`. None if a k-mer's weight is not one number."""
+        """Return the weights of all k-mers; see `Tables.weights`. None if a k-mer's weight is not one number."""
         raise NotImplementedError
 
 
 class ScansWindows(Protocol):
     """Object that sums over windows of a long sequence; see `WindowValues.scan`."""
 
-    def scan(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
-    ) -> npt.NDArray[np.float64]:
+    def scan(self, codes: npt.NDArray[np.uint8], starts: Ints, n_threads: int | None = None) -> Floats:
         """Return the values of the windows of a long sequence that begin at `starts` (ascending), float64 (n,)."""
+
+
+def _no_tally(tally: Iterator[Sums], alphabet: Alphabet) -> Tallied:
+    raise ValueError("the kernel has no tally")
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A kernel's capability of decisions Σ_j c_j·K(x, z_j), not normalised, from tables of the k-mers of the z_j.
+
+    The default functions are of a kernel without any.
+    """
+
+    # Returns the sums over the k-mers of z_j that determine the decision for any x, and whose lengths depend on kernel
+    # and alphabet alone, from the z_j and c_j; None if the z_j are needed
+    tally: Callable[[SequenceSet, Floats], Tally | None] = lambda support, coefficients: None
+    # Returns the object that applies the sums, in any precision, to sequences of an alphabet; takes as many as `tally`
+    # gives
+    tallied: Callable[[Iterator[Sums], Alphabet], Tallied] = _no_tally
+    by_kmer: Callable[[SequenceSet, Floats], list[tuple[int, Floats]] | None] | None = None  # See `weights`
+    # Returns the object that sums over windows, from windows z_j of one length and c_j
+    at_positions: Callable[[SequenceSet, Floats], ScansWindows] | None = None
+    # Returns whether K(x, x) is the same for all sequences of a length without masked residues
+    constant_diagonal: Callable[[int], bool] = lambda length: False
+
+    def weights(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
+        """Return the weight of one occurrence of each k-mer on the given strand; None without such a form.
+
+        For each length k, float64 (letters^k,) by the k-mer's code: the first letter is the most significant digit.
+        K-mers with a masked residue add nothing.
+        """
+        if self.by_kmer is not None:
+            return self.by_kmer(support, coefficients)
+        tally = self.tally(support, coefficients)
+        return None if tally is None else self.tallied(iter(tally), support.alphabet).tables()

@@ -1,17 +1,20 @@
-"""A prepared set of sequences, and the predicted cost of a computation."""
+"""A prepared set of sequences, the predicted cost of a computation, and the form in which matrices are stored."""
 
 import os
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.progress import tell
+from seqkern.core.types import Floats
 from seqkern.sequences.alphabets import Alphabet
+
+if TYPE_CHECKING:
+    from seqkern.kernels.kernel import Kernel
 
 MOST_HOURS = 100.0
 """Maximum hours of one processor core; longer work is refused, unless `LIMIT` allows it."""
@@ -32,8 +35,8 @@ class Prepared:
     """
 
     payload: Any  # The representation of the family, with ``len()`` and ``rows(start, stop)``
-    raw_diagonal: npt.NDArray[np.float64]  # shape (n,): K(x, x) before normalisation
-    diagonal: npt.NDArray[np.float64]  # shape (n,): K(x, x) as the kernel returns it
+    raw_diagonal: Floats  # shape (n,): K(x, x) before normalisation
+    diagonal: Floats  # shape (n,): K(x, x) as the kernel returns it
     alphabet: Alphabet | None = None  # Of the sequences; None for other data
     # Number of records that each policy affected, by description; empty for a range of rows
     counts: dict[str, int] = field(default_factory=dict)
@@ -151,3 +154,40 @@ class OneEntryCache:
         kept = self._kept
         if kept is not None and kept[0] is reference:
             self._kept = None
+
+
+# Kernel matrices of training sets, derived from Gram matrices over all samples.
+
+
+@dataclass(frozen=True)
+class StoredForm:
+    """A kernel as Gram matrices over all samples, and the operations that follow on each training set.
+
+    `join`, None for a single part, combines the matrices of several parts (see
+    `seqkern.kernels.CombinationKernel`): ``join.learn_from(grams, y)`` on the training set returns an object
+    with ``combine(matrices, row diagonals, column diagonals)``, which returns a matrix and its row diagonal,
+    ``learned()``, and ``fit_parts(X, y)``, which returns the fitted kernel. `transforms` are the specs of the
+    subsequent Gram transforms, fitted on the training set.
+    """
+
+    # A Kernel here learns nothing, so that one Gram matrix over all samples serves every training set
+    parts: "tuple[Kernel | StoredForm, ...]"
+    join: Any = None
+    transforms: tuple[dict[str, Any], ...] = ()  # Specs of the subsequent Gram transforms, fitted on the training set
+
+    @property
+    def kernels(self) -> "list[Kernel]":
+        """The kernels whose Gram matrices are needed, in order."""
+        found = []
+        for part in self.parts:
+            found += part.kernels if isinstance(part, StoredForm) else [part]
+        return found
+
+    @property
+    def learns(self) -> bool:
+        """Whether each training set has its own matrix."""
+        return self.join is not None or bool(self.transforms) or isinstance(self.parts[0], StoredForm)
+
+    def then(self, *transforms: dict[str, Any]) -> "StoredForm":
+        """Return this form with further transforms."""
+        return StoredForm(self.parts, self.join, (*self.transforms, *transforms))

@@ -1,6 +1,7 @@
 """Shared code of profile kernels: profiles are read from tracks, or built by searching the training set."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy.typing as npt
 
@@ -10,6 +11,7 @@ from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Header
 from seqkern.formats.profile_sources import ProfileSearch
 from seqkern.formats.profiles import check_tracks
+from seqkern.kernels.capabilities import Traits
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -23,10 +25,8 @@ SEARCHED_RECORDS = 8  # to predict from, if every record takes a search
 class ProfileTracks(_Base):
     """Mixin of kernels that read profile tracks; must precede the base class.
 
-    The kernel names its tracks in `profile_tracks`, and reads them through `with_profiles`.
+    The kernel names its tracks in its traits, and reads them through `with_profiles`.
     """
-
-    profile_tracks: ClassVar[tuple[str, ...]] = ("profile",)
 
     search: Literal["training"] | None = choice(
         default=None,
@@ -39,15 +39,11 @@ class ProfileTracks(_Base):
         default=0.001, low=0, open_low=True, doc="Largest E-value at which a hit counts as a homolog."
     )
 
-    @property
-    def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Names of the required tracks: none if profiles are built by search."""
-        return self.profile_tracks if self.search is None else ()
-
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether `fit` keeps the training sequences, to search them."""
-        return self.search is not None
+    def _traits(self, declared: Traits) -> Traits:
+        found = super()._traits(declared)
+        if self.search is None:
+            return replace(found, data_dependent=bool(found.data_dependent))
+        return replace(found, tracks=(), data_dependent=True)  # `fit` keeps the training sequences, to search them
 
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         if self.search is not None:  # first: a base class may learn from the profiles
@@ -75,7 +71,7 @@ class ProfileTracks(_Base):
     def with_profiles(self, X: SequenceSet) -> SequenceSet:
         """Return the sequences with checked profile tracks; a kernel that searches builds the tracks, in threads."""
         if self.search is None:
-            check_tracks(X, self.profile_tracks)
+            check_tracks(X, self.traits.tracks)
             return X
         return self._searched().add_to(X, n_threads=GIVEN_THREADS.get() or self.n_threads)
 

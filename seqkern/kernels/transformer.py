@@ -76,19 +76,19 @@ class GramTransformer:
     _references: References | None = None
 
     if TYPE_CHECKING:  # members of a kernel
-        accepts: ClassVar[str]
+        traits: ClassVar[Any]
 
         def fit(self, X: Any, y: Any = None) -> Self:
             """Learn from training data."""
 
-        def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
             """Return the kernel matrix of `X` and `Y` (default: `X`), shape (n, m)."""
 
     def _remember(self, X: Samples) -> None:
         """Keep a view of the training samples for `transform`."""
         self._references = References(X)
 
-    def forget(self) -> Self:
+    def _forget(self) -> Self:
         """Drop the training samples, but keep the learned values, and return self.
 
         `transform` is no longer possible afterwards.
@@ -106,7 +106,7 @@ class GramTransformer:
                [0., 6.]])
         """
         references = self._known_references()
-        return self._contained(self.kernel(references.read(X), references.samples))
+        return self._contained(self(references.read(X), references.samples))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the kernel matrix of the training samples, exactly symmetric.
@@ -117,7 +117,7 @@ class GramTransformer:
                [0., 4.]])
         """
         self.fit(X, y)
-        return self._contained(self.kernel(self._known_references().samples))
+        return self._contained(self(self._known_references().samples))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the column names of `transform`: the ids of the training samples.
@@ -145,14 +145,9 @@ class GramTransformer:
     @property
     def n_features_in_(self) -> int:
         """Number of columns of the training table; only for kernels of feature tables, after `fit`."""
-        if self._references is None or self.accepts != "features":
+        if self._references is None or self.traits.accepts != "features":
             raise AttributeError(f"{type(self).__name__} has no n_features_in_")
         return self._references.samples.shape[1]
-
-    @property
-    def references(self) -> Samples | None:
-        """The training samples, the columns of `transform`; None before `fit`."""
-        return None if self._references is None else self._references.samples
 
     def _known_references(self) -> References:
         """Return the training samples; raise NotFittedError if there are none."""
@@ -166,7 +161,7 @@ class GramTransformer:
     def _contained(self, K: np.ndarray) -> Any:
         """Return a matrix in the container of `set_output` or scikit-learn's configuration."""
         # Imported here: pipelines have loaded scikit-learn already.
-        from seqkern.kernels.containers import contain
+        from seqkern.kernels.feature_map import contain
 
         return contain(K, self)
 
@@ -179,7 +174,7 @@ class GramTransformer:
         # Imported here: scikit-learn, the caller, has loaded it already.
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
-        texts = self.accepts == "sequences"
+        texts = self.traits.accepts == "sequences"
         return Tags(
             estimator_type=None,
             target_tags=TargetTags(required=False),

@@ -12,18 +12,17 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError, SequenceError, check_texts
 from seqkern.core.parameters import changed, choice, component, fixed, integer, text
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels.algebra import ProductKernel, SumKernel
-from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.capabilities import Products, Traits, capability, given
+from seqkern.kernels.composite import CompositeKernel, PreparedParts, ThroughKernel, as_parts
 from seqkern.kernels.decisions import PartOfWindow, WindowValues, attributions, fold, kmer_weights
-from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.gradients import KernelGradient, Square
-from seqkern.kernels.kernel import Kernel, StoredForm, feature_vectors, known_names
-from seqkern.kernels.kernel_operator import Implicit, KernelOperator
+from seqkern.kernels.features import FeatureBlocks, Features, VectorForm
+from seqkern.kernels.gradients import Gradient, KernelGradient, Square
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
-from seqkern.kernels.occurrences import KmerWeights, Piece, ScansWindows, piece_of
-from seqkern.kernels.prepared import Plan
-from seqkern.kernels.vector_form import VectorForm
+from seqkern.kernels.occurrences import KmerWeights, Piece, ScansWindows, Tables, piece_of
+from seqkern.kernels.prepared import Plan, StoredForm
 from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet, sequence_views
@@ -34,7 +33,7 @@ FARTHEST = 10**12
 """A position beyond the end of any sequence, and far from the limits of int64."""
 
 
-class PieceKernel(CompositeKernel):
+class PieceKernel(ThroughKernel, CompositeKernel):
     """Base of kernels that compare one piece of each sample by a base kernel.
 
     A subclass implements `piece`, `label` and `_first`.
@@ -57,7 +56,7 @@ class PieceKernel(CompositeKernel):
         """The piece as text for specs, such as ``0:40``."""
         raise NotImplementedError
 
-    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+    def _first(self, X: SequenceSet) -> Ints:
         """Return the start of the piece in each record, int64 (n,)."""
         raise NotImplementedError
 
@@ -66,7 +65,7 @@ class PieceKernel(CompositeKernel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.base.accepts != "sequences":
+        if self.base.traits.accepts != "sequences":
             raise ParameterError(
                 f"kernel {self.base.name!r} does not take sequences",
                 remedy=f"remove {self.name}: it applies to sequences only",
@@ -85,37 +84,45 @@ class PieceKernel(CompositeKernel):
         with self._naming_the_piece():
             return super().plan(X, Y)
 
-    def _implicit(self, X: Any) -> Implicit:
+    @capability
+    def features(self) -> Features:
+        """The base kernel's features of the piece, normalised as the base kernel is."""
+        base = self.bases[0].features
+        given(base)
+
+        def vectors(X: Any) -> Any:
+            with self._naming_the_piece():
+                return base.normalised(self._seen(X))
+
+        def blocks(X: Any, counts: dict[str, int] | None) -> FeatureBlocks:
+            with self._naming_the_piece():
+                return base.blocks(self._seen(X), counts)
+
+        return Features(
+            self,
+            vectors,
+            lambda records: base.known_names(self._seen(records)),
+            lambda X: base.bytes(self._seen(X)),
+            in_blocks=blocks,
+        )
+
+    @capability
+    def implicit(self) -> Products:
+        """The base kernel's feature vectors of the piece."""
+        return self._products_of_parts("implicit", self._of_piece)
+
+    @capability
+    def operator(self) -> Products:
+        """The base kernel's products on the piece."""
+        return self._products_of_parts("operator", self._of_piece)
+
+    def _of_piece(self, parts: list[Products], X: Any) -> Any:
         with self._naming_the_piece():
-            return self.bases[0].implicit(self._seen(X))
+            return parts[0](X)
 
-    def _operator(self, X: Any) -> KernelOperator:
-        with self._naming_the_piece():
-            return self.bases[0].operator(self._seen(X))
-
-    def check_features(self) -> None:
-        """Raise ParameterError, without any work, unless the base kernel has explicit features."""
-        self._given()[0].check_features()
-
-    def features(self, X: Any) -> Any:
-        """Return the features of the piece, (n, features), normalised as the base kernel is."""
-        self.check_features()
-        with self._naming_the_piece():
-            return feature_vectors(self.bases[0], self._seen(self.coerce(X)))
-
-    def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
-        """Return the features of the piece in blocks, as the base kernel gives them."""
-        self.check_features()
-        with self._naming_the_piece():
-            return self.bases[0].feature_blocks(self._seen(self.coerce(X)), counts)
-
-    def feature_names(self, records: Any) -> list[str] | None:
-        """Return the base kernel's names of the piece's features, or None if it has none."""
-        return known_names(self.bases[0], self._seen(records))
-
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return the base kernel as a function of the piece's feature vectors, or None if it is not one."""
-        form = self.bases[0].vector_form()
+        form = self.bases[0]._vector_form()
         if form is None:
             return None
         return replace(
@@ -138,12 +145,6 @@ class PieceKernel(CompositeKernel):
             error.remedy = f"{error.remedy}, or take another {self.name}"
             raise
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        return diagonals[0]
-
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
-        self.bases[0].block(rows.parts[0], cols.parts[0], out)
-
     def _nested(self) -> dict[str, Kernel]:
         return {"base": self.bases[0]}
 
@@ -153,13 +154,7 @@ class PieceKernel(CompositeKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return derivative
 
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
-        values = fold(self.bases[0], columns.parts[0], coefficients)
-        return None if values is None else lambda rows: values(rows.parts[0])
-
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         seen = self._seen(X)
         shares = np.zeros(X.lengths.sum())
         before = self._first(X) + np.cumsum(X.lengths) - X.lengths
@@ -169,7 +164,7 @@ class PieceKernel(CompositeKernel):
         )
         return shares
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         found = kmer_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
         where = f" [{self.label}]"
         patterns = [
@@ -247,24 +242,22 @@ class PartKernel(PieceKernel):
         """The part as text, such as ``0:40``."""
         return ":".join("" if end is None else str(end) for end in (self.start, self.stop))
 
-    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+    def _first(self, X: SequenceSet) -> Ints:
         return self._seen(X).starts - X.starts
 
     @property
-    def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
-        """Whether the base has weights at positions."""
-        return self.base.has_weights_at_positions
+    def tables(self) -> Tables:
+        """The base kernel's weights at positions, on its part of the windows."""
+        base = self.bases[0].tables
 
-    def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
-        """Return the weights of the base kernel on its part of the windows; None if it has none."""
-        if not self.has_weights_at_positions:
-            return None
-        first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
-        return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
+        def at_positions(support: SequenceSet, coefficients: Floats) -> ScansWindows:
+            first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
+            return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
 
-    def constant_diagonal(self, length: int) -> bool:
-        """Return whether K(x, x) is the same for that part of all sequences."""
-        return self.bases[0].constant_diagonal(len(range(length)[self.start : self.stop]))
+        return Tables(
+            at_positions=None if base.at_positions is None else at_positions,
+            constant_diagonal=lambda length: base.constant_diagonal(len(range(length)[self.start : self.stop])),
+        )
 
 
 class ViewKernel(PieceKernel):
@@ -322,20 +315,10 @@ class ViewKernel(PieceKernel):
         """The name of the view."""
         return self.view
 
-    @property
-    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """The view, and the views that the base needs."""
-        return tuple(dict.fromkeys((self.view, *super().views)))
-
-    @property
-    def sequence_views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """The view, in a tuple."""
-        return (self.view,)
-
-    @property
-    def of_several(self) -> bool:  # type: ignore[override]  # always, whatever the base needs
-        """Always True: there is a view to choose."""
-        return True
+    def _traits(self, declared: Traits) -> Traits:
+        found = super()._traits(declared)
+        views = tuple(dict.fromkeys((self.view, *found.views)))
+        return replace(found, views=views, sequence_views=(self.view,), of_several=True)
 
     @property  # type: ignore[misc]  # here it follows from the data
     def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the data
@@ -347,7 +330,7 @@ class ViewKernel(PieceKernel):
         """The name of the view."""
         return self.view
 
-    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+    def _first(self, X: SequenceSet) -> Ints:
         return X.views[self.view].rows()[:, 0].astype(np.int64)
 
 
@@ -438,42 +421,28 @@ class EachViewKernel(CompositeKernel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.base.accepts != "sequences":
+        if self.base.traits.accepts != "sequences":
             raise ParameterError(
                 f"kernel {self.base.name!r} does not take sequences", remedy="choose a base that compares sequences"
             )
         if self.only is not None and not self.only:
             raise ParameterError("only=[] names no view", remedy="name at least one, or leave it out")
 
-    @property
-    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """The named views, and the views that the base needs."""
-        return tuple(dict.fromkeys((*self.sequence_views, *super().views)))
-
-    @property
-    def sequence_views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """The named views."""
-        return tuple(self.only or ())
-
-    @property
-    def of_several(self) -> bool:  # type: ignore[override]  # always, whatever the base needs
-        """Always True: there are views to choose."""
-        return True
+    def _traits(self, declared: Traits) -> Traits:
+        found, named = super()._traits(declared), tuple(self.only or ())
+        return replace(
+            found,
+            views=tuple(dict.fromkeys((*named, *found.views))),
+            sequence_views=named,
+            of_several=True,
+            data_dependent=self.rule == "combination" or found.data_dependent,
+            kmers_vary=self.rule == "product" or self.base.traits.kmers_vary,
+        )
 
     @property  # type: ignore[misc]  # here it follows from the data
     def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the data
         """Always None: views may have alphabets of their own."""
         return None
-
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the base, or the rule, learns from the data."""
-        return self.rule == "combination" or super().data_dependent
-
-    @property
-    def kmers_vary(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the rule is the product, or contributions vary under the base."""
-        return self.rule == "product" or self.base.kmers_vary
 
     # ---- the joined kernel -------------------------------------------------------------------------------
 
@@ -514,9 +483,9 @@ class EachViewKernel(CompositeKernel):
         return self.joined(self.only or ["view"])
 
     def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
-        if self.data_dependent:
+        if self.traits.data_dependent:
             self.names_ = self._names(X)
-            self.joined_ = self.joined(self.names_).fit(X, y).forget()
+            self.joined_ = self.joined(self.names_).fit(X, y)._forget()
 
     def learned(self) -> dict[str, float]:
         """Return the numbers that the joined kernel learned."""
@@ -538,27 +507,28 @@ class EachViewKernel(CompositeKernel):
         self.joined_ = self.joined(self.names_)
         self.joined_.restore_fitted(header["joined"], unnest("joined", arrays))
 
+    @property
     def stored_form(self) -> StoredForm | None:
-        """Return the joined kernel's stored form if the views are named; else this kernel, if it learns nothing."""
-        if self.data_dependent and self.only and not self.normalize:
-            return self._any().stored_form()
-        return super().stored_form()
+        """The joined kernel's stored form if the views are named; else this kernel, if it learns nothing."""
+        if self.traits.data_dependent and self.only and not self.normalize:
+            return self._any().stored_form
+        return super().stored_form
 
     # ---- derivatives -------------------------------------------------------------------------------------
 
     def _own_tunable(self) -> dict[str, float]:
         """Return the parameters of the base kernel, each shared by all views; empty if the kernel learns from data."""
-        known = {} if self.data_dependent else self.bases[0].tunable()
+        known = {} if self.traits.data_dependent else Gradient(self.bases[0]).tunable()
         return {f"base__{name}": value for name, value in known.items()}
 
-    def tuning_bounds(self) -> dict[str, tuple[float, float]]:
-        """Return the domain of each parameter of `tunable`, as (least, largest)."""
-        bounds = {f"base__{name}": pair for name, pair in self.bases[0].tuning_bounds().items()}
+    def _tuning_bounds(self) -> dict[str, tuple[float, float]]:
+        bounds = {f"base__{name}": pair for name, pair in Gradient(self.bases[0]).bounds().items()}
         return {name: bounds[name] for name in self._own_tunable()}
 
-    def with_values(self, values: Mapping[str, float]) -> Self:
-        """Return a copy with other values of some parameters."""
-        base = self.bases[0].with_values({name.removeprefix("base__"): value for name, value in values.items()})
+    def _with_values(self, values: Mapping[str, float]) -> Self:
+        base = Gradient(self.bases[0]).with_values(
+            {name.removeprefix("base__"): value for name, value in values.items()}
+        )
         made = copy.copy(self)
         if hasattr(made, "bases_"):
             made.bases_ = [base]
@@ -566,7 +536,7 @@ class EachViewKernel(CompositeKernel):
 
     def _derivative(self, name: str, at: KernelGradient) -> Square:
         views = self._names(at.X)
-        joined = self.joined(views).gradient(at.X)
+        joined = Gradient(self.joined(views))(at.X)
         parts = (joined.derivative(f"parts__{number}__{name}") for number in range(len(views)))
         total: Square = sum(parts, np.zeros((len(at.X), len(at.X))))
         return total
@@ -581,10 +551,10 @@ class EachViewKernel(CompositeKernel):
         prepared = kernel.prepare(X, None if like is None else like.parts[0])
         return PreparedViews((prepared,), prepared.diagonal, kernel, names)
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         return diagonals[0]
 
-    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: Any, cols: Any, out: Floats) -> None:
         cols.kernel.block(rows.parts[0], cols.parts[0], out)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
@@ -594,63 +564,47 @@ class EachViewKernel(CompositeKernel):
             raise _other_views(self._names(X), self._names(Y))
         return self._of(X).plan(X, Y)
 
-    def _fold(
-        self, columns: Any, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: Any, coefficients: Floats) -> Callable[[Any], Floats] | None:
         values = fold(columns.kernel, columns.parts[0], coefficients)
         return None if values is None else lambda rows: values(rows.parts[0])
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         return attributions(self._of(support), X, support, coefficients)
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         return kmer_weights(self._of(support), X, support, coefficients)
 
     # ---- without the matrix ------------------------------------------------------------------------------
 
-    def check_features(self) -> None:
-        """Raise ParameterError, without any work, unless the joined kernel has explicit features."""
-        self._any().check_features()
+    @capability
+    def features(self) -> Features:
+        """The features of all views side by side."""
+        given(self._any().features)
+        return Features(
+            self,
+            lambda X: self._of(X).features(X),
+            lambda records: self._of(records).features.known_names(records),
+            lambda X: self._of(X).features.bytes(X),
+        )
 
-    def features(self, X: Any) -> Any:
-        """Return the features of all views side by side."""
-        self.check_features()
-        X = self.coerce(X)
-        return self._of(X).features(X)
+    @capability
+    def implicit(self) -> Products:
+        """The joined kernel's feature vectors."""
+        return self._of_joined("implicit")
 
-    def feature_names(self, records: Any) -> list[str] | None:
-        """Return the names of the features of all views; None if the base has none."""
-        return known_names(self._of(records), records)
+    @capability
+    def operator(self) -> Products:
+        """The joined kernel's products."""
+        return self._of_joined("operator")
 
-    def check_implicit(self) -> None:
-        """Raise ParameterError unless the joined kernel has feature vectors."""
-        self._any().check_implicit()
+    def _of_joined(self, name: str) -> Products:
+        given(getattr(self._any(), name))
 
-    def check_operator(self) -> None:
-        """Raise ParameterError unless the joined kernel has products without a Gram matrix."""
-        self._any().check_operator()
+        def products(X: Any) -> Products:
+            found: Products = getattr(self._of(X), name)
+            return found
 
-    def _implicit(self, X: Any) -> Implicit:
-        return self._of(X).implicit(X)
-
-    def _operator(self, X: Any) -> KernelOperator:
-        return self._of(X).operator(X)
-
-    def operator_bytes(self, X: Any) -> int:
-        """Return the bytes of the joined kernel."""
-        return self._of(self.coerce(X)).operator_bytes(X)
-
-    def operator_cost(self, X: Any) -> float:
-        """Return the CPU seconds of one product with the joined kernel."""
-        return self._of(self.coerce(X)).operator_cost(X)
-
-    def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes of the joined kernel."""
-        return self._of(self.coerce(X)).implicit_bytes(X)
-
-    def feature_bytes(self, X: Any) -> int:
-        """Return the bytes of the joined kernel's features."""
-        return self._of(self.coerce(X)).feature_bytes(X)
+        return Products(self, lambda X: products(X)(X), lambda X: products(X).bytes(X), lambda X: products(X).cost(X))
 
 
 def _other_views(names: Sequence[str], known: Sequence[str]) -> SequenceError:

@@ -251,9 +251,9 @@ def kernel_of(pieces: Sequence[Any], model: Model, n_threads: int | None) -> Flo
     """Return the model's kernel matrix, (n, n), of the records in several sets together."""
     found: list[list[Any]] = [[None] * len(pieces) for _ in pieces]
     for i, X in enumerate(pieces):
-        found[i][i] = model.kernel.kernel(X, n_threads=n_threads)
+        found[i][i] = model.kernel(X, n_threads=n_threads)
         for j in range(i):
-            found[i][j] = model.kernel.kernel(X, pieces[j], n_threads=n_threads)
+            found[i][j] = model.kernel(X, pieces[j], n_threads=n_threads)
             found[j][i] = found[i][j].T
     return np.block(found)
 
@@ -574,7 +574,7 @@ class _Search:
                 "are free",
                 remedy="choose fewer variants (-n)",
             )
-        K = [self.model.kernel.kernel(piece.X, self.model.support, n_threads=self.n_threads) for piece in pieces]
+        K = [self.model.kernel(piece.X, self.model.support, n_threads=self.n_threads) for piece in pieces]
         prior = kernel_of([piece.X for piece in pieces], self.model, self.n_threads)
         found = covariances(self.model.solver, np.concatenate(K), prior)
         found[np.diag_indices_from(found)] = np.maximum(np.diagonal(found), 0.0)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SeqkernError, unknown_name
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Floats
+from seqkern.core.types import Array, Floats
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
 from seqkern.evaluation.metrics import brier, codes_of, log_loss, predictive_scores, scores
 from seqkern.evaluation.residue_results import residue_scores
@@ -22,8 +21,6 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scipy.sparse import csr_matrix
 
     from seqkern.evaluation.folds import FoldSet, Split
@@ -33,89 +30,20 @@ if TYPE_CHECKING:
     from seqkern.study.dataset import Dataset
 
 
-# The trivial baselines, defined once: name in tables, name in figures and sentences, and what each one does.
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """The names and description of a trivial baseline.
-
-    >>> BASELINES["nearest"].title
-    'best alignment'
-    """
-
-    name: str  # In tables and on the command line
-    title: str  # In figures and tables of a report
-    phrase: str  # In a sentence that compares a method with it
-    sentence: str  # What it does
-
-
-BASELINES = {
-    one.name: one
-    for one in (
-        Baseline(
-            "majority",
-            "the majority class",
-            "the majority class",
-            "Predicts the most frequent class of the training set.",
-        ),
-        Baseline("mean", "the mean label", "the mean label", "Predicts the mean label of the training set."),
-        Baseline(
-            "composition",
-            "length and composition",
-            "a linear model of length and composition",
-            "A linear model of the length and the frequency of each residue or base (ridge or logistic regression).",
-        ),
-        Baseline(
-            "nearest",
-            "best alignment",
-            "the best alignment to a training sequence",
-            "Searches the training set by Smith-Waterman alignment. The decision value is the best −ln E, with E "
-            "corrected for both lengths: of any positive training sequence for two classes, of each class for several. "
-            "For real labels, predicts the label of the best hit.",
-        ),
-        Baseline(
-            "alignment",
-            "mean alignment",
-            "the mean alignment score to the training sequences",
-            "As the best alignment, but with the mean −ln E over the positive training sequences, or over those of "
-            "each class.",
-        ),
-        Baseline(
-            "kmers",
-            "6-mers",
-            "a linear model of 6-mers",
-            "A linear model of the frequencies of 6-mers, for DNA on both strands (ridge or logistic regression).",
-        ),
-        Baseline(
-            "pwm",
-            "position weight matrix",
-            "a position weight matrix",
-            "Adds up the log odds of each residue or base at its position, positives against negatives, or each class "
-            "against the others.",
-        ),
-        Baseline(
-            "residue",
-            "residue frequencies",
-            "the frequencies of residues",
-            "Predicts the most frequent state of the residue at hand.",
-        ),
-    )
-}
-"""The baselines by name, in the order of tables."""
-
-
 # Baselines that ignore sequences: the majority class, the mean label, the state of a single residue.
 
-Array: TypeAlias = "npt.NDArray[Any]"
-Decided: TypeAlias = "tuple[Array, Array]"
+Decided = tuple[Array, Array]
 """Decisions and predictions for the test set, as a solver gives them."""
+
+
+def decided(decisions: Array) -> Decided:
+    """Return decisions, and the predictions that follow from them: themselves, or the class with the largest."""
+    return decisions, decisions if decisions.ndim == 1 else decisions.argmax(axis=1)
 
 
 def mean_label(labels: Labels, train: Array, test: Array) -> Decided:
     """Predict the mean label of the training set."""
-    constant = np.full(len(test), float(labels.y[train].mean()))
-    return constant, constant
+    return decided(np.full(len(test), float(labels.y[train].mean())))
 
 
 def mean_deviation(labels: Labels, train: Array, test: Array) -> Array:
@@ -133,15 +61,7 @@ def class_shares(labels: Labels, train: Array, test: Array) -> Array:
 def majority(labels: Labels, train: Array, test: Array) -> Decided:
     """Predict the most frequent class of the training set."""
     shares = class_shares(labels, train, test)
-    if labels.kind == "binary":
-        return 2 * shares - 1, 2 * shares - 1
-    return shares, shares.argmax(axis=1)
-
-
-def residue_codes(residues: Residues) -> Array:
-    """Return the code of the residue at each sample, uint8 (n,)."""
-    chains = residues.chains
-    return chains.codes[chains.starts[residues.record] + residues.place]
+    return decided(2 * shares - 1 if labels.kind == "binary" else shares)
 
 
 def residue_frequencies(codes: Array, labels: Labels, train: Array, test: Array) -> Decided:
@@ -152,9 +72,7 @@ def residue_frequencies(codes: Array, labels: Labels, train: Array, test: Array)
     every = counts.sum(axis=0)
     counts[counts.sum(axis=1) == 0] = every
     shares = (counts / counts.sum(axis=1, keepdims=True))[codes[test]]
-    if n == 2:
-        return shares[:, 1] - shares[:, 0], shares[:, 1] - shares[:, 0]
-    return shares, shares.argmax(axis=1)
+    return decided(shares[:, 1] - shares[:, 0] if n == 2 else shares)
 
 
 # Search of the training set by alignment: −ln E of the best hit, or the mean −ln E, corrected for length.
@@ -229,9 +147,9 @@ class AlignmentScores:
         if not len(new):
             return
         kernel, others = self.scoring.kernel(), self.X.take(new)
-        found = kernel.kernel(self.X, others)
+        found = kernel(self.X, others)
         if self.strands == 2:
-            np.maximum(found, kernel.kernel(self.X, others.reverse_complement()), out=found)
+            np.maximum(found, kernel(self.X, others.reverse_complement()), out=found)
         self._place[new] = self._scores.shape[1] + np.arange(len(new))
         self._scores = np.column_stack([self._scores, found.astype(np.float32)])
 
@@ -249,13 +167,11 @@ def search(scores: AlignmentScores, labels: Labels, train: Array, test: Array, *
     scores.prepare(np.concatenate(searched))
     if labels.kind == "real":
         best = scores.evidence(test, searched[0]).argmax(axis=1)
-        values = labels.y[searched[0]][best].astype(np.float64)
-        return values, values
+        return decided(labels.y[searched[0]][best].astype(np.float64))
     if labels.kind == "binary":
-        decisions = _decisions(scores, test, searched[0], mean) - _threshold(scores, labels, train, searched[0], mean)
-        return decisions, decisions
-    decisions = np.column_stack([_decisions(scores, test, own, mean) for own in searched])
-    return decisions, decisions.argmax(axis=1)
+        threshold = _threshold(scores, labels, train, searched[0], mean)
+        return decided(_decisions(scores, test, searched[0], mean) - threshold)
+    return decided(np.column_stack([_decisions(scores, test, own, mean) for own in searched]))
 
 
 def _decisions(scores: AlignmentScores, rows: Array, searched: Array, mean: bool, left_out: bool = False) -> Floats:
@@ -307,11 +223,8 @@ def position_weights(X: SequenceSet, labels: Labels, train: Array, test: Array) 
     counts = [_counts(X, train[labels.y[train] == c]) for c in classes]
     total = np.sum(counts, axis=0)
     if labels.kind == "binary":
-        decisions = _add_up(X, test, _log_shares(counts[1]) - _log_shares(counts[0]))
-        return decisions, decisions
-    columns = [_add_up(X, test, _log_shares(own) - _log_shares(total - own)) for own in counts]
-    decisions = np.column_stack(columns)
-    return decisions, decisions.argmax(axis=1)
+        return decided(_add_up(X, test, _log_shares(counts[1]) - _log_shares(counts[0])))
+    return decided(np.column_stack([_add_up(X, test, _log_shares(own) - _log_shares(total - own)) for own in counts]))
 
 
 def _codes(X: SequenceSet, rows: Array) -> Array:
@@ -402,17 +315,15 @@ def linear_model(features: Any, labels: Labels, train: Array, test: Array, *, st
     with one_thread():
         if labels.kind == "real":
             regression = make_pipeline(*scale, Ridge(alpha=1.0)).fit(features[train], labels.y[train])
-            values = regression.predict(features[test])
-            return values, values
+            return decided(regression.predict(features[test]))
         linear = LogisticRegression(C=1.0, class_weight="balanced", max_iter=MOST_ITERATIONS)
         model = make_pipeline(*scale, linear).fit(features[train], labels.y[train])
         if labels.kind == "binary":
-            values = model.decision_function(features[test])
-            return values, values
+            return decided(model.decision_function(features[test]))
         found = model.predict_proba(features[test])
     decisions = np.zeros((len(test), len(labels.classes)))
     decisions[:, model.classes_] = found  # a class may be missing from the training set
-    return decisions, decisions.argmax(axis=1)
+    return decided(decisions)
 
 
 # The baselines that suit given data, and the decisions of each.
@@ -454,7 +365,8 @@ class BaselineData:
     def codes(self) -> Array:
         """The code of the residue at each sample, shape (n,)."""
         assert self.residues is not None
-        return residue_codes(self.residues)
+        chains = self.residues.chains
+        return chains.codes[chains.starts[self.residues.record] + self.residues.place]
 
     @property
     def aligned(self) -> bool:
@@ -476,6 +388,101 @@ class BaselineData:
         return bool(lengths.min() == lengths.max() >= LEAST_WINDOW)
 
 
+# The trivial baselines, defined once: name in tables, name in figures and sentences, and what each one does.
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The names and description of a trivial baseline, whether it suits data and a kind of labels, and its rule.
+
+    >>> BASELINES["nearest"].title
+    'best alignment'
+    """
+
+    name: str  # In tables and on the command line
+    title: str  # In figures and tables of a report
+    phrase: str  # In a sentence that compares a method with it
+    sentence: str  # What it does
+    suits: Callable[[BaselineData, str], bool]
+    rule: Callable[[BaselineData, Labels, Array, Array], Decided]
+
+
+BASELINES = {
+    one.name: one
+    for one in (
+        Baseline(
+            "majority",
+            "the majority class",
+            "the majority class",
+            "Predicts the most frequent class of the training set.",
+            lambda data, kind: kind != "real",
+            lambda data, *task: majority(*task),
+        ),
+        Baseline(
+            "mean",
+            "the mean label",
+            "the mean label",
+            "Predicts the mean label of the training set.",
+            lambda data, kind: kind == "real",
+            lambda data, *task: mean_label(*task),
+        ),
+        Baseline(
+            "composition",
+            "length and composition",
+            "a linear model of length and composition",
+            "A linear model of the length and the frequency of each residue or base (ridge or logistic regression).",
+            lambda data, kind: data.sequences is not None,
+            lambda data, *task: linear_model(data.composition, *task, standardise=True),
+        ),
+        Baseline(
+            "nearest",
+            "best alignment",
+            "the best alignment to a training sequence",
+            "Searches the training set by Smith-Waterman alignment. The decision value is the best −ln E, with E "
+            "corrected for both lengths: of any positive training sequence for two classes, of each class for several. "
+            "For real labels, predicts the label of the best hit.",
+            lambda data, kind: data.aligned,
+            lambda data, *task: search(data.alignment, *task, mean=False),
+        ),
+        Baseline(
+            "alignment",
+            "mean alignment",
+            "the mean alignment score to the training sequences",
+            "As the best alignment, but with the mean −ln E over the positive training sequences, or over those of "
+            "each class.",
+            lambda data, kind: data.aligned and kind != "real",
+            lambda data, *task: search(data.alignment, *task, mean=True),
+        ),
+        Baseline(
+            "kmers",
+            "6-mers",
+            "a linear model of 6-mers",
+            "A linear model of the frequencies of 6-mers, for DNA on both strands (ridge or logistic regression).",
+            lambda data, kind: data.bases,
+            lambda data, *task: linear_model(data.kmers, *task, standardise=False),
+        ),
+        Baseline(
+            "pwm",
+            "position weight matrix",
+            "a position weight matrix",
+            "Adds up the log odds of each residue or base at its position, positives against negatives, or each class "
+            "against the others.",
+            lambda data, kind: data.equally_long and kind != "real",
+            lambda data, *task: position_weights(data.X, *task),
+        ),
+        Baseline(
+            "residue",
+            "residue frequencies",
+            "the frequencies of residues",
+            "Predicts the most frequent state of the residue at hand.",
+            lambda data, kind: data.residues is not None and kind != "real",
+            lambda data, *task: residue_frequencies(data.codes, *task),
+        ),
+    )
+}
+"""The baselines by name, in the order of tables."""
+
+
 def applicable(data: Any, labels: Labels | None = None) -> list[str]:
     """Return the baselines that suit the data, without alignment searches that would take too long.
 
@@ -493,20 +500,7 @@ def applicable(data: Any, labels: Labels | None = None) -> list[str]:
 
 def suitable(data: BaselineData, kind: str) -> list[str]:
     """Return the baselines that suit the data, regardless of their cost."""
-    if kind not in ("binary", "multiclass", "real"):
-        return []
-    real = kind == "real"
-    suits = {
-        "majority": not real,
-        "mean": real,
-        "composition": data.sequences is not None,
-        "nearest": data.aligned,
-        "alignment": data.aligned and not real,
-        "kmers": data.bases,
-        "pwm": data.equally_long and not real,
-        "residue": data.residues is not None and not real,
-    }
-    return [name for name in BASELINES if suits[name]]
+    return [name for name, one in BASELINES.items() if kind != "none" and one.suits(data, kind)]
 
 
 def too_costly(data: BaselineData, parts: Iterable[tuple[Labels, Array]]) -> str | None:
@@ -540,22 +534,7 @@ def decide(name: str, data: Any, labels: Labels, train: Array, test: Array) -> D
     if name not in suitable(own, labels.kind):
         raise ParameterError(f"the baseline {name} does not suit these data", remedy=f"see {__name__}.applicable")
     train, test = np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)
-    rule: Callable[[Labels, Array, Array], Decided]
-    if name == "majority":
-        rule = majority
-    elif name == "mean":
-        rule = mean_label
-    elif name == "residue":
-        rule = partial(residue_frequencies, own.codes)
-    elif name == "composition":
-        rule = partial(linear_model, own.composition, standardise=True)
-    elif name == "kmers":
-        rule = partial(linear_model, own.kmers, standardise=False)
-    elif name == "pwm":
-        rule = partial(position_weights, own.X)
-    else:
-        rule = partial(search, own.alignment, mean=name == "alignment")
-    return rule(labels, train, test)
+    return BASELINES[name].rule(own, labels, train, test)
 
 
 def _labels(data: Dataset) -> Labels:

@@ -132,18 +132,27 @@ def evaluate_fold(
     deviations = decided.deviations if tested.kind == "real" else None
     rows = decision_rows(tested, decided.decisions, decided.predicted, decided.probabilities, deviations)
     features, intervals, bias = _feature_tables(fitted, split, selection_bias, significance)
+    learned = fitted.block.learned | ({} if fitted.layers is None else fitted.layers.learned())
+    best = fitted.solver.best_params_
+    fit = {key: fitted.solver.report_.get(key) for key in FIT_COLUMNS} | {
+        "inner_not_converged": fitted.inner_not_converged,
+        "weights_converged": fitted.kernel_converged if fitted.block.learned else None,
+    }
+    tables = {
+        "decisions": rows,
+        "choices": choice_rows(fitted.choice, data.sources, best, fitted.threshold, learned),
+        "inner": inner_rows(fitted.choice),
+        "features": features,
+        "intervals": intervals,
+        "exemplars": fitted.exemplars(),
+        "bias": bias,
+        "path": path_rows(fitted) if path else [],
+        "cost": callbacks.clock.laps,
+    }
     return FoldResult(
-        decisions=[place | row for row in rows],
         metrics=place | {"n_train": len(split.train), "n_test": len(split.test)} | _scores(data, split.test, decided),
-        choices=[place | row for row in _choices(fitted)],
-        fit=place | _fit_row(fitted, callbacks.eigenvalues) | bounds,
-        inner=[place | row for row in inner_rows(fitted.choice)],
-        features=[place | row for row in features],
-        intervals=[place | row for row in intervals],
-        exemplars=[place | row for row in fitted.exemplars()],
-        bias=[place | row for row in bias],
-        path=[place | row for row in (path_rows(fitted) if path else [])],
-        cost=[place | row for row in callbacks.clock.laps],
+        fit=fit | callbacks.eigenvalues | place | bounds,
+        **{name: [place | row for row in own] for name, own in tables.items()},
     )
 
 
@@ -173,25 +182,10 @@ class _FoldCallbacks(Callbacks):
         self.eigenvalues = dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
 
 
-def _choices(fitted: FittedMethod) -> Any:
-    """Return the rows of the chosen and fitted parameters."""
-    learned = fitted.block.learned | ({} if fitted.layers is None else fitted.layers.learned())
-    return choice_rows(fitted.choice, fitted.data.sources, fitted.solver.best_params_, fitted.threshold, learned)
-
-
-def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any]:
-    """Return the table row about the fits of the fold."""
-    return {key: fitted.solver.report_.get(key) for key in FIT_COLUMNS if key not in ("task", "split")} | {
-        "inner_not_converged": fitted.inner_not_converged,
-        "weights_converged": fitted.kernel_converged if fitted.block.learned else None,
-        **eigenvalues,
-    }
-
-
 def _bounds(fitted: FittedMethod) -> dict[str, Any]:
     """Return the solver's bounds of the leave-one-out error, if any, with the reason for a missing bound."""
     kernel = fitted.source.kernel
-    learned = fitted.source.learns or (kernel is not None and kernel.data_dependent)
+    learned = fitted.source.learns or (kernel is not None and kernel.traits.data_dependent)
     if learned or not fitted.solver.traits.bounds or fitted.y is None:  # a kernel that learns has seen what is left out
         return {}
     found = fitted.solver.leave_one_out(fitted.block.train, fitted.y)
@@ -224,7 +218,7 @@ def _feature_tables(
     assert targets is not None
     assert fitted.ahead is not None
     parts = fitted.block.train, fitted.block.test[np.searchsorted(fitted.ahead, split.test)]
-    classify = fitted.postprocessing.cut.codes if labels.kind == "binary" else None
+    classify = fitted.postprocessing.codes if labels.kind == "binary" else None
     bias = biased_scores(solver, parts, (fitted.y, targets), labels, split.test, classify)
     return features, intervals, [bias]
 

@@ -275,7 +275,7 @@ class Explainer:
         self.form = self.model.form()
         self.bias = self.form.constant
         self.both_strands = _any_kernel(self.model.kernel, lambda one: getattr(one, "reverse_complement", False))
-        self.kmers_vary = _any_kernel(self.model.kernel, lambda one: one.kmers_vary)
+        self.kmers_vary = _any_kernel(self.model.kernel, lambda one: one.traits.kmers_vary)
         self.no_words: str | None = None
 
     def coerce(self, X: SequenceSet | list[str]) -> SequenceSet:

@@ -12,7 +12,7 @@ from seqkern.core.threads import given_threads
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.evaluation.fold_tables import SIGNIFICANCE_COLUMNS
-from seqkern.kernels.kernel import feature_vectors, known_names, name_features
+from seqkern.kernels.capabilities import required
 from seqkern.methods.model import Model
 from seqkern.solvers.contract import ClassSolver
 
@@ -45,11 +45,11 @@ def chosen_features(
     if not solver.traits.selects:
         if not 0 < len(columns) <= MOST_LISTED or weights[0] is None:
             return []
-        names = known_names(kernel, X)
+        names = kernel.features.known_names(X)
         if names is None:
             return []
-    names = name_features(kernel, X, columns) if names is None else [names[j] for j in columns]
-    several = solver.weights_by_class() is not None
+    names = kernel.features.named(X, columns) if names is None else [names[j] for j in columns]
+    several = solver.selection().by_class is not None
     return feature_rows(
         solver,
         names,
@@ -81,10 +81,10 @@ def interval_rows(solver: "Solver", kernel: "Kernel", X: "Samples", classes: Seq
     ``low`` and ``high`` treat the selection as known beforehand; ``full_low`` and ``full_high`` use all features.
     There are no rows for a solver without intervals.
     """
-    found = solver.intervals()
+    found = solver.selection().intervals
     if found is None:
         return []
-    names = name_features(kernel, X, np.arange(found.shape[1]))
+    names = kernel.features.named(X, np.arange(found.shape[1]))
     owners = classes[1:] if len(found) == 1 else [classes[int(code)] for code in cast(ClassSolver, solver).classes_]
     keys = ("weight", "low", "high", "full_weight", "full_low", "full_high")
     return [
@@ -122,8 +122,8 @@ def feature_rows(
 
 def ranked_features(solver: "Solver") -> tuple[Ints, list[Any]]:
     """Return the columns (from 0) that a fitted solver selected, best first, and their weights."""
-    columns = np.asarray(solver.selected_columns(), dtype=np.int64)
-    weights, by_class = solver.selected_weights(), solver.weights_by_class()
+    found = solver.selection()
+    columns, weights, by_class = found.columns, found.weights, found.by_class
     if by_class is not None:
         order = np.argsort(-np.abs(by_class).max(axis=0), kind="stable")
         return columns[order], by_class[:, order].T.tolist()
@@ -164,12 +164,12 @@ class FeatureModel(Model):
     def _vectors(self, X: "Samples") -> Any:
         """Return the features of samples used by the solver; as FeatureBlocks if it uses all in this form."""
         if self.solver.traits.blocks:
-            blocks = self.kernel.feature_blocks(X)
+            blocks = self.kernel.features.blocks(X)
             if blocks.sparse is None and np.array_equal(self.features, np.arange(blocks.shape[1])):
                 return blocks
             vectors = blocks.block(0, len(blocks)) if blocks.sparse is None else blocks.sparse
         else:
-            vectors = feature_vectors(self.kernel, X)
+            vectors = self.kernel.features.normalised(X)
         if vectors.shape[1] <= self.features.max():
             raise ModelError(f"the kernel has {vectors.shape[1]} features, which differ from those of the model")
         vectors = vectors[:, self.features]
@@ -177,7 +177,7 @@ class FeatureModel(Model):
 
     def form(self) -> NoReturn:
         """Raise ParameterError: the decision is not a sum over training samples."""
-        weights = "" if self.solver.selected_weights() is None else " and their weights"
+        weights = "" if self.solver.selection().weights is None else " and their weights"
         raise ParameterError(
             "the model uses features, not kernel values with training sequences",
             remedy=f"see the features{weights}: seqkern train --features FILE",
@@ -207,4 +207,4 @@ class FeatureModel(Model):
         good = columns.ndim == 1 and columns.dtype == np.int64 and len(columns) == len(self.names) > 0
         if not good or columns.min() < 0 or len(self.support) or self.transforms:
             raise ValueError("inconsistent features")
-        self.kernel.check_features()
+        required(self.kernel, "features")

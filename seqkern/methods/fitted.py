@@ -15,16 +15,14 @@ from seqkern import __version__
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.package_files import build_digest
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.evaluation.calibration import Calibration
 from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
-from seqkern.evaluation.selection import AUTO, Choice, ends, number_paths, unequal
-from seqkern.kernels.kernel import Kernel, name_features
+from seqkern.evaluation.selection import AUTO, Choice, Search, ends, number_paths, unequal
+from seqkern.kernels.kernel import Kernel
 from seqkern.methods.model import (
-    BY_PROBABILITY,
     MEANS_KEY,
-    Cut,
     Decisions,
     Model,
+    Postprocessing,
     check_predicts,
     codes_of_decisions,
     find_probabilities,
@@ -34,7 +32,6 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers.contract import ClassSolver, Solver
-from seqkern.solvers.solver_specs import Free
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
 
 if TYPE_CHECKING:
@@ -54,14 +51,14 @@ def class_names(labels: Labels, solver: Solver) -> tuple[str, ...]:
     return labels.classes
 
 
-def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str) -> dict[str, Any] | None:
+def search_record(choice: Choice, search: Search, kind: str) -> dict[str, Any] | None:
     """Return the candidates and their scores as JSON, or None if there was nothing to choose."""
     if math.isnan(choice.score):
         return None
     return {
-        "metric": AUTO[kind] if metric == "auto" else metric,
-        "folds": folds,
-        "rule": rule,
+        "metric": AUTO[kind] if search.metric == "auto" else search.metric,
+        "folds": search.folds,
+        "rule": search.rule,
         "kernels": [kernel for kernel, _ in choice.candidates],
         "specs": [spec for _, spec in choice.candidates],
         "scores": choice.scores.tolist(),
@@ -164,28 +161,6 @@ def _digests(X: Any) -> list[bytes]:
     return [hashlib.blake2b(part.data, digest_size=DIGEST_BYTES).digest() for part in parts]
 
 
-# Settings for choosing one of several candidates.
-
-
-@dataclass(frozen=True)
-class Search:
-    """Settings for choosing one of several candidates, by cross-validation within a training set."""
-
-    folds: int = 3  # Folds of the cross-validation; also for held-out decision values
-    # The metric to maximise: ``"auto"``, a name of `seqkern.evaluation.selection.METRICS`, or a bound of the leave-one-
-    # out error: no fold is made then
-    metric: str = "auto"
-    seed: int = 1  # Of the folds
-    rule: str = "best"  # The rule of choice (see `seqkern.evaluation.selection.select`)
-    # What is searched beyond the candidates: refined values of parameters, and balanced class weights
-    free: Free = field(default_factory=Free)
-    # Predicted CPU seconds for choosing one of several kernels by successive halving (`seqkern.evaluation.halving`);
-    # default: all candidates are tried on the whole training set
-    budget: float | None = None
-    # Hold out clusters of similar positive samples, this many, in place of folds; see `seqkern.evaluation.pooled`
-    clusters: int | None = None
-
-
 # Probabilities and the threshold of the positive class, fitted to held-out decisions after the choice of a solver.
 #
 # The rule for predicting the positive class is defined here once:
@@ -197,38 +172,6 @@ class Search:
 #    anyway, and the solver it chooses by ranking may have all decisions on one side of 0.
 # 4. Otherwise a decision above 0 is positive; also with the rule ``none``, for a solver that sets its own threshold,
 #    and if there are too few samples to hold some out.
-
-
-@dataclass(frozen=True)
-class Postprocessing:
-    """Calibration and threshold, fitted to held-out decisions.
-
-    `by_probability` tells whether a probability above 0.5 is positive if there is no threshold; `unset` is the
-    reason if a default threshold could not be fitted and is 0.
-
-    >>> Postprocessing().cut.codes(np.array([-0.5, 2.0]))
-    array([0, 1])
-    """
-
-    calibration: Calibration | None = None  # The calibration of decision values
-    threshold: Threshold | None = None  # The threshold of the positive class; None: see `by_probability`, else 0
-    by_probability: bool = False  # Whether the positive class is predicted where its probability is above 0.5
-    unset: str | None = None  # Why the threshold is 0 where it would be fitted by default
-    n_fits: int = 0  # Number of additional fits, and of those that did not converge
-    not_converged: int = 0  # Number of additional fits, and of those that did not converge
-
-    @property
-    def cut(self) -> Cut:
-        """The rule that makes a decision positive."""
-        return Cut(self.threshold, self.calibration if self.by_probability else None)
-
-    def record(self) -> dict[str, Any]:
-        """Return the entries of a model's record."""
-        fits = {"calibration": self.calibration, "threshold": self.threshold}
-        found: dict[str, Any] = {name: fit.record() for name, fit in fits.items() if fit is not None}
-        if self.by_probability:
-            found["predicted_by"] = BY_PROBABILITY
-        return found if self.unset is None else found | {"threshold_unset": self.unset}
 
 
 def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str = "auto") -> str | None:
@@ -247,11 +190,11 @@ def fit_after_choice(
     data: FitData,
     choice: Choice,
     solver: "Solver",
-    search: "Search",
+    search: Search,
     *,
     calibration: str | None = None,
     threshold: str | None = None,
-) -> "Postprocessing":
+) -> Postprocessing:
     """Return calibration and threshold fitted to held-out decisions, from the inner loop if there was one.
 
     Errors are raised only if something was requested: a default threshold is never an error.
@@ -267,23 +210,18 @@ def fit_after_choice(
     if calibration is None and rule in (None, PLAIN):
         return Postprocessing()
     by_probability = calibration is not None and threshold is None
+    decisions, n_folds, n_fits, failed = choice.decisions, choice.n_folds, 0, 0
     try:
-        decisions, n_folds, n_fits, failed = _held_out(data, choice, solver, search)
+        if decisions is None:
+            how = {"folds": search.folds, "seed": search.seed}
+            decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
+            n_fits = n_folds
         fits = fit_postprocessing(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
     except SeqkernError as error:
         if asked:
             raise
         return Postprocessing(unset=error.problem)
     return Postprocessing(*fits, by_probability, n_fits=n_fits, not_converged=failed)
-
-
-def _held_out(data: FitData, choice: Choice, solver: "Solver", search: "Search") -> tuple[Floats, int, int, int]:
-    """Return the held-out decisions, the number of folds, of fits, and of fits that did not converge."""
-    if choice.decisions is not None:
-        return choice.decisions, choice.n_folds, 0, 0
-    how = {"folds": search.folds, "seed": search.seed}
-    decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
-    return decisions, n_folds, n_folds, failed
 
 
 @dataclass(frozen=True)
@@ -322,11 +260,6 @@ class FittedMethod:
     rungs: "Sequence[Rung]" = ()  # The comparisons of kernels by successive halving; empty without
 
     @property
-    def calibration(self) -> Calibration | None:
-        """The calibration of decision values."""
-        return self.postprocessing.calibration
-
-    @property
     def threshold(self) -> Threshold | None:
         """The threshold of the positive class; None if there is none."""
         return self.postprocessing.threshold
@@ -362,13 +295,13 @@ class FittedMethod:
             chains = None if self.data.residues is None else self.data.residues.take(seen)
             decided = _after_layers(self.layers, decisions, chains, kind)
             return decided.take(np.searchsorted(seen, rows))
-        predicted = codes_of_decisions(kind, decisions, self.postprocessing.cut)
+        predicted = codes_of_decisions(kind, decisions, self.postprocessing)
         if kind == "multiclass":  # a training set may lack a class
             predicted = cast(ClassSolver, self.solver).classes_[predicted]
         variances = None
         if self.solver.traits.variances and block.test_diagonal is not None:
             variances = self.solver.variances(block.test, block.test_diagonal)
-        probabilities = find_probabilities(self.solver, self.calibration, decisions, variances)
+        probabilities = find_probabilities(self.solver, self.postprocessing.calibration, decisions, variances)
         return Decisions(decisions, predicted, probabilities, variances)
 
     def block_of(self, rows: Ints) -> Block:
@@ -386,7 +319,7 @@ class FittedMethod:
     def column_names(self, columns: Ints) -> list[str]:
         """Return the names of columns of the solver's input: features, or training samples of a Gram matrix."""
         if self.source.gives == "features":
-            return name_features(self.kernel, self.source.X, columns)
+            return self.kernel.features.named(self.source.X, columns)
         return [str(self.labels.ids[j]) for j in columns]
 
     @property
@@ -425,14 +358,14 @@ class FittedMethod:
         if gives == "features":  # needs no training samples
             from seqkern.methods.feature_model import FeatureModel  # imported here for fast start-up
 
-            empty, names = _alone(X.take(slice(0, 0))), tuple(name_features(kernel, X, rows))
+            empty, names = _alone(X.take(slice(0, 0))), tuple(kernel.features.named(X, rows))
             made: Model = FeatureModel(
                 kernel, [], self.solver.restrict(rows), empty, self.block.diagonal, **about, features=rows, names=names
             )
         else:
             transforms = [transform.restrict(rows) for transform in self.block.transforms]
             support, diagonal = _alone(X.take(rows)), self.block.diagonal[rows]
-            made = Model(kernel.restrict(rows), transforms, self.solver.restrict(rows), support, diagonal, **about)
+            made = Model(kernel, transforms, self.solver.restrict(rows), support, diagonal, **about)
         # variances need the support sequences
         if gives == "operator" and not keep_support and not self.solver.traits.variances:
             from seqkern.methods.table_model import smaller  # imported here for fast start-up
@@ -444,10 +377,6 @@ class FittedMethod:
         from seqkern.methods.residue_model import ResidueModel  # imported here for fast start-up
 
         return ResidueModel(made, self.data.residues.window, self.layers)
-
-    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return (JSON dict, dict of arrays): the content of the model file."""
-        return self.model().state()
 
     def _record(self, X: Samples, notes: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record of the training as JSON: versions, sizes, candidates and choice, convergence."""
@@ -473,7 +402,7 @@ class FittedMethod:
             "kernel": self.choice.kernel,
             "solver": self.choice.spec,
             **({"rungs": [asdict(rung) for rung in self.rungs]} if self.rungs else {}),
-            "search": search_record(self.choice, search.metric, search.folds, labels.kind, search.rule),
+            "search": search_record(self.choice, search, labels.kind),
             "report": self.solver.report_,
             "inner_not_converged": self.inner_not_converged,
             "recognised": recognised,

@@ -50,22 +50,25 @@ BY_PROBABILITY = "probability"
 
 
 @dataclass(frozen=True)
-class Cut:
-    """The rule that makes a decision about two classes positive.
+class Postprocessing:
+    """Calibration and threshold, fitted to held-out decisions, and the rule that makes a decision positive.
 
-    It is a threshold, a probability above 0.5 (with a calibration), or a decision above 0.
+    The rule is a threshold, a probability above 0.5, or a decision above 0.
 
-    >>> Cut().codes(np.array([-0.5, 2.0])), Cut().words
+    >>> Postprocessing().codes(np.array([-0.5, 2.0])), Postprocessing().words
     (array([0, 1]), 'decision values above zero')
     """
 
-    threshold: "Threshold | None" = None  # Decisions above it are positive
-    # Without a threshold, decisions with a probability above 0.5 are positive
-    calibration: Calibration | None = None
+    calibration: Calibration | None = None  # The calibration of decision values
+    threshold: Threshold | None = None  # The threshold of the positive class; None: see `by_probability`, else 0
+    by_probability: bool = False  # Whether the positive class is predicted where its probability is above 0.5
+    unset: str | None = None  # Why the threshold is 0 where it would be fitted by default
+    n_fits: int = 0  # Number of additional fits
+    not_converged: int = 0  # How many of these did not converge
 
     def codes(self, decisions: Floats) -> Ints:
         """Return 1 for positive decisions, else 0."""
-        if self.threshold is None and self.calibration is not None:
+        if self.threshold is None and self.by_probability and self.calibration is not None:
             return (self.calibration.probabilities(decisions) > 0.5).astype(np.int64)
         return (decisions > (0.0 if self.threshold is None else self.threshold.value)).astype(np.int64)
 
@@ -74,7 +77,25 @@ class Cut:
         """The rule in words, for messages."""
         if self.threshold is not None:
             return f"decision values above {self.threshold.value:.10g}, the model's threshold for {self.threshold.rule}"
-        return "decision values above zero" if self.calibration is None else "probabilities above 0.5"
+        return "probabilities above 0.5" if self.by_probability else "decision values above zero"
+
+    def record(self) -> dict[str, Any]:
+        """Return the entries of a model's record."""
+        fits = {"calibration": self.calibration, "threshold": self.threshold}
+        found: dict[str, Any] = {name: fit.record() for name, fit in fits.items() if fit is not None}
+        if self.by_probability:
+            found["predicted_by"] = BY_PROBABILITY
+        return found if self.unset is None else found | {"threshold_unset": self.unset}
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> "Postprocessing":
+        """Return what a model's record says."""
+        calibration, threshold = record.get("calibration"), record.get("threshold")
+        return cls(
+            None if calibration is None else calibration_from_record(calibration),
+            None if threshold is None else Threshold(**threshold),
+            record.get("predicted_by") == BY_PROBABILITY,
+        )
 
 
 class Decisions(NamedTuple):
@@ -120,7 +141,7 @@ def check_finite(decisions: Floats, ids: Sequence[str] | Array) -> None:
     )
 
 
-def codes_of_decisions(kind: str, decisions: Floats, cut: Cut | None = None) -> Array:
+def codes_of_decisions(kind: str, decisions: Floats, rule: Postprocessing | None = None) -> Array:
     """Return the class codes predicted from decision values, int64 (n,); the values themselves for real labels.
 
     >>> codes_of_decisions("binary", np.array([-0.5, 2.0]))
@@ -128,9 +149,7 @@ def codes_of_decisions(kind: str, decisions: Floats, cut: Cut | None = None) -> 
     """
     if kind == "real":
         return decisions
-    if kind == "multiclass":
-        return np.argmax(decisions, axis=1)
-    return (Cut() if cut is None else cut).codes(decisions)
+    return np.argmax(decisions, axis=1) if kind == "multiclass" else (rule or Postprocessing()).codes(decisions)
 
 
 def find_probabilities(
@@ -146,15 +165,6 @@ def find_probabilities(
         return None
     own = solver.probabilities(decisions, variances)
     return None if own is None else np.ascontiguousarray(own[:, 1])
-
-
-def cut_of_record(
-    record: Mapping[str, Any],
-    threshold: "Threshold | None",
-    calibration: Calibration | None,
-) -> Cut:
-    """Return the rule that makes a decision of a model positive."""
-    return Cut(threshold, calibration if record.get("predicted_by") == BY_PROBABILITY else None)
 
 
 def check_predicts(solver: "Solver") -> None:
@@ -212,7 +222,7 @@ class AffineForm:
         coefficients = self.coefficients
         if self.kernel.normalize:
             coefficients = over_root(coefficients, self.kernel.prepare(self.support).raw_diagonal)
-        return self.kernel.kmer_tables(self.support, coefficients)
+        return self.kernel.tables.weights(self.support, coefficients)
 
     def divided(self, values: Floats, diagonal: Floats) -> Floats:
         """Return values / r(x), and 0 where r(x) is 0, for the diagonal K(x, x) before all transforms."""
@@ -426,7 +436,7 @@ class Model:
         rows = solver.support_ if len(solver.support_) else np.zeros(1, dtype=np.int64)
         support = self.support.take(rows)
         return Model(
-            kernel=self.kernel.restrict(rows),
+            kernel=self.kernel,
             transforms=[],
             solver=solver.restrict(rows),
             support=support.compact() if isinstance(support, SequenceSet) else support,
@@ -607,21 +617,19 @@ class Model:
         return header, arrays
 
     @cached_property
-    def calibration(self) -> Calibration | None:
-        """The calibration of decision values to `probabilities`; None without."""
-        stored = self.record.get("calibration")
-        return None if stored is None else calibration_from_record(stored)
-
-    @cached_property
-    def threshold(self) -> Threshold | None:
-        """The Threshold above which the positive class is predicted; None if there is none, see `cut`."""
-        stored = self.record.get("threshold")
-        return None if stored is None else Threshold(**stored)
+    def cut(self) -> Postprocessing:
+        """The calibration, the threshold, and the rule that makes a decision about two classes positive."""
+        return Postprocessing.of_record(self.record)
 
     @property
-    def cut(self) -> Cut:
-        """The rule that makes a decision about two classes positive."""
-        return cut_of_record(self.record, self.threshold, self.calibration)
+    def calibration(self) -> Calibration | None:
+        """The calibration of decision values to `probabilities`; None without."""
+        return self.cut.calibration
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The Threshold above which the positive class is predicted; None if there is none, see `cut`."""
+        return self.cut.threshold
 
     @property
     def window(self) -> Window | None:
@@ -658,11 +666,11 @@ class Model:
                     f"the model was trained on {self.support.alphabet.name}, but these sequences are {X.alphabet.name}",
                     remedy="use the model's alphabet",
                 )
-            check_widths(X, self.support, self.kernel.views)
+            check_widths(X, self.support, self.kernel.traits.views)
             return X
         names = self.support.columns
         named = isinstance(X, FeatureTable)
-        missing: Literal["error", "keep"] = "keep" if self.kernel.accepts_missing else "error"
+        missing: Literal["error", "keep"] = "keep" if self.kernel.traits.accepts_missing else "error"
         X = as_features(X, missing)
         if len(X.columns) != len(names) or (named and X.columns != names):
             raise ModelError(

@@ -21,8 +21,9 @@ from seqkern.evaluation.selection import inner_folds, unequal
 from seqkern.gram.stored_matrix import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
 from seqkern.gram.tiles import ASSEMBLY_BYTES, tile_grid
 from seqkern.gram.transforms.gram_transform import GramTransform, build_transform
-from seqkern.kernels.kernel import Kernel, StoredForm
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
+from seqkern.kernels.prepared import StoredForm
 from seqkern.methods.crossval import REPORTED_ROWS
 from seqkern.methods.sources import RECORD_BYTES, TRANSFORMED, HeldKernel, MemoryBudget, Samples
 from seqkern.sequences.labels import Labels
@@ -129,16 +130,16 @@ class KernelInput:
     def size(self) -> int:
         """The size in bytes of the solvers' input for all samples, if it is not a matrix."""
         if self.gives == "features":
-            return int(self.kernel.feature_bytes(self.X))
+            return int(self.kernel.features.bytes(self.X))
         if self.gives == "operator":
-            return int(self.kernel.operator_bytes(self.X))
-        return int(self.kernel.implicit_bytes(self.X)) + RECORD_BYTES * len(self.X)
+            return int(self.kernel.operator.bytes(self.X))
+        return int(self.kernel.implicit.bytes(self.X)) + RECORD_BYTES * len(self.X)
 
     @cached_property
     def product(self) -> float:
         """The CPU seconds of one product with the input for all samples, if it is not a matrix."""
         if self.gives == "operator":
-            return float(self.kernel.operator_cost(self.X))
+            return float(self.kernel.operator.cost(self.X))
         return self.size * FEATURE_COPY_NS * 1e-9
 
     @cached_property
@@ -146,7 +147,7 @@ class KernelInput:
         """The cost of values computed once for all folds of an evaluation, and kept."""
         if self.held:
             return FitCost(self.whole.seconds, 8 * len(self.X) ** 2)
-        if self.gives == "gram" or self.kernel.data_dependent:
+        if self.gives == "gram" or self.kernel.traits.data_dependent:
             return FitCost(0.0)
         return FitCost(self.size * FEATURE_NS * 1e-9, self.size)
 
@@ -159,7 +160,7 @@ class KernelInput:
         entries = train * (train + test)
         if self.gives != "gram":
             share = (train + test) / n
-            each = FEATURE_NS if self.kernel.data_dependent else FEATURE_COPY_NS
+            each = FEATURE_NS if self.kernel.traits.data_dependent else FEATURE_COPY_NS
             return FitCost(self.size * share * each * 1e-9, int(self.size * share))
         if self.stored or self.held:
             count = max(1, self.stored)
@@ -183,8 +184,8 @@ class KernelInput:
     def learns(self) -> bool:
         """Whether each training set has its own matrix, before the transforms of the study."""
         if not (self.stored or self.held):
-            return self.kernel.data_dependent
-        form = self.kernel.stored_form()
+            return self.kernel.traits.data_dependent
+        form = self.kernel.stored_form
         return form is not None and form.learns
 
     @property
@@ -195,7 +196,7 @@ class KernelInput:
     @cached_property
     def chain(self) -> list[GramTransform]:
         """All transforms of the matrix: the stored form's, then the study's."""
-        form = self.kernel.stored_form() if self.stored or self.held else None
+        form = self.kernel.stored_form if self.stored or self.held else None
         return [*([] if form is None else _transforms(form)), *self.transforms]
 
     def work(self, train: int, classes: int) -> FitWork:
@@ -496,7 +497,7 @@ class DatasetPlanner:
         for name in dict.fromkeys(names):
             given = self.study.kernels[name]
             for one in () if isinstance(given, AutoKernel) else given.candidates:
-                if one.kernel.data_dependent or one.kernel.accepts != "sequences":
+                if one.kernel.traits.data_dependent or one.kernel.traits.accepts != "sequences":
                     continue
                 try:
                     one.kernel.prepare(first)
@@ -538,7 +539,7 @@ class DatasetPlanner:
         stored = bool(self.study.grams_of(self.dataset.name, *names))
         inputs = {}
         for one in entry.kernel.candidates:
-            form = one.kernel.stored_form() if stored else None
+            form = one.kernel.stored_form if stored else None
             inputs[one.name] = self._input(one, entry, 0 if form is None else len(form.kernels), False)
         pooled = bool(self.study.pooled_datasets(self.dataset.name, *names))
         return PlannedMethod(entry, inputs, self.costs, pooled, memory_limit=self.study.memory_limit)
@@ -580,7 +581,7 @@ class DatasetPlanner:
             gives = solver.input
             if held or not stored:
                 gives = solver_input(one.kernel, gives, solver.accepts_operator, self.dataset.X, one.transforms)
-            held = held and gives == "gram" and one.kernel.stored_form() is not None
+            held = held and gives == "gram" and one.kernel.stored_form is not None
             self._inputs[key] = KernelInput(one.kernel, self.dataset.X, gives, stored, held, one.transforms)
         return self._inputs[key]
 

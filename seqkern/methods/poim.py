@@ -28,6 +28,7 @@ from seqkern.kernels.decisions import over_root
 from seqkern.kernels.view_kernels import PartKernel
 from seqkern.methods import _poim
 from seqkern.sequences.alphabets import Alphabet, alphabet_from_state
+from seqkern.sequences.joining import Stretch, stretches
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -233,6 +234,44 @@ class LetterMeans:
         overall = self._sums.sum(axis=1) / np.maximum(self.counts.sum(axis=1), 1)
         matrix = np.where(self.counts > 0, means - overall[:, None], 0.0)
         return Importance(self.alphabet, len(matrix), {1: matrix})
+
+
+class WindowMeans:
+    """Sums of contributions by position and letter, for each prediction, while windows have one length and layout.
+
+    `groups` holds, for each prediction, the sums by position, the counts of letters by position, and the number of
+    windows; it is empty once a window differs from the first, or is longer than `longest`.
+    """
+
+    def __init__(self, alphabet: Alphabet, longest: int) -> None:
+        self.letters, self.longest = LetterMeans(alphabet), longest
+        self.layout: tuple[int, list[Stretch]] | None = None
+        self.groups: dict[Any, tuple[Any, Any, int]] = {}
+
+    def add(self, X: SequenceSet, shares: Floats, names: Sequence[Any]) -> None:
+        """Add windows with the contributions of their residues and their predictions."""
+        if not len(X):
+            return
+        first = self.layout = self.layout or (int(X.lengths[0]), stretches(X, 0))
+        several = any(length != first[0] for length in X.lengths.tolist())
+        if several or any(stretches(X, i) != first[1] for i in range(len(X) if first[1] else 0)):
+            self.longest = 0
+        if not 0 < first[0] <= self.longest:
+            self.groups = {}
+            return
+        self.letters.add(X, shares)
+        letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
+        codes = np.arange(X.alphabet.size)[:, None, None]
+        for name in set(names):
+            sums, counts, n = self.groups.get(name, (0.0, 0, 0))
+            here = np.array([one == name for one in names])
+            counts = counts + (letters[here] == codes).sum(axis=1)
+            self.groups[name] = sums + shares[here].sum(axis=0), counts, n + int(here.sum())
+
+    @property
+    def n(self) -> int:
+        """Number of windows."""
+        return sum(n for *_, n in self.groups.values())
 
 
 # The importance of positions in windows, with the windows' letters and the names of the positions, as files.

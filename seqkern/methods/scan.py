@@ -70,9 +70,9 @@ class Scanner:
             raise ModelError("was trained on a feature table", remedy="use a model of sequences")
         if model.projects:
             raise ModelError("projects on components and cannot classify sites", remedy="use a classifier")
-        if model.kernel.tracks:
+        if model.kernel.traits.tracks:
             raise ModelError(
-                f"kernel {model.kernel.name!r} needs the track {model.kernel.tracks[0]!r}",
+                f"kernel {model.kernel.name!r} needs the track {model.kernel.traits.tracks[0]!r}",
                 remedy="use a model without tracks",
             )
         if model.sequence_views:
@@ -80,9 +80,9 @@ class Scanner:
                 f"compares samples of several sequences ({', '.join(model.sequence_views)}), which windows are not",
                 remedy="use a model of single sequences",
             )
-        if model.kernel.views:
+        if model.kernel.traits.views:
             raise ModelError(
-                f"kernel {model.kernel.name!r} needs the view {model.kernel.views[0]!r}, which new windows lack",
+                f"kernel {model.kernel.name!r} needs the view {model.kernel.traits.views[0]!r}, which new windows lack",
                 remedy="use a model without views, or give the windows to seqkern predict with --view",
             )
         self.model, self.masked, self.lower = model, masked, lower
@@ -202,7 +202,7 @@ def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], Float
     if model.stages is not None:
         return _staged(model)
     kernel, support = model.kernel, model.support
-    if not kernel.has_weights_at_positions or not isinstance(support, SequenceSet):
+    if kernel.tables.at_positions is None or not isinstance(support, SequenceSet):
         return None
     if len(np.unique(support.lengths)) != 1:
         return None
@@ -472,7 +472,7 @@ def find_hard_negatives(
     alphabet = model.alphabet
     if labels.kind != "binary" or alphabet is None:
         raise ModelError("hard negatives need sequences of two classes", remedy="name the positive class")
-    if model.kernel.tracks or model.kernel.views or model.sequence_views:
+    if model.kernel.traits.tracks or model.kernel.traits.views or model.sequence_views:
         raise ModelError(
             f"kernel {model.kernel.name!r} needs tracks, views or several sequences, which new windows lack",
             remedy="choose another kernel for hard negatives",

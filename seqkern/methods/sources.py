@@ -34,10 +34,11 @@ from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix, GramRows, is_whole_map
 from seqkern.gram.transforms.gram_transform import GramTransform, build_transform, fit_chain, naming_rows
 from seqkern.kernels.blocks import fill
+from seqkern.kernels.capabilities import required
 from seqkern.kernels.composite import add_counts
 from seqkern.kernels.decisions import DeferredImplicit, is_deferred
-from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.kernel import Kernel, StoredForm, feature_vectors
+from seqkern.kernels.features import FeatureBlocks
+from seqkern.kernels.kernel import Kernel, StoredForm
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.prepared import Prepared
 from seqkern.sequences.labels import Labels
@@ -109,7 +110,7 @@ class HeldKernel:
     @classmethod
     def of(cls, kernel: Kernel, X: Any, transforms: int = 0) -> "HeldKernel":
         """Return the memory requirements of a kernel with `transforms` after its stored form's."""
-        form = kernel.stored_form()
+        form = kernel.stored_form
         parts = [kernel] if form is None else form.kernels
         own = 0 if form is None else int(form.learns and form.join is None)
         work = max(part.plan(X).bytes for part in parts)
@@ -295,7 +296,8 @@ class Source:
                 "the source has only kernel values, so no model can be created from it",
                 remedy="also give it the kernel and the samples",
             )
-        return copy.deepcopy(self.kernel).fit(self.units(train), y) if self.kernel.data_dependent else self.kernel
+        learns = self.kernel.traits.data_dependent
+        return copy.deepcopy(self.kernel).fit(self.units(train), y) if learns else self.kernel
 
     def units(self, rows: Indices) -> Samples:
         """Return the samples in some rows; the set itself if the rows are all of them."""
@@ -420,7 +422,7 @@ class FittedKernel(Source):
 
     def __init__(self, kernel: Kernel, X: Samples, transforms: Sequence[GramTransform] = (), **options: Any) -> None:
         super().__init__(kernel, X, transforms, **options)
-        self.learns = kernel.data_dependent
+        self.learns = kernel.traits.data_dependent
 
     def check_memory(self, n_train: int, n_test: int) -> None:
         """Check that the matrices fit into memory."""
@@ -471,7 +473,7 @@ class ImplicitSource(Source):
         super().__init__(kernel, X)
         self._check(kernel)
         check_no_transforms(transforms)
-        self.repeatable = not kernel.data_dependent  # else features are numbered for one training set
+        self.repeatable = not kernel.traits.data_dependent  # else features are numbered for one training set
         limit, need = MemoryBudget.of(memory_limit, False).limit, self._bytes(kernel, X) + RECORD_BYTES * len(X)
         if need > limit:
             raise GramError(
@@ -482,11 +484,11 @@ class ImplicitSource(Source):
 
     def _check(self, kernel: Kernel) -> None:
         """Raise ParameterError unless the kernel provides implicit feature vectors."""
-        kernel.check_implicit()
+        required(kernel, "implicit")
 
     def _bytes(self, kernel: Kernel, X: Samples) -> int:
         """Return the bytes of memory that a kernel's implicit feature vectors of `X` take."""
-        return DeferredImplicit.bytes_for(kernel, X) if is_deferred(X) else kernel.implicit_bytes(X)
+        return DeferredImplicit.bytes_for(kernel, X) if is_deferred(X) else kernel.implicit.bytes(X)
 
     def _make(self, kernel: Kernel, X: Samples) -> KernelOperator:
         """Return the solver input for some samples: an Implicit, deferred if `X` is."""
@@ -499,7 +501,7 @@ class ImplicitSource(Source):
 
     def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
         """Return the Implicits of a training and a test set."""
-        if not self.kernel.data_dependent:
+        if not self.kernel.traits.data_dependent:
             K_train, K_test, kernel, learned = self.whole.take(train), self.whole.take(test), None, {}
         else:
             kernel = self.fitted_kernel(train, y)
@@ -511,7 +513,7 @@ class ImplicitSource(Source):
     def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Fit the kernel on all samples, and compute their feature vectors."""
         kernel = self.fitted_kernel(np.arange(len(self.X)), y)
-        K = self._make(kernel, self.X) if kernel.data_dependent else self.whole
+        K = self._make(kernel, self.X) if kernel.traits.data_dependent else self.whole
         self._whole = Block(K, None, K.squares, None, kernel.learned(), kernel=kernel, counts=K.counts)
 
 
@@ -638,8 +640,8 @@ class HeldGram(Source):
 
     def __init__(self, kernel: Kernel, held: HeldMatrices, transforms: Sequence[GramTransform] = ()) -> None:
         super().__init__(kernel, held.X, transforms, n_threads=held.n_threads)
-        self.held, self.form = held, kernel.stored_form()
-        self.learns = kernel.data_dependent if self.form is None else self.form.learns
+        self.held, self.form = held, kernel.stored_form
+        self.learns = kernel.traits.data_dependent if self.form is None else self.form.learns
 
     @cached_property
     def takes(self) -> "HeldKernel":
@@ -686,13 +688,13 @@ class OperatorSource(ImplicitSource):
     @property
     def predicted_seconds(self) -> float:
         """Predicted CPU seconds of the products of a fit on all samples."""
-        return EXPECTED_PRODUCTS * self.kernel.operator_cost(self.X)
+        return EXPECTED_PRODUCTS * self.kernel.operator.cost(self.X)
 
     def _check(self, kernel: Kernel) -> None:
-        kernel.check_operator()
+        required(kernel, "operator")
 
     def _bytes(self, kernel: Kernel, X: "Samples") -> int:
-        return kernel.operator_bytes(X)
+        return kernel.operator.bytes(X)
 
     def _make(self, kernel: Kernel, X: "Samples") -> KernelOperator:
         return kernel.operator(X)
@@ -723,7 +725,7 @@ class FeatureSource(Source):
         memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(kernel, X)
-        kernel.check_features()
+        required(kernel, "features")
         check_no_transforms(transforms)
         self.sparse, self.blocks = sparse, blocks
         self.memory_limit, self.limit = memory_limit, MemoryBudget.of(memory_limit, False).limit
@@ -740,9 +742,9 @@ class FeatureSource(Source):
         FeatureBlocks, if requested, are computed on demand.
         """
         if self.blocks:
-            blocks = kernel.feature_blocks(X, counts)
+            blocks = kernel.features.blocks(X, counts)
             return blocks.sparse if self.sparse and blocks.sparse is not None else blocks
-        vectors: Any = feature_vectors(kernel, X, counts)
+        vectors: Any = kernel.features.normalised(X, counts)
         if self.sparse or isinstance(vectors, np.ndarray):
             return vectors
         need = 8 * vectors.shape[0] * vectors.shape[1]
@@ -757,7 +759,7 @@ class FeatureSource(Source):
     def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
         """Return the feature vectors of a training and a test set, the latter None without samples."""
         kernel, wanted = None, [train, test] if len(test) else [train]
-        if self.kernel.data_dependent:
+        if self.kernel.traits.data_dependent:
             kernel = self.fitted_kernel(train, y)
             parts = [self.of(kernel, self.X.take(rows)) for rows in wanted]
         elif isinstance(self.whole, FeatureBlocks):
@@ -769,7 +771,7 @@ class FeatureSource(Source):
     def compute_whole(self, y: Targets = None, **options: Any) -> None:
         """Fit the kernel on all samples, and compute their features."""
         kernel = self.fitted_kernel(np.arange(len(self.X)), y)
-        vectors = self.of(kernel, self.X, self.counts) if kernel.data_dependent else self.whole
+        vectors = self.of(kernel, self.X, self.counts) if kernel.traits.data_dependent else self.whole
         self._whole = Block(vectors, kernel=kernel, counts=self.counts)
 
     def _transformed(self, block: Block, transforms: Sequence[GramTransform], train: Indices, test: Indices) -> Block:
@@ -889,7 +891,7 @@ def make_source(
         products = OperatorSource if gives == "operator" else ImplicitSource
         return products(kernel, X, transforms, memory_limit)
     if len(grams):
-        return StoredGram(list(grams), transforms, form=kernel.stored_form(), kernel=kernel, X=X, **options)
+        return StoredGram(list(grams), transforms, form=kernel.stored_form, kernel=kernel, X=X, **options)
     if held is not None:
         return HeldGram(kernel, held, transforms)
     return FittedKernel(kernel, X, transforms, **options)

@@ -21,7 +21,7 @@ from seqkern.core.statistics import rounded
 from seqkern.evaluation.fold_methods import DEV
 from seqkern.evaluation.leakage import SIMILAR
 from seqkern.evaluation.metrics import SHARE_RIGHT, higher_is_better
-from seqkern.evaluation.overlaps import Finding
+from seqkern.evaluation.relations import Finding
 from seqkern.gram.stored_matrix import Spectrum, read_spectrum
 from seqkern.solvers.costs import BOUNDS
 from seqkern.study.dataset_entries import DatasetEntry
@@ -484,7 +484,7 @@ class DatasetResults:
     def learns(self, kernel: str) -> bool:
         """Return whether a kernel learns from the training set; False if the kernel is unknown here."""
         entry = self.kernel(kernel)
-        return isinstance(entry, KernelEntry) and entry.known and entry.kernel.data_dependent
+        return isinstance(entry, KernelEntry) and entry.known and entry.kernel.traits.data_dependent
 
     @cached_property
     def transductive(self) -> set[str]:

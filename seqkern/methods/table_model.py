@@ -72,7 +72,7 @@ class TableModel(Model):
     def _form(self) -> TableForm:
         linear = self.solver.linear()
         assert self.alphabet is not None
-        return TableForm(self.kernel, self.kernel.tallied(iter(self.tally), self.alphabet), float(linear[1]))
+        return TableForm(self.kernel, self.kernel.tables.tallied(iter(self.tally), self.alphabet), float(linear[1]))
 
     @property
     def n_columns(self) -> int:
@@ -92,7 +92,7 @@ class TableModel(Model):
             raise ValueError("inconsistent tables")
         rest = iter(self.tally)
         assert self.alphabet is not None
-        tallied = self.kernel.tallied(rest, self.alphabet)
+        tallied = self.kernel.tables.tallied(rest, self.alphabet)
         if next(rest, None) is not None:
             raise ValueError("inconsistent tables")
         tallied.values(SequenceSet.from_strings([], self.alphabet))
@@ -148,7 +148,7 @@ def tabulated(model: Model, scale: Floats | None = None) -> TableModel | None:
     if scale is None:
         tally = normalised_tally(model.kernel, model.support, coefficients)
     else:
-        tally = model.kernel.tally(model.support, scale * coefficients)
+        tally = model.kernel.tables.tally(model.support, scale * coefficients)
     if tally is None:
         return None
     return TableModel(
@@ -183,7 +183,7 @@ def rounding_error(kernel: Kernel, tally: Tally, alphabet: Alphabet) -> float | 
     Return None if the weight of a k-mer is not one number.
     """
     lost = (sums - sums.astype(np.float32) for sums in tally)
-    tables = kernel.tallied(lost, alphabet).tables()
+    tables = kernel.tables.tallied(lost, alphabet).tables()
     return None if tables is None else float(max(np.abs(table).max() for _, table in tables))
 
 

@@ -201,7 +201,7 @@ def shared_grams(
     named: dict[str, list[tuple[str, Kernel]]] = {}
     for name, kernel in method.kernels.items() if files or method.search.budget is None else ():
         gives = method.input if files else method.gives(name, X)
-        form = kernel.stored_form() if kernel is not None and gives == "gram" else None
+        form = kernel.stored_form if kernel is not None and gives == "gram" else None
         named[name] = [(one.identity(), one) for one in (() if form is None else form.kernels)]
     needed = dict(pair for pairs in named.values() for pair in pairs)
     paths = [npy_path(path) for path in files]
@@ -381,7 +381,8 @@ def train_on(
         significance.check_kind(data.labels.kind)
     for source in data.sources.values():
         # of several candidates only the chosen one is fitted on all samples
-        if len(data.sources) == 1 or not (source.learns or source.kernel is None or source.kernel.data_dependent):
+        kernel = source.kernel
+        if len(data.sources) == 1 or not (source.learns or kernel is None or kernel.traits.data_dependent):
             source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
     fitted = method.fit(data, callbacks=_Training(), fit_cache=fit_cache)
     _warn_of_unconverged(fitted)
@@ -398,7 +399,7 @@ class _Training(Callbacks):
         self, K: Floats, kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
         """Warn if a solver that needs a positive semi-definite matrix gets one that is not."""
-        if not solver.traits.semidefinite or kernel is None or kernel.positive_semidefinite:
+        if not solver.traits.semidefinite or kernel is None or kernel.traits.positive_semidefinite:
             return
         if not isinstance(K, np.ndarray):  # of products the operator knows the eigenvalues
             return

@@ -11,14 +11,14 @@ from pathlib import Path
 from seqkern import __version__
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
-from seqkern.evaluation.overlaps import KINDS as KINDS
-from seqkern.evaluation.overlaps import Finding, FindingRow, cluster_rows, overlap_rows
-from seqkern.evaluation.overlaps import Parts as Parts
-from seqkern.evaluation.overlaps import Relations as Relations
-from seqkern.evaluation.overlaps import find_relations as find_relations
-from seqkern.evaluation.overlaps import make_parts as make_parts
-from seqkern.methods.audit import PERMUTATIONS, SUBSETS, Audit, TestScore
-from seqkern.methods.audit import audit as audit
+from seqkern.evaluation.relations import KINDS as KINDS
+from seqkern.evaluation.relations import Finding, FindingRow, cluster_rows, overlap_rows
+from seqkern.evaluation.relations import Parts as Parts
+from seqkern.evaluation.relations import Relations as Relations
+from seqkern.evaluation.relations import find_relations as find_relations
+from seqkern.evaluation.relations import make_parts as make_parts
+from seqkern.methods.audited import PERMUTATIONS, SUBSETS, Audit, TestScore
+from seqkern.methods.audited import audit as audit
 from seqkern.report.markup import Markup
 from seqkern.report.page_frame import Column, number, render, table, whole_page
 from seqkern.report.plots import Row, dot_intervals

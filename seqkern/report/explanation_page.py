@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,17 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import SequenceError
 from seqkern.core.tsv import format_cell, table_text, write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.formats.regions import Place, place_of
 from seqkern.kernels.view_kernels import PieceKernel
 from seqkern.methods.explanation import WORDS_LETTERS, Explainer, KmerTable
-from seqkern.methods.poim import LetterMeans, Positions, has_poim, positions_of
+from seqkern.methods.poim import Positions, WindowMeans, has_poim, positions_of
 from seqkern.report.drawing import as_file
 from seqkern.report.learned_pages import positions_content, remove_positions, write_positions
 from seqkern.report.markup import Markup, clean, escape
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 Words = Sequence[tuple[str, float, int | None]]
 """K-mers, their weights and occurrences, as from `KmerTable.sorted`."""
 MOST_BARS = 15
+STYLE = Path(__file__).with_name("explanation.css")
 
 
 def render_page(
@@ -51,15 +52,20 @@ def render_page(
     positions: Positions | None = None,
 ) -> Markup:
     """Return the whole page as HTML."""
+    model = summary.explainer.model
     content = {
         "summary": summary,
-        "threshold": f"{summary.threshold.value:.4g}" if summary.threshold else None,
-        "positions": positions_content(positions, summary.model) if positions else None,
+        "model": model,
+        "kernel": _text(model.kernel),
+        "solver": _text(model.solver),
+        "version": __version__,
+        "threshold": f"{model.threshold.value:.4g}" if model.threshold else None,
+        "positions": positions_content(positions, summary.name) if positions else None,
         "profiles": profiles,
         "means": means,
         "words": list(_word_tables(summary, words)) if words else None,
     }
-    return whole_page(f"{summary.model} · seqkern explain", render("explanation", "page", content))
+    return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content), styles=(STYLE,))
 
 
 def _word_tables(summary: Summary, words: Words) -> Iterator[Markup]:
@@ -93,7 +99,7 @@ class Shown:
     True
     """
 
-    contributions: npt.NDArray[np.float64]  # shape (L,): Contribution of each residue to the decision value
+    contributions: Floats  # shape (L,): Contribution of each residue to the decision value
     letters: str  # length L: The sequence
     bias: float  # Bias of the model
     caption: object  # As for `escape`
@@ -111,38 +117,28 @@ class Shown:
 class Summary:
     """The facts on the page about the model and the new sequences."""
 
-    model: str  # Names of the model and of the file of sequences on the page
-    fasta: str  # Names of the model and of the file of sequences on the page
-    kernel: str  # On one line
-    solver: str  # On one line
-    n_trained: int | None  # Number of training sequences
-    classes: tuple[str, ...]  # (negative, positive); empty for a model of numbers
-    bias: float  # The bias, part of every decision value
-    normalised: bool  # Whether the kernel is
-    both_strands: bool  # As in `Explainer`
-    kmers_vary: bool = False  # As in `Explainer`
-    threshold: Threshold | None = None  # Threshold of the model, if it has one
-    by_probability: bool = False  # Whether its predictions follow its probabilities
-    n: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
-    n_plots: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
-    n_words: int = 0  # Numbers of new sequences, of those drawn, and of k-mers
-    no_words: str | None = None  # Why there are no k-mers
+    explainer: Explainer
+    name: str  # Of the model
+    fasta: str  # Name of the file of sequences
+    n: int = 0  # Number of new sequences
+    n_words: int = 0  # Number of k-mers
     dropped: int = 0  # Number of k-mers left out, as in `KmerTable`
-    counts: dict[str, int] = field(default_factory=dict)  # Number of sequences of each predicted class
-    version: str = __version__  # Of seqkern
+    counts: Counter[str] = field(default_factory=Counter)  # Number of sequences of each predicted class
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """(negative, positive); empty for a model of numbers."""
+        return self.explainer.model.classes if self.explainer.model.kind == "binary" else ()
 
     def add(self, predicted: Sequence[Any]) -> None:
         """Count the predictions for some more sequences."""
         self.n += len(predicted)
-        for name in predicted if self.classes else ():
-            self.counts[name] = self.counts.get(name, 0) + 1
+        self.counts.update(predicted if self.classes else ())
 
-    def predicted(self) -> Any:
+    def predicted(self) -> list[object]:
         """Return the total number of sequences, and the number in each predicted class, for `escape`."""
-        total = number(self.n, 0)
-        if not self.classes:
-            return total
-        return [total, ": ", ", ".join(f"{self.counts.get(name, 0)} {name}" for name in reversed(self.classes))]
+        each = ", ".join(f"{self.counts[name]} {name}" for name in reversed(self.classes))
+        return [number(self.n, 0), f": {each}" if each else None]
 
 
 # The folder of an explanation: tables, figures, a page.
@@ -160,7 +156,7 @@ class _Record:
 
     name: str
     letters: str
-    contributions: npt.NDArray[np.float64]
+    contributions: Floats
     decision: float
     predicted: Any
     place: Place | None
@@ -198,66 +194,38 @@ class _Record:
         return Shown(self.contributions, self.letters, explainer.bias, caption, label, views=self.views)
 
 
-class _Means:
-    """Mean contributions by position and letter, for each prediction, as long as all sequences have one length."""
+def _mean_profiles(means: WindowMeans, explainer: Explainer) -> list[Shown]:
+    """Return the mean profile of the sequences of each prediction, the positive class first; none for one sequence."""
+    if means.layout is None or means.n < 2:
+        return []
+    profiles = {name: sums / n for name, (sums, _, n) in means.groups.items()}
+    ends = float(np.min(list(profiles.values()))), float(np.max(list(profiles.values())))  # one scale for all
+    shown = []
+    for name in [name for name in reversed(explainer.model.classes) if name in profiles] or list(profiles):
+        _, tallies, n = means.groups[name]
+        letters = [means.letters.alphabet.letters[code] for code in tallies.argmax(axis=0)]
+        often = 2 * tallies.max(axis=0) >= n
+        text = "".join(letter if yes else "·" for letter, yes in zip(letters, often, strict=True))
+        who = _sequences(n, name, explainer)
+        caption, label = [_bold(who), ": mean contribution of each position"], f"Mean prediction profile of {who}"
+        shown.append(Shown(profiles[name], text, explainer.bias, caption, label, ends, means.layout[1]))
+    return shown
 
-    def __init__(self, explainer: Explainer) -> None:
-        assert explainer.model.alphabet is not None
-        self.explainer = explainer
-        self.length: int | None = None
-        self.views: list[Stretch] | None = None
-        self.groups: dict[Any, tuple[Any, Any, int]] = {}
-        self.letters = LetterMeans(explainer.model.alphabet)
 
-    def add(self, X: SequenceSet, shares: npt.NDArray[np.float64], predicted: Sequence[Any]) -> None:
-        """Add sequences with the contributions of their residues."""
-        lengths = set(X.lengths.tolist()) | (set() if self.length is None else {self.length})
-        self.views = stretches(X, 0) if self.views is None else self.views
-        alike = all(stretches(X, i) == self.views for i in range(len(X) if self.views else 0))
-        self.length = lengths.pop() if alike and len(lengths) == 1 and 0 < max(lengths) <= MOST_LETTERS else 0
-        if not self.length:
-            return
-        self.letters.add(X, shares)
-        letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
-        binary = self.explainer.model.kind == "binary"
-        names = np.array(predicted) if binary else np.zeros(len(X))
-        for name in set(names.tolist()):
-            sums, tallies, count = self.groups.get(name, (0.0, 0, 0))
-            here = names == name
-            codes = np.arange(X.alphabet.size)[:, None, None]
-            tallies = tallies + (letters[here] == codes).sum(axis=1)
-            self.groups[name] = sums + shares[here].sum(axis=0), tallies, count + int(here.sum())
+def _positions(means: WindowMeans, explainer: Explainer) -> Positions | None:
+    """Return the importance of positions for the sequences; None if they are few or differ in length."""
+    model = explainer.model
+    if means.n < LEAST_WINDOWS and not has_poim(model.kernel):
+        return None
+    name = model.classes[1] if model.kind == "binary" else None
+    _, tallies, n = means.groups.get(name, (None, None, 0))
+    counts = tallies.T if n >= LEAST_WINDOWS else None
+    return positions_of(explainer.form, model, means.letters, counts, _sequences(n, name, explainer))
 
-    def shown(self) -> list[Shown]:
-        """Return the mean profiles as a list of Shown, one for each class, the positive class first."""
-        if not self.length or sum(count for _, _, count in self.groups.values()) < 2:
-            return []
-        model, bias = self.explainer.model, self.explainer.bias
-        found = []
-        means = [sums / count for sums, _, count in self.groups.values()]
-        ends = float(np.min(means)), float(np.max(means))  # one scale for all
-        for name, (sums, tallies, count) in sorted(self.groups.items(), key=lambda item: str(item[0])):
-            who = plural(count, "sequence") + (f" predicted as {name}" if model.kind == "binary" else "")
-            letters = [self.letters.alphabet.letters[code] for code in tallies.argmax(axis=0)]
-            often = 2 * tallies.max(axis=0) >= count
-            text = "".join(letter if yes else "·" for letter, yes in zip(letters, often, strict=True))
-            caption = [_bold(who), ": mean contribution of each position"]
-            label, views = f"Mean prediction profile of {who}", self.views or []
-            found.append((name, Shown(sums / count, text, bias, caption, label, ends, views)))
-        order = {name: i for i, name in enumerate(reversed(model.classes))}
-        return [item for _, item in sorted(found, key=lambda pair: order.get(pair[0], 0))]
 
-    def positions(self) -> Positions | None:
-        """Return the importance of positions for the added sequences; None if they are few or differ in length."""
-        model, binary = self.explainer.model, self.explainer.model.kind == "binary"
-        total = sum(count for _, _, count in self.groups.values()) if self.length else 0
-        if total < LEAST_WINDOWS and not has_poim(model.kernel):
-            return None
-        nothing: tuple[Any, Any, int] = 0.0, None, 0
-        _, tallies, count = self.groups.get(model.classes[1] if binary else 0, nothing) if total else nothing
-        who = plural(count, "sequence") + (f" predicted as {model.classes[1]}" if binary else "")
-        counts = tallies.T if count >= LEAST_WINDOWS else None
-        return positions_of(self.explainer.form, model, self.letters, counts, who)
+def _sequences(n: int, name: Any, explainer: Explainer) -> str:
+    """Return the number of sequences, and what they are predicted as, in words."""
+    return plural(n, "sequence") + (f" predicted as {name}" if explainer.model.kind == "binary" else "")
 
 
 def write_explanation(
@@ -275,8 +243,9 @@ def write_explanation(
     """Explain the decisions on any number of sequences in bounded memory, and return the k-mers of all of them."""
     out_dir = Path(out_dir)
     check_writable(out_dir / "index.html")
-    summary = _summary(explainer, model, fasta)
-    table, means = KmerTable(explainer.both_strands), _Means(explainer)
+    assert explainer.model.alphabet is not None
+    summary, table = Summary(explainer, model, fasta), KmerTable(explainer.both_strands)
+    means = WindowMeans(explainer.model.alphabet, MOST_LETTERS)
     shown: list[Shown] = []
     with (
         atomic_write(out_dir / "letters.tsv", "w") as letters,
@@ -302,15 +271,16 @@ def write_explanation(
                     _add_to_track(track, record)
                 if len(shown) < plots:
                     shown.append(record.shown(explainer))
-            means.add(X, shares, predicted)
+            means.add(X, shares, predicted if summary.classes else [None] * len(X))
             summary.add(predicted)
             if show is not None:
                 show(summary.n)
         words = table.sorted()
-        summary.n_words, summary.dropped, summary.no_words = len(words), table.dropped, explainer.no_words
-        summary.n_plots, positions = len(shown), means.positions()
-        page = render_page(summary, shown, means.shown(), words, positions)
-    write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), _kmer_rows(words))
+        summary.n_words, summary.dropped = len(words), table.dropped
+        positions = _positions(means, explainer)
+        page = render_page(summary, shown, _mean_profiles(means, explainer), words, positions)
+    rows = ((word, repr(weight), count) for word, weight, count in words)
+    write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), rows)
     pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
     for name, item in zip(pictures, shown, strict=True):
         with atomic_write(out_dir / name, "w") as file:
@@ -355,31 +325,6 @@ def _pieces(
         for part in explainer.pieces(chunk, WORDS_LETTERS):
             explainer.collect_words(part, table, n_threads)
             yield from explainer.pieces(part)
-
-
-def _summary(explainer: Explainer, model: str, fasta: str) -> Summary:
-    """Return the Summary as it is before any sequence is read."""
-    explained = explainer.model
-    return Summary(
-        model=model,
-        fasta=fasta,
-        kernel=_text(explained.kernel),
-        solver=_text(explained.solver),
-        n_trained=explained.record.get("n"),
-        classes=explained.classes if explained.kind == "binary" else (),
-        bias=explainer.bias,
-        normalised=bool(explained.kernel.normalize),
-        both_strands=explainer.both_strands,
-        kmers_vary=explainer.kmers_vary,
-        threshold=explained.threshold,
-        by_probability=explained.cut.calibration is not None,
-    )
-
-
-def _kmer_rows(words: Iterable[tuple[str, float, int | None]]) -> Iterator[tuple[str, str, int | None]]:
-    """Yield the rows of ``words.tsv``."""
-    for word, weight, count in words:
-        yield word, repr(weight), count
 
 
 def _text(item: Any) -> str:

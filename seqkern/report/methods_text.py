@@ -175,7 +175,7 @@ def _learns(dataset: DatasetResults, kernel: str, solver: str) -> bool:
     if entry.layer_specs or not entry.grid or not all(one.traits.unlabelled for one in entry.grid):
         return False
     built = [one.built for one in dataset.kernel(kernel).candidates]
-    return not any(one is None or one.data_dependent for one in built)
+    return not any(one is None or one.traits.data_dependent for one in built)
 
 
 FOLDS = {

@@ -120,10 +120,17 @@ Sources = AnySource | Sequence[AnySource]
 class Policies(NamedTuple):
     """Policies for unusual records, with the values that `read_fasta` accepts."""
 
-    unknown: str
-    ids: str
-    empty: str
-    gaps: str
+    unknown: str = "mask"
+    ids: str = "header"
+    empty: str = "error"
+    gaps: str = "error"
+
+    def check(self, ids: tuple[str, ...] = ("header", "number", "suffix")) -> None:
+        """Raise ParameterError for an unknown policy."""
+        check_choice("unknown", self.unknown, UNKNOWN)
+        check_choice("ids", self.ids, ids)
+        check_choice("empty", self.empty, ("error", "skip"))
+        check_choice("gaps", self.gaps, ("error", "strip"))
 
 
 @dataclass(frozen=True)
@@ -188,38 +195,22 @@ def read_fasta(
     >>> X.ids, X.strings(), X.counts
     (['donor1', 'donor2'], ['CAGGTAAGT', 'AAGGT*AGT'], {'masked letters': 1, 'masked N': 1})
     """
-    return _read(source, alphabet, _policies(unknown, ids, empty, gaps), keep_headers=False).sequences
+    return _read(source, alphabet, Policies(unknown, ids, empty, gaps), keep_headers=False).sequences
 
 
-def read_records(
-    source: Sources,
-    alphabet: str | Alphabet | None = None,
-    *,
-    unknown: str = "mask",
-    ids: str = "header",
-    empty: str = "error",
-    gaps: str = "error",
-) -> Reading:
-    r"""Read FASTA like `read_fasta`, and keep the header lines.
+def read_records(source: Sources, alphabet: str | Alphabet | None = None, **policies: str) -> Reading:
+    r"""Read FASTA like `read_fasta`, with the same policies, and keep the header lines.
 
     >>> import io
     >>> from seqkern.sequences.fasta import read_records
     >>> read_records(io.StringIO(">d1ux8a_ a.1.1.1\nMKVLAAG\n"), "protein").headers
     ['d1ux8a_ a.1.1.1']
     """
-    return _read(source, alphabet, _policies(unknown, ids, empty, gaps), keep_headers=True)
+    return _read(source, alphabet, Policies(**policies), keep_headers=True)
 
 
 def iter_fasta(
-    source: Sources,
-    alphabet: str | Alphabet,
-    *,
-    unknown: str = "mask",
-    ids: str = "header",
-    empty: str = "error",
-    gaps: str = "error",
-    chunk: int = CHUNK,
-    before: int = 0,
+    source: Sources, alphabet: str | Alphabet, *, chunk: int = CHUNK, before: int = 0, **given: str
 ) -> Iterator[SequenceSet]:
     r"""Read FASTA as sets of about `chunk` residues, for files that do not fit in memory.
 
@@ -231,13 +222,14 @@ def iter_fasta(
     >>> [len(X) for X in iter_fasta(io.StringIO(text), "dna", chunk=100)]
     [2, 1]
     """
-    policies = _policies(unknown, ids, empty, gaps, ("header", "number"))
+    policies = Policies(**given)
+    policies.check(ids=("header", "number"))
     alphabet = as_alphabet(alphabet)
     left_out = _counts_of(source)
     for raw in _raw_chunks(source, policies, chunk, before):
         codes, kept, counts = _encode(raw, alphabet, policies)
         offsets = np.concatenate(([0], np.cumsum(raw.lengths[kept])))
-        names = [raw.record(i, ids) for i in kept]
+        names = [raw.record(i, policies.ids) for i in kept]
         yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts | left_out)
         left_out = {}
 
@@ -255,17 +247,6 @@ def records_of(source: AnySource) -> Iterator[tuple[str, str]]:
             if not header.strip():
                 raise SequenceError(f"header {number} has no id", remedy="write '>id'")
             yield header, letters
-
-
-def _policies(
-    unknown: str, ids: str, empty: str, gaps: str, id_choices: tuple[str, ...] = ("header", "number", "suffix")
-) -> Policies:
-    """Return the policies; raise ParameterError for an unknown one."""
-    check_choice("unknown", unknown, UNKNOWN)
-    check_choice("ids", ids, id_choices)
-    check_choice("empty", empty, ("error", "skip"))
-    check_choice("gaps", gaps, ("error", "strip"))
-    return Policies(unknown, ids, empty, gaps)
 
 
 # ---- text ------------------------------------------------------------------------------------------------
@@ -433,6 +414,7 @@ def _first_with_t(raws: list[_Raw], name: str, ids: str) -> str:
 
 def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, keep_headers: bool) -> Reading:
     """Read all records and return a Reading, whose headers are empty unless kept."""
+    policies.check()
     raws: Iterable[_Raw] = _raw_chunks(source, policies, CHUNK)
     if alphabet is None:
         raws = list(raws)

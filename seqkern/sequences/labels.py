@@ -101,20 +101,15 @@ def refuse_numbers_as_classes(labels: Labels, file: PathLike | None = None) -> N
 
     Integers may be class codes, so at least one label must have a fraction.
     """
-    first = with_fraction(labels.names()) if are_numbers(labels) else None
+    names = [name for name in labels.names() if name] if are_numbers(labels) else []
+    first = next((name for name in names if not read_number(name).is_integer()), None)
     if first is not None:
         raise LabelError(
-            f"the labels are {len(set(labels.names()) - {''})} different numbers such as {first}, each a class for "
-            "this solver",
+            f"the labels are {len(set(names))} different numbers such as {first}, each a class for this solver",
             file=file,
             remedy="to learn numbers, choose solver svr (in a study with kind: real); if they are classes, name them "
             "by words",
         )
-
-
-def with_fraction(names: Iterable[str]) -> str | None:
-    """Return the first of some numbers that is not an integer; None if all are."""
-    return next((name for name in names if name and not read_number(name).is_integer()), None)
 
 
 def one_spelling(values: list[str], given: Iterable[str]) -> list[str]:

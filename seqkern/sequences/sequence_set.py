@@ -84,11 +84,6 @@ def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Array:
     return view
 
 
-def _as_view(given: npt.ArrayLike | View) -> View:
-    """Return a view; an array becomes Vectors."""
-    return given if isinstance(given, Segments) else Vectors.of(given)
-
-
 class SequenceSet(Sliceable):
     """An immutable set of encoded sequences.
 
@@ -156,7 +151,10 @@ class SequenceSet(Sliceable):
         self.ids = ids
         self.alphabet = as_alphabet(alphabet)
         self.tracks: Arrays = {name: frozen(track) for name, track in (tracks or {}).items()}
-        self.views: dict[str, View] = {name: _as_view(view) for name, view in (views or {}).items()}
+        given = (views or {}).items()
+        self.views: dict[str, View] = {
+            name: view if isinstance(view, Segments) else Vectors.of(view) for name, view in given
+        }
         self.counts = dict(counts or {})
         self._digest: str | None = None
         for name, track in self.tracks.items():
@@ -279,9 +277,7 @@ class SequenceSet(Sliceable):
         str
             Upper case, with ``*`` for masked letters.
         """
-        table = np.full(256, ord("*"), dtype=np.uint8)
-        table[: self.alphabet.size] = np.frombuffer(self.alphabet.letters.encode(), dtype=np.uint8)
-        return table[self.codes[self.starts[i] : self.stops[i]]].tobytes().decode()
+        return self.alphabet.decode(self.codes[self.starts[i] : self.stops[i]])
 
     def _record(self, i: int) -> str:
         return self.string(i)

@@ -89,12 +89,8 @@ class FeatureTable(Sliceable):
         """Return some of the rows."""
         chosen = rows if isinstance(rows, slice) else np.arange(len(self))[rows]
         ids = np.array(self.ids, dtype=object)[chosen].tolist()
-        return FeatureTable(self.values[chosen], ids, self.columns, self.counts, self._policy)
-
-    @property
-    def _policy(self) -> Literal["error", "keep"]:
-        """The missing-value policy that permits these values."""
-        return "keep" if self.incomplete else "error"
+        missing: Literal["error", "keep"] = "keep" if self.incomplete else "error"
+        return FeatureTable(self.values[chosen], ids, self.columns, self.counts, missing)
 
     def digest(self) -> str:
         """Return a hexadecimal digest of ids, columns and values in order."""

@@ -11,7 +11,7 @@ from seqkern.core.matrices import check_symmetric, is_sparse, largest_if_symmetr
 from seqkern.core.types import Array, Bools, Floats
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels import _blocks
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator
 
 if TYPE_CHECKING:

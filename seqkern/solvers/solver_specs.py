@@ -182,7 +182,7 @@ def ends_domain(spec: Mapping[str, Any], path: Sequence[str], value: float) -> b
     """
     for name in path[:-1]:
         spec = spec.get(name, {})
-    if spec.get("solver") not in SOLVERS.names:
+    if spec.get("solver") not in SOLVERS:
         return False
     declared = SOLVERS.get(spec["solver"]).declarations().get(path[-1])
     return isinstance(declared, Number) and value in (declared.low, declared.high)

@@ -9,10 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqkern.core.declarations import Parameter
 from seqkern.core.memory import parse_bytes
+from seqkern.core.parameters import choice, integer, text
 from seqkern.core.text_files import OPENERS
 from seqkern.study.data_entry import check_file_name
-from seqkern.study.schema import Files, Places, check_schema, files_of, read_schema, with_defaults
+from seqkern.study.schema import (
+    BYTES,
+    NAME,
+    PATH,
+    ByName,
+    Either,
+    Files,
+    Listing,
+    Pattern,
+    Places,
+    Section,
+    check_keys,
+    files_of,
+    with_defaults,
+)
 
 KINDS = {"fasta": "records", "regions": "records", "scan": "bases", "variants": "lines"}
 """Kinds of files that a model is applied to, and the key of `divide` that counts the content."""
@@ -30,6 +46,51 @@ HEAD = 1 << 20
 """Bytes of unpacked text used to estimate the amount in a file."""
 PROGRAM, PER_MODEL = 700, 4
 """Megabytes of a job besides the model, and megabytes for each megabyte of the model's file."""
+
+
+_FILES = Either(forms=(PATH, Listing(value=PATH)))
+ENTRY_KEYS: dict[str, Parameter] = {
+    "fasta": _FILES.but(doc="FASTA to classify record by record."),
+    "regions": _FILES.but(doc="BED, narrowPeak or broadPeak, of which each region is classified; needs genome."),
+    "scan": _FILES.but(doc="Genomes or chromosomes to scan; needs site. FASTA, plain or compressed by bgzip."),
+    "variants": _FILES.but(doc="VCF, of which each allele is scored; needs genome."),
+    "genome": PATH.but(doc="Genome of the regions or variants."),
+    "site": Pattern(
+        pattern="^[A-Za-z]+$",
+        form="letters, such as AG",
+        doc="Letters of the candidates of a scan, such as AG.",
+    ),
+    "models": Listing(value=text(), unique=True, doc="Names of the models to apply; by default all."),
+    "output": choice(
+        default="tsv",
+        choices=("tsv", "tsv.gz", "bed", "bed.gz", "bedgraph", "bedgraph.gz", "bw", "vcf", "vcf.gz"),
+        doc="Ending of the output files.",
+    ),
+    "options": text(default="", doc="Further options of seqkern predict or seqkern variants, as on the command line."),
+}
+APPLY = Section(
+    doc="Each model × each file of each entry, divided into jobs. docs/howto/apply.md explains every key.",
+    needed=("study", "models", "apply"),
+    keys={
+        "study": NAME.but(doc="Name; the results go to results/<study>/."),
+        "models": ByName(value=PATH, doc="Name and file of each model."),
+        "apply": ByName(
+            value=Section(keys=ENTRY_KEYS), doc="Name and entry of each set of files that the models are applied to."
+        ),
+        "divide": Section(
+            default={},
+            doc="About how much a job gets; changes of it rerun nothing.",
+            keys={
+                "records": integer(default=100_000, low=1, doc="Records of FASTA, or regions."),
+                "bases": BYTES.but(
+                    default="50MB", form="an amount such as 500kB or 50MB", doc="Bases of a genome to scan."
+                ),
+                "lines": integer(default=1_000_000, low=1, doc="Lines of a VCF file."),
+            },
+        ),
+    },
+)
+"""The keys of a configuration that applies models."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +148,14 @@ class Applications:
     def parse(cls, config: Mapping[str, Any], *, file: Files = None) -> Applications:
         """Return the checked applications described by a configuration; `file` is its source, for messages."""
         places = Places(config, files_of(file))
-        schema = read_schema("apply")
-        check_schema(config, schema, places)
-        config = with_defaults(config, schema)
+        check_keys(config, APPLY, places)
+        config = with_defaults(config, APPLY.keys)
         divide = config["divide"]
         with places.within("divide", "bases"):
             amounts = {**divide, "bases": max(1, parse_bytes(divide["bases"]))}
         jobs: dict[tuple[str, str, str], Application] = {}
         for entry, given in config["apply"].items():
-            given = with_defaults(given, schema["$defs"]["entry"])
+            given = with_defaults(given, ENTRY_KEYS)
             kind = _kind(given, entry, places)
             with places.within("apply", entry, "options"):
                 options = _words(given["options"])

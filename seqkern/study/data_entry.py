@@ -9,12 +9,14 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from seqkern.core.checks import check_choice
+from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, SeqkernError, SequenceError, unknown_name
+from seqkern.core.parameters import choice, flag, integer, real, text
 from seqkern.core.public_files import public_set, public_sets
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike, Source
@@ -40,13 +42,38 @@ from seqkern.formats.residues import check_window
 from seqkern.formats.states import find_reduction
 from seqkern.sequences.fasta import AnySource, Reading
 from seqkern.sequences.windows import Window, as_window
-from seqkern.study.several_sequences import MISSING, SequenceFiles, SequenceTable
+from seqkern.study.schema import (
+    NAME,
+    OPTIONAL_PATH,
+    PATH,
+    ByName,
+    Either,
+    Listing,
+    Section,
+    Settings,
+    configured,
+    keys_of,
+)
+from seqkern.study.several_sequences import MISSING, TABLE_KEYS, SequenceFiles, SequenceTable
 from seqkern.study.tables import Columns, TaskTable, check_options, parse_tasks
+from seqkern.study.vectors import KEYS as VIEW_KEYS
 from seqkern.study.vectors import ViewOptions, parse_sequence_views, parse_views
 
 # BED files in a data set: their sequences from a genome, and the groups that folds keep together.
 
-KEYS = ("genome", "width", "blacklist", "background")
+KEYS: dict[str, Parameter] = {
+    "genome": PATH.but(doc="The genome of regions in BED, narrowPeak or broadPeak files under fasta."),
+    "width": integer(
+        low=1,
+        doc="Bases to read around the summit or the centre of each region; by default the region itself.",
+    ),
+    "blacklist": PATH.but(doc="A BED file; regions that overlap one of its own are left out."),
+    "background": real(
+        low=0,
+        open_low=True,
+        doc="Draw this many times as many background regions, matched to the one BED file under fasta.",
+    ),
+}
 NEGATIVE = "negative"
 
 
@@ -186,8 +213,19 @@ UNLABELLED_FILE = "unlabelled"
 """Key of the file of records without a label, beside the classes."""
 _WILDCARD = re.compile(r"\{\s*[.\w]+\s*(,([^{}]|\{\d+(,\d+)?\})*)?\}|<[a-z][a-z0-9_]*>")
 """Pattern of the parts of a file name that Snakemake replaces."""
-WINDOW_KEYS = ("window", "sites", "site", "other_sites", "past_end")
-RESIDUE_KEYS = ("window", "reduction")
+WINDOW_KEYS: dict[str, Parameter] = {
+    "window": Either(
+        forms=(text(), Section(keys={"left": integer(low=0), "right": integer(low=0)}, needed=("left", "right"))),
+        doc="Positions before and after each site, as text (-60:+80) or as left and right.",
+    ),
+    "sites": PATH.but(doc="The sites: a table with the columns record, position and strand; or header."),
+    "site": text(doc="The letters required at each site, from its position on."),
+    "other_sites": choice(choices=("error", "skip"), doc="Sites without these letters: raise an error, or skip them."),
+    "past_end": choice(
+        choices=("error", "skip"),
+        doc="Windows that extend past an end of their record: raise an error, or skip them.",
+    ),
+}
 NOT_WITH_RESIDUES = ("window", "sites", "tasks", "table", "features", "similarities", "dissimilarities")
 
 Named = list[tuple[tuple[str, ...], str]]
@@ -315,28 +353,32 @@ SeveralSequences = SequenceTable | SequenceFiles
 EntrySource = Simulation | PublicSource | FastaSource | SeveralSequences | TableSource
 
 
-@dataclass(frozen=True)
-class Policies:
+@configured
+class Policies(Settings):
     """Policies for reading FASTA; None stands for the default.
 
     >>> DataEntry.parse({"public": "globins", "unknown": "skip"}).policies.given()
     {'unknown': 'skip'}
     """
 
-    alphabet: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
-    unknown: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
-    ids: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
-    empty: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
-    gaps: str | None = None  # As for `seqkern.sequences.fasta.read_fasta`
-
-    @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> Policies:
-        """Return the reading policies in an entry."""
-        return cls(**{item.name: entry.get(item.name) for item in fields(cls)})
-
-    def given(self) -> dict[str, str]:
-        """Return the policies that the entry sets, by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
+    alphabet: str | None = text(default=None, doc="dna, rna, protein, or your own letters.")
+    unknown: str | None = choice(
+        default=None,
+        choices=("mask", "error", "skip", "mask_all"),
+        doc="Letters outside the alphabet: mask ambiguity codes (default), raise an error, skip the record, or mask "
+        "every character.",
+    )
+    ids: str | None = choice(
+        default=None,
+        choices=("header", "number", "suffix"),
+        doc="Repeated ids: raise an error (header), number all records, or add a suffix to repeats.",
+    )
+    empty: str | None = choice(
+        default=None, choices=("error", "skip"), doc="Records without a sequence: raise an error, or skip them."
+    )
+    gaps: str | None = choice(
+        default=None, choices=("error", "strip"), doc="Gaps of alignments (- . ~): refuse them, or remove them."
+    )
 
 
 @dataclass(frozen=True)
@@ -381,7 +423,7 @@ class SiteWindow:
         return {name: value for name, value in both.items() if value is not None}
 
 
-@dataclass(frozen=True)
+@configured
 class ResidueOptions:
     """Residues as samples, with a window around each.
 
@@ -390,8 +432,12 @@ class ResidueOptions:
     ResidueOptions(window=15, reduction=None)
     """
 
-    window: int = RESIDUE_WINDOW  # Residues of a window, an odd number
-    reduction: str | None = None  # Reduction of DSSP's eight states to three
+    window: int = integer(
+        default=RESIDUE_WINDOW, low=1, doc="Number of residues of a window, odd; the sample is in the middle."
+    )
+    reduction: str | None = text(
+        default=None, doc="Reduction of DSSP's eight states to three; by default all states are classes."
+    )
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> ResidueOptions | None:
@@ -408,8 +454,8 @@ class ResidueOptions:
             return None
         wanted = entry["residues"]
         for key in wanted:
-            if key not in RESIDUE_KEYS:
-                raise ConfigError(f"unknown key {key!r}", remedy=f"choose from: {', '.join(RESIDUE_KEYS)}")
+            if key not in keys_of(cls):
+                raise ConfigError(f"unknown key {key!r}", remedy=f"choose from: {', '.join(keys_of(cls))}")
         found = cls(**wanted)
         check_window(found.window)
         if "reduction" in wanted:
@@ -424,8 +470,8 @@ class ResidueOptions:
         return {"window": self.window} | ({} if self.reduction is None else {"reduction": self.reduction})
 
 
-@dataclass(frozen=True)
-class ProfileOptions:
+@configured
+class ProfileOptions(Settings):
     """The source of profiles.
 
     >>> entry = {"public": "cb513", "profiles": {"search": "all", "transductive": True}}
@@ -433,15 +479,21 @@ class ProfileOptions:
     {'search': 'all', 'transductive': True}
     """
 
-    files: str | None = None  # A file or folder, or a public file
-    search: str | None = None  # A FASTA file to search; ``"all"`` for the sequences of the data set
-    format: str | None = None
-    iterations: int | None = None
-    inclusion: float | None = None
-    transductive: bool | None = None  # As in `seqkern.formats.profile_sources`
+    files: str | None = OPTIONAL_PATH.but(doc="A file or folder, or a public file.")
+    search: str | None = OPTIONAL_PATH.but(doc="A FASTA file to search, or all: the sequences of the data set.")
+    format: str | None = choice(
+        default=None,
+        choices=("psiblast", "hmmer"),
+        doc="ASCII PSSMs from PSI-BLAST, or HMMER models; detected by default.",
+    )
+    iterations: int | None = integer(default=None, low=1, doc="Maximum number of search iterations.")
+    inclusion: float | None = real(default=None, low=0, open_low=True, doc="Largest E-value of a homolog.")
+    transductive: bool | None = flag(
+        default=None, doc="Confirms that profiles may use test sequences, without labels; for search: all."
+    )
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
+    def of_entry(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
         """Return the profile options of an entry, or None."""
         if "profiles" not in entry:
             return None
@@ -454,10 +506,6 @@ class ProfileOptions:
         if isinstance(source, SeveralSequences):
             raise ConfigError("profiles need samples with one sequence", remedy="remove profiles")
         return cls(**entry["profiles"])
-
-    def given(self) -> dict[str, Any]:
-        """Return the options that the entry sets, by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
 
     def paths(self) -> list[str]:
         """Return the local files; a folder is replaced by its files, since changing one does not change the folder."""
@@ -493,6 +541,73 @@ class LabelOptions:
     def table(self) -> str | None:
         """The file of labels, if they come from a file other than the data."""
         return self.file if self.source in ("tsv", "states") else None
+
+
+DATA_KEYS: dict[str, Parameter] = {
+    "simulate": Section(
+        others=True,
+        keys={"kind": text()},
+        needed=("kind",),
+        doc="Simulated data: kind and its parameters (seqkern simulate --list).",
+    ),
+    "public": text(doc="Name of a public data set (seqkern datasets --list)."),
+    "fasta": Either(
+        forms=(PATH, Listing(value=PATH), ByName(value=PATH, any_name=True)),
+        doc="One file, a list of files, or a class name and a file for each class.",
+    ),
+    **KEYS,
+    "table": Section(
+        keys=TABLE_KEYS,
+        needed=("file", "sequences"),
+        doc="A table (TSV, CSV) of samples with several sequences: its file, the columns of sequences, the column of "
+        "ids (by default rows are numbered), and what becomes of samples that lack a sequence.",
+    ),
+    "features": PATH,
+    "similarities": PATH,
+    "dissimilarities": PATH,
+    "missing": choice(
+        choices=MISSING,
+        doc="Cells of a feature table without a value (empty, NA, NaN, ?): raise an error (default), or keep them for "
+        "transforms: [impute] of the kernels. With views of sequences, samples that lack one: raise an error, skip "
+        "them, or keep an empty sequence.",
+    ),
+    "title": text(doc="Title for the report."),
+    **keys_of(Policies),
+    "labels": Section(
+        others=True,
+        keys={
+            "file": PATH,
+            "kind": choice(choices=("binary", "multiclass", "real")),
+            "classes": Listing(least=2, unique=True),
+            "min_family": integer(low=1),
+            "min_rest": integer(low=1),
+            "whole_families": flag(),
+        },
+        doc="Source of the labels; config/README.md lists all keys.",
+    ),
+    **WINDOW_KEYS,
+    "residues": Section(keys=keys_of(ResidueOptions), doc="Residues as samples, with a window around each."),
+    "profiles": Section(
+        keys=keys_of(ProfileOptions),
+        doc="Profiles of proteins: read from files, or built by a search of a FASTA file or of all sequences.",
+    ),
+    "views": ByName(
+        value=Either(forms=(PATH, Section(keys=VIEW_KEYS, needed=("file",)))),
+        doc="Vectors of the sequences, such as embeddings: a file of vectors by id for each name, or its file and its "
+        "ids. Or the sequences themselves, if each sample has several: a FASTA file for each name, or its file and its "
+        "alphabet.",
+    ),
+    "similar_by": Either(
+        forms=(NAME, Listing(value=NAME)),
+        doc="Of samples with several sequences, those by which samples count as similar; by default all.",
+    ),
+    "tasks": Either(
+        forms=(choice(choices=("families",)), Section(keys={"file": PATH}, needed=("file",))),
+        doc="families: one task for each family of the superfamilies in the data; or a table of tasks, with the "
+        "columns id, task and role.",
+    ),
+}
+"""The keys of an entry that describe data."""
 
 
 @dataclass(frozen=True)
@@ -570,7 +685,7 @@ class DataEntry:
             window = SiteWindow.parse(entry)
             genome = GenomeOptions.parse(entry)
         with within("profiles"):
-            profiles = ProfileOptions.parse(entry)
+            profiles = ProfileOptions.of_entry(entry)
         with within("views"):
             views = _views(entry, source)
         with within("residues"):

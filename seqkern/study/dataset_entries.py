@@ -4,11 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, unknown_name
+from seqkern.core.parameters import choice, flag, integer, real, text
 from seqkern.evaluation.fold_methods import options_of
 from seqkern.simulate import parameters
-from seqkern.study.data_entry import SOURCES, DataEntry, check_file
-from seqkern.study.schema import Places
+from seqkern.study.data_entry import DATA_KEYS, SOURCES, DataEntry, check_file
+from seqkern.study.schema import (
+    NAME,
+    OPTIONAL_PATH,
+    Either,
+    Listing,
+    Pattern,
+    Places,
+    Section,
+    configured,
+    keys_of,
+)
 
 if TYPE_CHECKING:
     from seqkern.solvers.psvm.path import SignificanceTest
@@ -71,20 +83,21 @@ class SimulatedGenome:
 # Methods that a study trains for one purpose: scoring variants or finding motifs.
 
 
-@dataclass(frozen=True)
+INFO_FIELD: Any = Pattern(default=None, pattern="^[A-Za-z_][0-9A-Za-z_.]*$", form="the name of a field of INFO")
+TWO_INTEGERS: Any = Listing(default=None, value=integer(), least=2, most=2)
+
+
+@configured
 class VariantEffects:
-    """A method trained on each training set, to show variant effects on held-out chromosomes.
+    """A method trained on each training set, to show variant effects on held-out chromosomes."""
 
-    `file` is a VCF, `truth` the INFO field with known effects, and effects above ± `threshold` count as true.
-    """
-
-    kernel: str  # Names in the study
-    solver: str  # Names in the study
-    file: str  # The variants: VCF
-    genome: str  # Their genome
     key: ClassVar[str] = "variants"
-    truth: str | None = None  # Field of INFO with the known effects
-    threshold: float = 0.0  # True are known effects above ± this
+    kernel: str = NAME
+    solver: str = NAME
+    file: str = OPTIONAL_PATH.but(doc="The variants, VCF or BCF; by default those of the simulated genome.")
+    genome: str = OPTIONAL_PATH.but(doc="Their genome; by default that of the data set.")
+    truth: str | None = INFO_FIELD.but(doc="Field of INFO with the known effect of each allele, a number or a flag.")
+    threshold: float = real(default=0.0, low=0, doc="True are known effects above ± this number.")
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], genome: str | None) -> "VariantEffects":
@@ -97,14 +110,14 @@ class VariantEffects:
         return cls(**settings)
 
 
-@dataclass(frozen=True)
+@configured
 class MotifSearch:
-    """A method trained on all samples, to show its learned motifs; `known` is a file of known motifs to compare."""
+    """A method trained on all samples, to show its learned motifs."""
 
-    kernel: str  # Names in the study
-    solver: str  # Names in the study
-    known: str | None = None  # A file of known motifs to compare with
     key: ClassVar[str] = "motifs"
+    kernel: str = NAME
+    solver: str = NAME
+    known: str | None = OPTIONAL_PATH.but(doc="Known motifs to compare with: JASPAR, MEME or TRANSFAC.")
 
 
 NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "variants", "motifs", "selection_bias", "significance", "track")
@@ -157,24 +170,9 @@ class FoldSettings:
         return cls(given["method"], options)
 
 
-@dataclass(frozen=True)
+@configured
 class Importance:
     """A method to train on all windows; the report shows the importance of each position.
-
-    Attributes
-    ----------
-    kernel, solver : str
-        Names in the study.
-    order : int, optional
-        Length of the longest k-mers.
-    background : {"frequencies", "uniform"}
-        Background distribution of letters.
-    site : int, optional
-        The position, from 1, labelled 0 in the figures.
-    section : tuple of (int, int), optional
-        First and last position of a section to enlarge.
-    pair : str, optional
-        Multi-class: the classifier to show, ``A:B``.
 
     Examples
     --------
@@ -183,14 +181,20 @@ class Importance:
     (31, (-10, 10))
     """
 
-    kernel: str
-    solver: str
-    order: int | None = None
-    background: str = "frequencies"
-    site: int | None = None
-    section: tuple[int, int] | None = None
-    pair: str | None = None
     key: ClassVar[str] = "importance"
+    kernel: str = NAME
+    solver: str = NAME
+    order: int | None = integer(default=None, low=1, high=3, doc="Length of the longest k-mers.")
+    background: str = choice(
+        default="frequencies",
+        choices=("frequencies", "uniform"),
+        doc="Background distribution of letters: as in the model's windows, or uniform.",
+    )
+    site: int | None = integer(default=None, low=1, doc="Position in the windows, from 1, labelled 0 in the figures.")
+    section: tuple[int, int] | None = TWO_INTEGERS.but(
+        doc="First and last position of a section to enlarge, as offsets from the site if there is one."
+    )
+    pair: str | None = text(default=None, doc="Multi-class: show the classifier of classes A:B.")
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "Importance":
@@ -207,6 +211,45 @@ class Importance:
         """
         section = given.get("section")
         return cls(**{**given, "section": None if section is None else tuple(section)})
+
+
+DATASET_KEYS: dict[str, Parameter] = {
+    **DATA_KEYS,
+    "track": text(doc="For residues, the chain that the report draws; by default one of median accuracy."),
+    "folds": Section(
+        others=True,
+        keys={"method": text(), "k": integer(low=2), "seed": integer(low=0)},
+        needed=("method",),
+    ),
+    "kernels": Listing(value=NAME, least=0, doc="Only these kernels; by default all that accept this kind of data."),
+    "solvers": Listing(value=NAME, least=0),
+    "selection_bias": flag(
+        doc="For solvers that select features, also report the inflated scores from selecting on the test data.",
+    ),
+    "significance": Either(
+        forms=(
+            text(),
+            Section(keys={"statistic": text(), "permutations": integer(low=1)}),
+        ),
+        doc="Test the features that P-SVMs select, by permuting the labels of each training set.",
+    ),
+    "importance": Section(
+        keys=keys_of(Importance),
+        needed=("kernel", "solver"),
+        doc="A method to train on all windows; the report shows the importance of each position.",
+    ),
+    "motifs": Section(
+        keys=keys_of(MotifSearch),
+        needed=("kernel", "solver"),
+        doc="A method to train on all samples; the report shows the motifs that it has learned.",
+    ),
+    "variants": Section(
+        keys=keys_of(VariantEffects),
+        needed=("kernel", "solver"),
+        doc="A method to train on each training set; the report shows its effects of variants on the chromosomes held "
+        "out.",
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)

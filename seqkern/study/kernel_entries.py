@@ -7,23 +7,55 @@ from typing import TYPE_CHECKING, Any
 from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import spec_alternatives
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
+from seqkern.core.parameters import text
 from seqkern.core.progress import parse_duration
 from seqkern.core.public_files import is_public
 from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import members_for
 from seqkern.gram.transforms.gram_transform import GramTransform, build_transform, of_features, repair_transforms
 from seqkern.kernels.feature_transforms.transforms import build_feature_transform
-from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel import Kernel, files
 from seqkern.kernels.kernel_specs import build_kernel, gives, kernel_text, parse_spec
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 from seqkern.sequences.tracks import PROFILE_TRACKS
 from seqkern.study.dataset import Dataset
+from seqkern.study.schema import NAME, Branch, Listing, Section, Typed
 
 if TYPE_CHECKING:
     from seqkern.study.data_entry import DataEntry
 
 
+OWN_SOLVERS = Listing(value=NAME, unique=True, doc="Run this kernel only with these solvers.")
+KERNEL = Branch(
+    doc="A kernel with its parameters, or names of kernels of which the inner loop chooses one.",
+    key="choose",
+    having=Section(
+        keys={"choose": Listing(value=NAME, least=2, unique=True), "solvers": OWN_SOLVERS}, needed=("choose",)
+    ),
+    others=Section(
+        others=True,
+        needed=("kernel",),
+        keys={
+            "kernel": text(),
+            "time": Typed(
+                types=("string", "number"),
+                doc="With kernel: auto, the predicted CPU time for choosing, such as 10m.",
+            ),
+            "solvers": OWN_SOLVERS,
+            "transforms": Typed(
+                types=("array",),
+                doc="Transforms fitted on each training set, in order: of features (impute, pca, ica), then of the "
+                "Gram matrix (kernel_pca, centre, normalise).",
+            ),
+            "repair": Typed(
+                types=("string", "object", "null"),
+                doc="Treatment of negative eigenvalues, after the transforms: none, clip, flip, shift, empirical_map; "
+                "a mapping adds options to the method.",
+            ),
+        },
+    ),
+)
 NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
 
 
@@ -111,7 +143,9 @@ class KernelEntry:
         count = of_features(transform_specs)
         built = build_kernel(spec)
         if count:
-            built = built.with_transforms([build_feature_transform(item) for item in transform_specs[:count]])
+            from seqkern.kernels.feature_transforms.transformed import with_transforms  # imported here: slows start-up
+
+            built = with_transforms(built, [build_feature_transform(item) for item in transform_specs[:count]])
         return cls(
             name=str(spec.get("kernel")) if name is None else name,
             given=given,
@@ -161,7 +195,7 @@ class KernelEntry:
     @property
     def learns(self) -> bool:
         """Whether the kernel, or a transform of its matrix, is fitted on each training set."""
-        return self.kernel.data_dependent or bool(self.transforms)
+        return self.kernel.traits.data_dependent or bool(self.transforms)
 
     def allows(self, solver: str) -> bool:
         """Return whether the entry allows a solver.
@@ -190,7 +224,7 @@ class KernelEntry:
         bool
         """
         # dissimilarities are accepted by the kernels that accept similarities
-        return not kind or self.built is None or kind.endswith(self.built.accepts)
+        return not kind or self.built is None or kind.endswith(self.built.traits.accepts)
 
     def gives(self, wanted: str, accepts_operator: bool = False) -> bool:
         """Return whether the kernel provides the input of a solver.
@@ -213,17 +247,17 @@ class KernelEntry:
     @property
     def views(self) -> tuple[str, ...]:
         """The views that the kernel reads."""
-        return () if self.built is None else self.built.views
+        return () if self.built is None else self.built.traits.views
 
     @property
     def sequence_views(self) -> tuple[str, ...]:
         """The views among them that are sequences."""
-        return () if self.built is None else self.built.sequence_views
+        return () if self.built is None else self.built.traits.sequence_views
 
     @property
     def of_several(self) -> bool:
         """Whether samples must have several sequences."""
-        return self.built is not None and self.built.of_several
+        return self.built is not None and self.built.traits.of_several
 
     def has_views(self, data: "DataEntry") -> bool:
         """Return whether a data set has the views that the kernel reads, and several sequences if it needs them.
@@ -244,7 +278,7 @@ class KernelEntry:
     @property
     def reads_profiles(self) -> bool:
         """Whether the kernel reads the profiles of the data set."""
-        return self.built is not None and bool(set(PROFILE_TRACKS) & set(self.built.tracks))
+        return self.built is not None and bool(set(PROFILE_TRACKS) & set(self.built.traits.tracks))
 
     @property
     def searches(self) -> bool:
@@ -256,52 +290,11 @@ class KernelEntry:
         return local_files([self.kernel])
 
 
-@dataclass(frozen=True, eq=False)
-class KernelChoice:
-    """A choice of one kernel among several, made by the inner loop.
+class Candidates:
+    """Several kernels of which the inner loop chooses one; most of what is said of them holds for each."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in the study.
-    given : mapping
-        The entry as configured.
-    candidates : tuple of KernelEntry
-        The candidates.
-    solvers : tuple of str, optional
-        The only solvers to run with it; the candidates' restrictions also apply.
-
-    Examples
-    --------
-    >>> short, long = (KernelEntry.parse(f"spectrum:k={k}", name) for k, name in ((2, "short"), (9, "long")))
-    >>> choice = KernelChoice("best", {"choose": ["short", "long"]}, (short, long))
-    >>> [entry.kernel.k for entry in choice.candidates]
-    [2, 9]
-    """
-
-    name: str
-    given: Mapping[str, Any]
     candidates: "tuple[KernelEntry, ...]"
-    solvers: tuple[str, ...] | None = None
-
-    @classmethod
-    def parse(cls, given: Mapping[str, Any], name: str, kernels: "Mapping[str, KernelEntry]") -> "KernelChoice":
-        """Return the choice described by an entry.
-
-        Parameters
-        ----------
-        given : mapping
-            The entry as configured.
-        name : str
-            Its name in the study.
-        kernels : mapping of str to KernelEntry
-            The kernels of the study, including all candidates.
-
-        Returns
-        -------
-        KernelChoice
-        """
-        return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), own_solvers(given))
+    solvers: tuple[str, ...] | None
 
     @property
     def learns(self) -> bool:
@@ -392,9 +385,57 @@ class KernelChoice:
         return local_files(entry.kernel for entry in self.candidates)
 
 
+@dataclass(frozen=True, eq=False)
+class KernelChoice(Candidates):
+    """A choice of one kernel among several, made by the inner loop.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the study.
+    given : mapping
+        The entry as configured.
+    candidates : tuple of KernelEntry
+        The candidates.
+    solvers : tuple of str, optional
+        The only solvers to run with it; the candidates' restrictions also apply.
+
+    Examples
+    --------
+    >>> short, long = (KernelEntry.parse(f"spectrum:k={k}", name) for k, name in ((2, "short"), (9, "long")))
+    >>> choice = KernelChoice("best", {"choose": ["short", "long"]}, (short, long))
+    >>> [entry.kernel.k for entry in choice.candidates]
+    [2, 9]
+    """
+
+    name: str
+    given: Mapping[str, Any]
+    candidates: "tuple[KernelEntry, ...]"
+    solvers: tuple[str, ...] | None = None
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any], name: str, kernels: "Mapping[str, KernelEntry]") -> "KernelChoice":
+        """Return the choice described by an entry.
+
+        Parameters
+        ----------
+        given : mapping
+            The entry as configured.
+        name : str
+            Its name in the study.
+        kernels : mapping of str to KernelEntry
+            The kernels of the study, including all candidates.
+
+        Returns
+        -------
+        KernelChoice
+        """
+        return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), own_solvers(given))
+
+
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
     """Return the distinct local files used by kernels."""
-    named = [str(path) for kernel in kernels for path in kernel.files()]
+    named = [str(path) for kernel in kernels for path in files(kernel)]
     return [path for path in dict.fromkeys(named) if not is_public(path)]
 
 
@@ -412,7 +453,7 @@ KEYS = ("kernel", "time", "solvers")
 
 
 @dataclass(frozen=True, eq=False)
-class AutoKernel:
+class AutoKernel(Candidates):
     """The kernels of the portfolio; which ones depends on the data set.
 
     Attributes
@@ -440,11 +481,7 @@ class AutoKernel:
 
     candidates = ()
     """Empty, as the candidates depend on the data."""
-    views = ()
-    sequence_views = ()
     learns = True
-    reads_profiles = False
-    searches = False
 
     @classmethod
     def parse(cls, given: str | Mapping[str, Any], name: str = AUTO) -> "AutoKernel":
@@ -474,20 +511,6 @@ class AutoKernel:
             )
         return cls(name, entry, parse_duration(entry.get("time", TIME)), own_solvers(entry))
 
-    def allows(self, solver: str) -> bool:
-        """Return whether the entry allows a solver.
-
-        Parameters
-        ----------
-        solver : str
-            Its name in the study.
-
-        Returns
-        -------
-        bool
-        """
-        return self.solvers is None or solver in self.solvers
-
     def takes(self, kind: str) -> bool:
         """Return whether the portfolio has kernels for a kind of data; True if the kind is unknown.
 
@@ -501,20 +524,6 @@ class AutoKernel:
         bool
         """
         return kind in ("", "sequences")
-
-    def has_views(self, data: "DataEntry") -> bool:
-        """Return True: the portfolio depends on the views of the data.
-
-        Parameters
-        ----------
-        data : DataEntry
-            Data entry of a study.
-
-        Returns
-        -------
-        bool
-        """
-        return True
 
     def gives(self, wanted: str, accepts_operator: bool = False) -> bool:
         """Return whether the portfolio has kernels that provide the input of a solver.
@@ -531,10 +540,6 @@ class AutoKernel:
         bool
         """
         return wanted in ("gram", "implicit") or accepts_operator
-
-    def files(self) -> list[str]:
-        """Return the local files that the kernels use: none."""
-        return []
 
     def resolve(
         self, X: Data, wanted: str, real: bool = False, accepts_operator: bool = False
@@ -684,7 +689,7 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     found = []
     entries = [(name, entry) for name, entry in kernels.items() if isinstance(entry, KernelEntry) and entry.known]
     for name, entry in entries:
-        form = entry.kernel.stored_form()
+        form = entry.kernel.stored_form
         if form is None:
             continue
         needed: list[Kernel] = form.kernels

@@ -1,28 +1,35 @@
-"""The schema of a study: it validates a configuration and provides its defaults."""
+"""The keys of a configuration: their declarations, its file's lines, and its validation."""
 
 import contextlib
 import difflib
+import inspect
 import math
 import re
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, dataclass_transform
 
-import jsonschema
 import yaml
 
 from seqkern.core.checks import read_number
+from seqkern.core.declarations import Parameter, Text
 from seqkern.core.errors import ConfigError, SeqkernError, unreadable
-from seqkern.core.package_files import open_resource
+from seqkern.core.parameters import choice, flag, integer, parameters_section, real, text
+
+if TYPE_CHECKING:
+    import jsonschema
 
 # A YAML reader that keeps the lines of configuration keys for messages.
 
 File = str | PathLike[str]
 Files = File | Sequence[File] | None
 Keys = tuple[str | int, ...]
+Schema = dict[str, Any]
+Value = TypeVar("Value")
 MISSING = object()
 ODD_NUMBER = re.compile(r"[0-9]_|[0-9.][eE][-+]?[0-9]{3}")
 LONGEST = 1_000_000
@@ -261,7 +268,154 @@ def _child(node: yaml.Node | None, key: str | int) -> tuple[int, yaml.Node] | No
     return next((found for found in (_child(part, key) for part in merged) if found is not None), None)
 
 
-Schema = Mapping[str, Any]
+# Keys of a configuration: declared parameters of the classes of its entries, from which its schema follows.
+
+
+class Pattern(Text):
+    """A text that matches a pattern; `form` describes it in messages."""
+
+    pattern: str = ""
+    form: str = ""
+    longest: int | None = None
+
+    def _key(self) -> Schema:
+        length = {} if self.longest is None else {"maxLength": self.longest}
+        return {"form": self.form, "type": "string", "pattern": self.pattern, **length}
+
+
+class Listing(Parameter):
+    """A list of values of one declaration."""
+
+    value: Parameter = Parameter()
+    least: int = 1
+    most: int | None = None
+    unique: bool = False
+
+    def _key(self) -> Schema:
+        schema = {"type": "array", "minItems": self.least, "items": self.value.key_schema()}
+        schema |= {"uniqueItems": True} if self.unique else {}
+        return schema if self.most is None else {**schema, "maxItems": self.most}
+
+
+class ByName(Parameter):
+    """Values of one declaration by name; a name is a file name unless `any_name`."""
+
+    value: Parameter = Parameter()
+    any_name: bool = False
+
+    def _key(self) -> Schema:
+        names = {} if self.any_name else {"propertyNames": NAME.key_schema()}
+        return {"type": "object", "minProperties": 1, **names, "additionalProperties": self.value.key_schema()}
+
+
+class Section(Parameter):
+    """A mapping with declared keys; with `others` also other ones, which are checked where they are read.
+
+    All keys but those named by `needed` may be left out.
+    """
+
+    keys: Mapping[str, Parameter] = MappingProxyType({})
+    needed: Sequence[str] = ()
+    others: bool = False
+
+    def _key(self) -> Schema:
+        schema: dict[str, Any] = (
+            {"type": "object"} if self.others else {"type": "object", "additionalProperties": False}
+        )
+        required = {"required": list(self.needed)} if self.needed else {}
+        properties = {name: item.key_schema() for name, item in self.keys.items()}
+        return {**schema, **required, "properties": properties}
+
+
+class Either(Parameter):
+    """A value of one of several declarations."""
+
+    forms: Sequence[Parameter] = ()
+
+    def _key(self) -> Schema:
+        return {"anyOf": [form.key_schema() for form in self.forms]}
+
+
+class Typed(Parameter):
+    """A value of some types of JSON, which is checked where it is read."""
+
+    types: Sequence[str] = ()
+
+    def _key(self) -> Schema:
+        return {"type": list(self.types)}
+
+
+class Branch(Parameter):
+    """A mapping of one kind if it has a key, else of another."""
+
+    key: str = ""
+    having: Parameter = Parameter()
+    others: Parameter = Parameter()
+
+    def _key(self) -> Schema:
+        condition = {"type": "object", "required": [self.key]}
+        return {"if": condition, "then": self.having.key_schema(), "else": self.others.key_schema()}
+
+
+NAME: Any = Pattern(
+    pattern="^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+    form="letters, digits, _ . and -, starting with a letter or digit",
+    longest=80,
+    doc="A name that is used as a file name.",
+)
+PATH: Any = Pattern(pattern=r"^[^\x00]+$", form="the path of a file")
+OPTIONAL_PATH: Any = PATH.but(default=None)
+BYTES = Pattern(pattern="^[0-9.]+ ?([kMGT]i?)?B$", form="an amount such as 500MB or 2GB")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(integer, real, choice, flag, text))
+def configured(cls: type[Value]) -> type[Value]:
+    """Make a frozen dataclass of an entry's class; its declared parameters are the entry's keys, `keys_of` it."""
+    keys = {name: item for name, item in vars(cls).items() if isinstance(item, Parameter)}
+    for name, item in keys.items():
+        if item.required:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, item.default)
+    cls._keys = keys  # type: ignore[attr-defined]
+    written = inspect.cleandoc(cls.__doc__ or "")
+    if "Attributes\n----" not in written:
+        head, rule, examples = written.partition("Examples\n--------")
+        section = parameters_section(keys).replace("Parameters\n----------", "Attributes\n----------")
+        cls.__doc__ = f"{head.rstrip()}\n\n{section}\n\n{rule}{examples}"
+    return dataclass(frozen=True)(cls)
+
+
+class Settings:
+    """The base of settings that are read as they are given."""
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> Self:
+        """Return the settings of a configuration.
+
+        Parameters
+        ----------
+        given : mapping
+            Values by key; other keys are ignored.
+
+        Returns
+        -------
+        Settings
+        """
+        return cls(**{name: given[name] for name in keys_of(cls) if name in given})
+
+    def given(self) -> dict[str, Any]:
+        """Return the settings that have a value, by key."""
+        return {name: value for name in keys_of(type(self)) if (value := getattr(self, name)) is not None}
+
+
+def keys_of(cls: type) -> dict[str, Parameter]:
+    """Return the declared keys of an entry's class."""
+    return dict(getattr(cls, "_keys", {}))
+
+
+# Validation of a configuration, in words of its file.
+
 TYPES = {
     "object": "a mapping",
     "array": "a list",
@@ -274,23 +428,17 @@ TYPES = {
 """Names of the schema's types in messages."""
 
 
-@cache
-def read_schema(name: str = "config") -> Schema:
-    """Return the JSON Schema called ``"config"`` (a study) or ``"apply"``."""
-    with open_resource(f"{name}.schema.yaml", "schemas") as stream:
-        schema: Schema = parse_yaml(stream.read())[1]
-    return schema
+def check_keys(config: Any, declared: Section, places: Places) -> None:
+    """Raise ConfigError, with the nearest known key, unless a configuration has the declared keys and values."""
+    import jsonschema  # imported here for fast start-up: jobs read checked configurations
 
-
-def check_schema(config: Any, schema: Schema, places: Places) -> None:
-    """Raise ConfigError, with the nearest known key, unless a configuration is valid under a schema."""
     places.check_numbers()
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(declared.key_schema()).iter_errors(config))
     if error is not None:
-        raise _schema_error(error, schema, places)
+        raise _key_error(error, declared, places)
 
 
-def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Places) -> ConfigError:
+def _key_error(error: "jsonschema.ValidationError", declared: Section, places: Places) -> ConfigError:
     """Return a ConfigError for a jsonschema error, worded in terms of the configuration file."""
     keys = tuple(error.absolute_path)
     given: Any = error.instance
@@ -301,7 +449,8 @@ def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Pla
         known = sorted(rules.get("properties", {}))
         key = next(key for key in given if key not in known)
         meant = hint(key, known)
-        if keys[:1] == ("datasets",) and len(keys) > 1 and key in schema["$defs"]["dataset"]["properties"]:
+        outer = getattr(declared.keys.get(str(keys[0])), "value", None) if len(keys) > 2 else None
+        if isinstance(outer, Section) and key in outer.keys:
             meant = f"move {key} to the data set itself; "
         remedy = f"{meant}choose from: {', '.join(known)}"
         return places.error(keys, f"{where}unknown key {key!r}", remedy=remedy, at=(*keys, key))
@@ -326,16 +475,16 @@ def hint(name: object, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}? " if near else ""
 
 
-def with_defaults(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """Return a copy of an object, filled recursively with the defaults of its schema's properties.
+def with_defaults(value: Mapping[str, Any], keys: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Return a copy of a mapping, filled recursively with the defaults of its declared keys.
 
-    >>> with_defaults({"a": 1}, {"properties": {"b": {"default": 2}}})
+    >>> with_defaults({"a": 1}, {"b": Parameter(default=2), "c": Parameter(default=None)})
     {'a': 1, 'b': 2}
     """
     completed = dict(value)
-    for key, rule in schema.get("properties", {}).items():
-        if "default" in rule and key not in completed:
-            completed[key] = rule["default"]
-        if isinstance(completed.get(key), dict) and rule.get("type") == "object":
-            completed[key] = with_defaults(completed[key], rule)
+    for key, item in keys.items():
+        if key not in completed and not item.required and (item.default is not None or item.optional):
+            completed[key] = item.default
+        if isinstance(completed.get(key), dict) and isinstance(item, Section):
+            completed[key] = with_defaults(completed[key], item.keys)
     return completed

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from seqkern.core.checks import check_choice, check_name
+from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, SequenceError, unknown_name
+from seqkern.core.parameters import choice, text
 from seqkern.core.text_files import source_name
 from seqkern.core.tsv import check_columns, read_cells
 from seqkern.core.types import PathLike, Source
@@ -18,6 +20,7 @@ from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.fasta import read_records, records_of, unique_ids
 from seqkern.sequences.joining import join_views
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.schema import NAME, PATH, ByName, Either, Listing, Section
 
 # Samples with several sequences, read as text: from the columns of a table, or from FASTA files with equal ids.
 #
@@ -252,8 +255,16 @@ def _check_missing(text: TextColumns, bare: Any) -> None:
 
 NOTE = "several_sequences"
 """Key of the settings for reading samples, in the notes of a data set and so in the record of a model."""
-TABLE_KEYS = ("file", "id", "sequences", "missing")
-COLUMN_KEYS = ("column", "alphabet")
+COLUMN_KEYS: dict[str, Parameter] = {"column": text(), "alphabet": text()}
+TABLE_KEYS: dict[str, Parameter] = {
+    "file": PATH,
+    "id": text(),
+    "sequences": Either(
+        forms=(Listing(value=NAME), ByName(value=Either(forms=(text(), Section(keys=COLUMN_KEYS))))),
+        doc="Columns, or for each view its column, or its column and alphabet.",
+    ),
+    "missing": choice(choices=MISSING),
+}
 
 
 @dataclass(frozen=True)

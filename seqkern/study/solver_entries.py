@@ -1,11 +1,12 @@
 """The solvers of a study: the grid of each entry built once, with the layers that follow it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import SeqkernError
+from seqkern.core.parameters import choice, flag, integer, real, text
 from seqkern.evaluation.selection import random_candidates
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
@@ -16,6 +17,7 @@ from seqkern.solvers.solver_specs import as_range, build_grid, common_input
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.data_entry import Within, anywhere
 from seqkern.study.kernel_entries import AnyKernel, AutoKernel, read_kernel
+from seqkern.study.schema import Listing, Settings, Typed, configured
 
 if TYPE_CHECKING:
     from seqkern.solvers.psvm.path import SignificanceTest
@@ -242,34 +244,23 @@ def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | st
     return {key: value for key, value in given.items() if key != "layers"}, given.get("layers") or []
 
 
+SOLVER_KEYS = {
+    "solver": text(),
+    "layers": Listing(
+        least=0,
+        value=Typed(types=("object", "string")),
+        doc="Layers after the solver on data sets of residues, in order: structure, segments, crf, chain_svm, "
+        "probabilities.",
+    ),
+}
+
+
 # The settings of a study for the inner loop and the leakage check.
 
 
-@dataclass(frozen=True)
-class InnerSettings:
+@configured
+class InnerSettings(Settings):
     """The inner loop within each training set, which chooses hyperparameters.
-
-    Attributes
-    ----------
-    folds : int
-        Number of inner folds.
-    metric : str
-        The metric to maximise.
-    search : {"grid", "random"}
-        Whether all candidates are tried, or some drawn at random.
-    draws : int
-        Number of random candidates.
-    rule : {"best", "one_standard_error"}
-        The rule of choice.
-    pooled : {"none", "tasks"}
-        Whether each task has its own choice, or one choice is made by the mean rank over all tasks.
-    clusters : int or "auto", optional
-        Number of clusters of similar positive samples that are held out in place of folds.
-    calibration : {"platt", "isotonic"}, optional
-        The method of calibration.
-    threshold : str, optional
-        The rule for the decision threshold of the positive class; by default one is set after a search, and
-        for classes of unequal size.
 
     Examples
     --------
@@ -278,30 +269,54 @@ class InnerSettings:
     (5, 8, 'best')
     """
 
-    folds: int = 3
-    metric: str = "auto"
-    search: str = "grid"
-    draws: int = 20
-    rule: str = "best"
-    pooled: str = "none"
-    clusters: int | str | None = None
-    calibration: str | None = None
-    threshold: str | None = None
-
-    @classmethod
-    def parse(cls, given: Mapping[str, Any]) -> "InnerSettings":
-        """Return the settings of a configuration.
-
-        Parameters
-        ----------
-        given : mapping
-            The value of ``inner``; unknown keys are ignored.
-
-        Returns
-        -------
-        InnerSettings
-        """
-        return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
+    folds: int = integer(default=3, low=2, doc="Number of inner folds.")
+    metric: str = choice(
+        default="auto",
+        choices=(
+            *("auto", "auc", "roc50", "balanced_accuracy", "mcc", "macro_auc", "accuracy", "q3", "q8", "r2", "rmse"),
+            *BOUNDS,
+        ),
+        doc="Metric that the inner loop maximises; auto is AUC, macro AUC or R², depending on the labels. span, "
+        "xi_alpha and radius_margin are estimates of the leave-one-out error of a C-SVM of two classes, from one fit "
+        "without inner folds.",
+    )
+    search: str = choice(
+        default="grid",
+        choices=("grid", "random"),
+        doc="All candidates of a grid, or some drawn at random (from lists or ranges such as C: 0.01..100).",
+    )
+    draws: int = integer(default=20, low=1, doc="Number of random candidates for each pair of kernel entry and solver.")
+    rule: str = choice(
+        default="best",
+        choices=("best", "one_standard_error"),
+        doc="Choose the best score, or the simplest solver within one standard error of it.",
+    )
+    pooled: str = choice(
+        default="none",
+        choices=("none", "tasks"),
+        doc="tasks: one choice for all tasks of the study, by the mean rank over their inner loops.",
+    )
+    clusters: int | str | None = integer(
+        default=None,
+        low=2,
+        words=("auto",),
+        optional=True,
+        doc="In place of folds, hold out this many clusters of similar positive samples (auto: 10).",
+    )
+    calibration: str | None = choice(
+        default=None,
+        choices=("platt", "isotonic"),
+        optional=True,
+        doc="Probabilities for binary labels, fitted to held-out decision values of the training set.",
+    )
+    threshold: str | None = text(
+        default=None,
+        optional=True,
+        doc="For binary labels, the rule for the decision threshold of the positive class: balanced_accuracy, "
+        "accuracy, mcc, sensitivity=0.95, specificity=0.99, cost=1:5 (of a false positive and of a false negative) or "
+        "none (the decision 0). By default balanced_accuracy where the inner loop chooses, or one class has less than "
+        "40 % of the training samples, else the decision 0; with calibration a probability of 0.5.",
+    )
 
     @property
     def random(self) -> bool:
@@ -326,34 +341,14 @@ class InnerSettings:
         return self.pooled == "tasks"
 
     @property
-    def postprocessing(self) -> dict[str, str]:
-        """The given settings of calibration and threshold, by name."""
-        both = {"calibration": self.calibration, "threshold": self.threshold}
-        return {name: value for name, value in both.items() if value is not None}
-
-    @property
-    def held_out(self) -> list[str]:
-        """The names of the models to be fitted to held-out decision values."""
-        return [name for name, value in self.postprocessing.items() if value != PLAIN]
+    def held_out(self) -> bool:
+        """Whether a calibration or a threshold is fitted to held-out decision values."""
+        return self.calibration is not None or self.threshold not in (None, PLAIN)
 
 
-@dataclass(frozen=True)
-class LeakageSettings:
-    """Settings of the leakage check.
-
-    Attributes
-    ----------
-    contained : bool
-        Whether to report test sequences contained in training sequences, and vice versa.
-    identity : float or "auto", optional
-        Share of identical residues above which pairs across folds are reported; ``"auto"``: pairs that chance does not
-        explain; None: only identical and contained ones.
-    reverse_complement : bool
-        Whether to include the reverse strand.
-    keep_together : bool or "auto"
-        Whether random folds keep the reported pairs together; ``"auto"``: as far as balanced folds allow.
-    allow_similar : bool
-        Whether similar samples may be in different folds, in place of `keep_together`.
+@configured
+class LeakageSettings(Settings):
+    """Settings of the leakage check before every run.
 
     Examples
     --------
@@ -362,31 +357,30 @@ class LeakageSettings:
     (0.9, 'auto')
     """
 
-    contained: bool = True
-    identity: float | str | None = "auto"
-    reverse_complement: bool = False
-    keep_together: bool | str = "auto"
-    allow_similar: bool = False
+    contained: bool = flag(default=True, doc="Report test sequences contained in training sequences, and vice versa.")
+    identity: float | str | None = real(
+        default="auto",
+        low=0,
+        open_low=True,
+        high=1,
+        words=("auto",),
+        optional=True,
+        doc="Find pairs with at least this share of identical residues; auto finds those that chance does not explain; "
+        "null finds identical and contained sequences only.",
+    )
+    reverse_complement: bool = flag(default=False, doc="Include the reverse strand (DNA, RNA).")
+    keep_together: bool | str = choice(
+        default="auto",
+        choices=(True, False, "auto"),
+        doc="Keep samples that the check pairs in the same fold, for random folds; auto does so as far as balanced "
+        "folds allow.",
+    )
+    allow_similar: bool = flag(default=False, doc="Allow similar samples in different folds; they are still reported.")
 
     @property
     def grouping(self) -> bool | str:
         """Whether similar samples are kept together: True, False or ``"auto"``."""
         return False if self.allow_similar else self.keep_together
-
-    @classmethod
-    def parse(cls, given: Mapping[str, Any]) -> "LeakageSettings":
-        """Return the settings of a configuration.
-
-        Parameters
-        ----------
-        given : mapping
-            The value of ``leakage``; unknown keys are ignored.
-
-        Returns
-        -------
-        LeakageSettings
-        """
-        return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings in configuration form."""
@@ -563,12 +557,6 @@ class CheckedSolver:
         entry = SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True)
         return cls(entry, **numbers, metric=str(given.get("metric", "auto")))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the input of `parse`."""
-        layers = list(self.solver.layer_specs)
-        found = {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
-        return found | ({"metric": self.metric} if self.metric in BOUNDS else {})
-
 
 def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
     """Return the solvers of the methods on one data set by name, to be checked against its labels.
@@ -579,7 +567,7 @@ def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
     for method in methods:
         solver, search = method.solver, method.search
         before = solver.name in found and found[solver.name].inner_folds > 0
-        inner = before or method.chooses or bool(search.held_out) or solver.has_layers
+        inner = before or method.chooses or search.held_out or solver.has_layers
         by_bound = search.metric in BOUNDS and not solver.has_layers
         folds = search.folds if solver.refuses_labels and inner and not by_bound else 0
         bound = search.metric if by_bound and method.chooses else "auto"

@@ -13,32 +13,50 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError, unknown_name
 from seqkern.core.file_kinds import ANY
 from seqkern.core.memory import parse_bytes
 from seqkern.core.package_files import build_digest
+from seqkern.core.parameters import choice, integer, real, text
 from seqkern.core.types import PathLike
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import check_bound_kernels
+from seqkern.kernels.capabilities import required
+from seqkern.kernels.kernel import check_files
 from seqkern.kernels.kernel_specs import check_kind, gives
 from seqkern.solvers.costs import BOUNDS
 from seqkern.solvers.solver_specs import check_solver
 from seqkern.study.data_entry import check_file_name
-from seqkern.study.dataset_entries import DatasetEntry
-from seqkern.study.kernel_entries import AnyKernel, AutoKernel, GramHome, KernelChoice, KernelEntry, gram_homes, is_auto
+from seqkern.study.dataset_entries import DATASET_KEYS, DatasetEntry
+from seqkern.study.kernel_entries import (
+    KERNEL,
+    AnyKernel,
+    AutoKernel,
+    GramHome,
+    KernelChoice,
+    KernelEntry,
+    gram_homes,
+    is_auto,
+)
 from seqkern.study.schema import (
+    BYTES,
+    NAME,
+    ByName,
     File,
     Files,
     Keys,
     Places,
-    check_schema,
+    Section,
+    check_keys,
     files_of,
     hint,
+    keys_of,
     read_config,
-    read_schema,
     with_defaults,
 )
 from seqkern.study.solver_entries import (
+    SOLVER_KEYS,
     CheckedSolver,
     InnerSettings,
     LeakageSettings,
@@ -75,9 +93,9 @@ def check_choices(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, pla
     place = ("datasets", dataset.name)
     check_defined((*place, "kernels"), dataset.kernels, kernels, places)
     check_defined((*place, "solvers"), dataset.solvers, solvers, places)
-    for choice in dataset.kernels or ():
-        for entry in kernels[choice].candidates:
-            with places.within(*place, "kernels", choice):
+    for name in dataset.kernels or ():
+        for entry in kernels[name].candidates:
+            with places.within(*place, "kernels", name):
                 check_kind(entry.kernel, dataset.kind)
     if not any(entry.takes(dataset.kind) for entry in kernels.values()):
         problem = f"no kernel accepts {dataset.kind}"
@@ -217,7 +235,7 @@ def _check_model(
             if place[-1] != "variants":
                 check_solver(solver)
             if not gives(entry.kernel, solver.input, solver.traits.operator):
-                entry.kernel.check_implicit()
+                required(entry.kernel, "implicit")
 
 
 class Entries(Mapping[str, Value]):
@@ -239,6 +257,61 @@ class Entries(Mapping[str, Value]):
         return len(self._given)
 
 
+KEYS: dict[str, Parameter] = {
+    "study": NAME.but(doc="Name of the study; its results go to results/<study>/."),
+    "description": text(default="", doc="One sentence for the top of the report."),
+    "seed": integer(default=1, low=0, doc="Seed of all random choices."),
+    "data_dir": text(
+        default=None,
+        optional=True,
+        doc="Folder with local copies of public data sets; without it they are downloaded and checked.",
+    ),
+    "memory_limit": BYTES.but(default="2GB", doc="A Gram matrix larger than this is computed in tiles on disk."),
+    "dtype": choice(
+        default="float64",
+        choices=("float64", "float32"),
+        doc="Numbers of stored Gram matrices; float32 halves their size on disk.",
+    ),
+    "tiles": integer(default=1, low=1, doc="Number of jobs that share each Gram matrix."),
+    "share_seconds": real(
+        default=600,
+        low=0,
+        open_low=True,
+        doc="Evaluations of a kernel that are predicted to take longer than these CPU seconds are divided into several "
+        "jobs.",
+    ),
+    "inner": Section(
+        default={},
+        keys=keys_of(InnerSettings),
+        doc="Inner loop within each training set, which chooses hyperparameters.",
+    ),
+    "leakage": Section(
+        default={}, keys=keys_of(LeakageSettings), doc="Settings of the leakage check before every run."
+    ),
+    "datasets": ByName(value=Section(keys=DATASET_KEYS)),
+    "kernels": ByName(value=KERNEL, doc="Name and specification of each kernel."),
+    "solvers": ByName(
+        value=Section(others=True, keys=SOLVER_KEYS, needed=("solver",)),
+        doc="Name and specification of each solver; a list of values is a grid for the inner loop.",
+    ),
+}
+"""The keys of a study."""
+
+
+def study_schema() -> dict[str, Any]:
+    """Return the JSON schema of a study's configuration, for editors.
+
+    >>> study_schema()["properties"]["seed"]["minimum"]
+    0
+    """
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A study", **STUDY.key_schema()}
+
+
+STUDY = Section(
+    keys=KEYS,
+    needed=("study", "datasets", "kernels", "solvers"),
+    doc="Data sets × kernels × solvers, evaluated over the same folds. config/README.md explains every key.",
+)
 Pairs = list[tuple[AnyKernel, SolverEntry]]
 DIVISION = ("tiles", "share_seconds")
 """Keys that divide the work into jobs: results never depend on them."""
@@ -296,18 +369,18 @@ class Study:
     """
 
     name: str
-    description: str = ""
+    description: str = KEYS["description"].default
     datasets: Mapping[str, DatasetEntry] = field(default_factory=dict)
     kernels: Mapping[str, AnyKernel] = field(default_factory=dict)
     solvers: Mapping[str, SolverEntry] = field(default_factory=dict)
     inner: InnerSettings = field(default_factory=InnerSettings)
     leakage: LeakageSettings = field(default_factory=LeakageSettings)
-    seed: int = 1
+    seed: int = KEYS["seed"].default
     data_dir: str | None = None
-    memory_limit: str = "2GB"
-    dtype: str = "float64"
-    tiles: int = 1
-    share_seconds: float = 600
+    memory_limit: str = KEYS["memory_limit"].default
+    dtype: str = KEYS["dtype"].default
+    tiles: int = KEYS["tiles"].default
+    share_seconds: float = KEYS["share_seconds"].default
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -369,9 +442,8 @@ class Study:
         places = Places(config, files_of(file))
         if not isinstance(config, Mapping):
             raise places.error((), "contains no keys", remedy="see config/config.yaml for an example")
-        schema = read_schema()
-        check_schema(config, schema, places)
-        config = with_defaults(config, schema)
+        check_keys(config, STUDY, places)
+        config = with_defaults(config, KEYS)
         with places.within("memory_limit"):
             parse_bytes(config["memory_limit"])
         inner = _inner(config["inner"], places)
@@ -713,10 +785,9 @@ def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = No
     >>> check_dataset_entry("donors", {"simulate": {"kind": "donor"}}).kind
     'sequences'
     """
-    schema, config = read_schema(), {"datasets": {name: entry}}
-    part = {"properties": {"datasets": schema["properties"]["datasets"]}, "$defs": schema["$defs"]}
+    config = {"datasets": {name: entry}}
     places = Places(config, files_of(file))
-    check_schema(config, part, places)
+    check_keys(config, Section(keys={"datasets": KEYS["datasets"]}), places)
     return DatasetEntry.parse(entry, name, places)
 
 
@@ -807,7 +878,7 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
         if "choose" not in entry and not is_auto(entry):
             with places.within("kernels", name), _no_grid(entry):
                 plain[name] = KernelEntry.parse(entry, name)
-                plain[name].kernel.check_files()
+                check_files(plain[name].kernel)
     kernels: dict[str, AnyKernel] = {}
     for name, entry in config["kernels"].items():
         check_defined(("kernels", name, "choose"), entry.get("choose"), plain, places)

@@ -18,11 +18,14 @@ import numpy.typing as npt
 
 from seqkern.core.archive import DENSEST, read_entry
 from seqkern.core.checks import check_name
+from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, unknown_name, unreadable
+from seqkern.core.parameters import text
 from seqkern.core.types import PathLike
 from seqkern.formats.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tracks import PROFILE_TRACKS
+from seqkern.study.schema import PATH
 from seqkern.study.several_sequences import SequenceView
 from seqkern.study.tables import read_features
 
@@ -324,7 +327,7 @@ def _text(item: Any) -> str:
 
 # Views of a data set: further sequences, and vectors such as embeddings from files, matched by id.
 
-KEYS = ("file", "ids", "alphabet")
+KEYS: dict[str, Parameter] = {"file": PATH, "ids": PATH, "alphabet": text()}
 SEQUENCE_ENDINGS = (
     *(".fa", ".fasta", ".fas", ".faa", ".fna", ".ffn", ".fq", ".fastq"),
     *(".gb", ".gbk", ".embl", ".sto", ".stockholm", ".aln"),

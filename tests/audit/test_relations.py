@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.evaluation.overlaps import cluster_rows, conflicts, count_findings, find_within, overlap_rows
+from seqkern.evaluation.relations import cluster_rows, conflicts, count_findings, find_within, overlap_rows
 from seqkern.report import KINDS, find_relations, make_parts
 from seqkern.simulate.overlaps import TURNED, plant_overlaps, recall_and_precision
 

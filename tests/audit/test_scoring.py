@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import TooLargeError
-from seqkern.evaluation import overlaps
-from seqkern.evaluation.overlaps import choose_rows
+from seqkern.evaluation import relations as overlap_search
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.methods import audit as audit_run
+from seqkern.evaluation.relations import choose_rows
+from seqkern.methods import audited
 from seqkern.report import audit, find_relations, make_parts
 
 
@@ -97,8 +97,8 @@ def test_several_classes():
 
 
 def test_large_parts_keep_relatives_and_do_not_depend_on_order(monkeypatch):
-    monkeypatch.setattr(overlaps, "MOST", 60)
-    monkeypatch.setattr(overlaps, "MOST_TEST", 20)
+    monkeypatch.setattr(overlap_search, "MOST", 60)
+    monkeypatch.setattr(overlap_search, "MOST_TEST", 20)
     parts = unlearnable(0.5)
     relations = find_relations(parts, n_threads=1)
     rows = choose_rows(parts, relations)
@@ -110,7 +110,7 @@ def test_large_parts_keep_relatives_and_do_not_depend_on_order(monkeypatch):
     turned = make_parts(X.take(n + order), X.take(slice(0, n)), np.array(parts.names[n:])[order], parts.names[:n])
     again = choose_rows(turned, find_relations(turned, n_threads=1))
     assert {turned.X.ids[row] for row in again.train} == {X.ids[row] for row in rows.train}
-    found = audit_run.score_parts(parts, relations, n_threads=1)
+    found = audited.score_parts(parts, relations, n_threads=1)
     assert any("scores are of 40 of the 120 training sequences" in remark for remark in found.remarks)
 
 
@@ -130,4 +130,4 @@ def test_scores_are_those_of_the_decisions():
 
 def test_too_little_memory_is_refused_before_any_search():
     with pytest.raises(TooLargeError, match=r"the audit needs .* more than the limit of 1 MB"):
-        audit_run.audit(unlearnable(0), memory_limit="1MB")
+        audited.audit(unlearnable(0), memory_limit="1MB")

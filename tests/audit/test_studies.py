@@ -7,8 +7,8 @@ from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import make_folds, write_folds
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.methods import audit as audit_run
-from seqkern.methods.audit import parts_of
+from seqkern.methods import audited
+from seqkern.methods.audited import parts_of
 from seqkern.report import audit, build_report
 from seqkern.report.audit_page import PLACE, write_tables
 from seqkern.simulate.overlaps import plant_overlaps
@@ -46,7 +46,7 @@ def test_every_split_of_a_data_set_is_audited(made, tmp_path, capsys):
 
 def test_of_many_splits_the_first_ones(made, tmp_path, capsys, monkeypatch):
     home, *_ = made
-    monkeypatch.setattr(audit_run, "MOST_SPLITS", 1)
+    monkeypatch.setattr(audited, "MOST_SPLITS", 1)
     assert main(["audit", str(home / "data"), "--folds", str(home / "folds"), "-o", str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "d: the first 1 of 2 splits were audited"
 

@@ -40,7 +40,7 @@ def test_every_member_gives_a_finite_matrix(kind):
     assert [member.name for member in members] == [member.name for member in portfolio(traits_of(X))]
     assert len({member.name for member in members}) == len(members) > 3
     for member in members:
-        kernel = member.kernel.fit(X, y) if member.kernel.data_dependent else member.kernel
+        kernel = member.kernel.fit(X, y) if member.kernel.traits.data_dependent else member.kernel
         assert np.isfinite(kernel(X)).all(), member.name
 
 
@@ -69,7 +69,7 @@ def test_views_are_tried_alone_and_with_k_mers():
     assert len(members) == 3
     y = np.where(np.arange(len(X)) % 2, 1, -1)
     for member in members:
-        kernel = member.kernel.fit(seen, y) if member.kernel.data_dependent else member.kernel
+        kernel = member.kernel.fit(seen, y) if member.kernel.traits.data_dependent else member.kernel
         assert np.isfinite(kernel(seen)).all()
 
 
@@ -93,7 +93,7 @@ def test_several_sequences_are_compared_one_by_one_and_joined():
         traits, members = traits_of(SETS[kind]), members_for(SETS[kind])
         assert (traits.kind, tuple(name for name, _ in traits.sequences)) == ("several", views)
         assert "2 sequences" in traits.describe()
-        joined = [member for member in members if member.kernel.of_several]
+        joined = [member for member in members if member.kernel.traits.of_several]
         assert len(joined) > len(members) / 2
         rules = {member.spec.get("rule", member.spec["kernel"]) for member in joined}
         assert {"product", "combination"} <= rules

@@ -488,8 +488,8 @@ STUDIES = [
 # ---- further: wrong usage --------------------------------------------------------------------------------------------
 
 USAGE = [
-    usage("no threads", gram("GOOD/pos.fa", more=("--threads", "0")), "--threads: '0'", "positive integer"),
-    usage("negative threads", predict("GOOD/new.fa", "--threads", "-1"), "--threads: '-1'", "positive integer"),
+    usage("no threads", gram("GOOD/pos.fa", more=("--threads", "0")), "--threads: threads=0", "an integer at least 1"),
+    usage("negative threads", predict("GOOD/new.fa", "--threads", "-1"), "--threads: threads=-1", "at least 1"),
     usage("a share of more than all", gram("GOOD/pos.fa", more=("--tile", "3/2")), "--tile: '3/2'", "for example 3/8"),
     usage("a policy that does not exist", predict("GOOD/new.fa", "--unknown", "x"), "--unknown", "'skip'"),
     usage("a number in words", simulate("donor", "--left", "many"), "--left", "'many'", "seqkern simulate --help"),

@@ -9,7 +9,7 @@ import sys
 import pytest
 from conftest import ROOT
 
-from seqkern.cli.main import VERBS, build_parser, main, verb_home
+from seqkern.cli.main import VERBS, build_parser, main, request_class
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -21,7 +21,7 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
 
 
 def test_more_examples_of_help_are_read_by_the_parser(capsys):
-    lines = verb_home("train").MORE_EXAMPLES
+    lines = request_class("train").MORE_EXAMPLES
     assert main(["train", "--help"]) == 0
     out = capsys.readouterr().out
     for line in lines:
@@ -40,7 +40,7 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     for verb in VERBS:
-        line, _, output = verb_home(verb).EXAMPLE.partition(" > ")
+        line, _, output = request_class(verb).EXAMPLE.partition(" > ")
         program, *argv = shlex.split(line)
         assert (program, argv[0]) == ("seqkern", verb)
         if verb in ELSEWHERE:
@@ -51,7 +51,7 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):
         if verb == "suggest":  # takes records without a label
             shutil.copy("donors.fasta", "pool.fasta")
         if verb == "compare":  # takes two methods
-            other = verb_home("evaluate").EXAMPLE.replace("k=3", "k=1").replace("um3", "um1")
+            other = request_class("evaluate").EXAMPLE.replace("k=3", "k=1").replace("um3", "um1")
             assert main(shlex.split(other)[1:]) == 0
         assert main(argv) == 0, f"{line}: {capsys.readouterr().err}"
         told = capsys.readouterr().out

@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from seqkern.cli.cv import METHODS
 from seqkern.cli.main import main
+from seqkern.cli.requests_training import FOLD_METHODS
 from seqkern.methods.crossval import OUTER_METHODS
 from seqkern.methods.loading import load_model
 
@@ -40,9 +40,9 @@ def told(capsys, *argv):
     return capsys.readouterr().out
 
 
-def fails(capsys, *argv):
+def fails(capsys, *argv, code=1):
     capsys.readouterr()
-    assert main(list(argv)) == 1
+    assert main(list(argv)) == code
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     return err
@@ -185,9 +185,9 @@ def test_three_against_three_are_too_few(tmp_path, capsys):
 
 
 def test_mistakes_are_one_line(tmp_path, files, capsys):
-    assert "give an integer at least 2" in fails(capsys, "cv", *files, *METHOD, "--folds", "1")
-    assert "give an integer at least 1" in fails(capsys, "cv", *files, *METHOD, "--permutations", "0")
-    assert "give an integer at least 1" in fails(capsys, "cv", *files, *METHOD, "--repeats", "0")
+    assert "give an integer at least 2" in fails(capsys, "cv", *files, *METHOD, "--folds", "1", code=2)
+    assert "give an integer at least 1" in fails(capsys, "cv", *files, *METHOD, "--permutations", "0", code=2)
+    assert "give an integer at least 1" in fails(capsys, "cv", *files, *METHOD, "--repeats", "0", code=2)
     assert "no column 'chromosome'" in fails(capsys, "cv", *files, *METHOD, "--fold-method", "locus")
     assert "--inner-folds needs a search" in fails(capsys, "cv", *files, *METHOD, "--inner-folds", "3")
     assert "no labels given" in fails(capsys, "cv", files[0], *METHOD)
@@ -201,7 +201,7 @@ def test_mistakes_are_one_line(tmp_path, files, capsys):
 
 
 def test_the_fold_methods_of_the_help_are_those_of_the_library():
-    assert METHODS == OUTER_METHODS
+    assert FOLD_METHODS == OUTER_METHODS
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")

@@ -45,7 +45,7 @@ def test_matrix_of_a_file(tmp_path, fasta, capsys):
     assert main(["gram", fasta, "--kernel", "spectrum:k=3", "-o", str(out), "--threads", "1"]) == 0
     assert capsys.readouterr() == (f"{out}: 20 × 20 float64\n", "")
     X, kernel = read_fasta(fasta), build_kernel("spectrum:k=3")
-    np.testing.assert_array_equal(open_gram(out, X, kernel=kernel).values, kernel.kernel(X))
+    np.testing.assert_array_equal(open_gram(out, X, kernel=kernel).values, kernel(X))
     assert sorted(path.name for path in out.parent.iterdir()) == ["gram.json", "gram.npy"]
 
 
@@ -55,7 +55,7 @@ def test_new_rows_against_training_columns(tmp_path, fasta):
     assert main(["gram", new, "--against", fasta, *options]) == 0
     rows, cols = read_fasta(new), read_fasta(fasta)
     gram = open_gram(out, rows, cols)
-    np.testing.assert_array_equal(gram.values, build_kernel("spectrum:k=2").kernel(rows, cols, dtype=np.float32))
+    np.testing.assert_array_equal(gram.values, build_kernel("spectrum:k=2")(rows, cols, dtype=np.float32))
 
 
 def test_sequences_added_to_a_finished_matrix(tmp_path, fasta, capsys):
@@ -128,7 +128,7 @@ def test_transforms_and_repair_are_left_out_and_told(tmp_path, fasta, capsys, re
             "seqkern evaluate fit on each training set\n"
         )
         X = read_fasta(fasta)
-        np.testing.assert_array_equal(np.load(out), build_kernel("spectrum:k=2").kernel(X))
+        np.testing.assert_array_equal(np.load(out), build_kernel("spectrum:k=2")(X))
     assert "repair='clp' is not possible" in fails(capsys, fasta, "--kernel", "spectrum:k=2,repair=clp", "-o", str(out))
 
 
@@ -156,7 +156,7 @@ def test_kernel_that_learns_is_fitted_on_the_columns(tmp_path, fasta):
     assert main(["gram", new, "--against", fasta, "--kernel", text, "-o", str(out)]) == 0
     rows, cols = read_fasta(new), read_fasta(fasta)
     kernel = build_kernel(text).fit(cols)
-    np.testing.assert_array_equal(open_gram(out, rows, cols, kernel).values, kernel.kernel(rows, cols))
+    np.testing.assert_array_equal(open_gram(out, rows, cols, kernel).values, kernel(rows, cols))
 
 
 def test_policies_are_followed_and_counted(tmp_path, capsys):

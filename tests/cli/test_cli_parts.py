@@ -292,7 +292,10 @@ def test_parts_of_several_divisions_do_not_mix(folder, capsys, tmp_path):
         (["predict", "sites", "q.fa.gz", "--scan", "AG", "--part", "1/2", "-o", "o.tsv"], "run gunzip"),
         (["predict", "sites", "q.fa", "--sites", "t.tsv", "--part", "1/2", "-o", "o.tsv"], "--part does not divide"),
         (["variants", "gapped", "v.vcf", "--genome", "g.fa", "--null", "9", "--part", "1/2", "-o", "o.tsv"], "--null"),
-        (["variants", "gapped", "--sequences", "q.fa", "--part", "1/2", "-o", "o.tsv"], "--part needs a VCF file"),
+        (
+            ["variants", "gapped", "--sequences", "q.fa", "--part", "1/2", "-o", "o.tsv"],
+            "--part does not work with --sequences",
+        ),
     ],
 )
 def test_what_is_not_divided(folder, capsys, tmp_path, monkeypatch, words, message):

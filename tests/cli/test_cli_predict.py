@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from seqkern.cli import new_sequences
 from seqkern.cli.main import main
 from seqkern.methods.loading import load_model
-from seqkern.sequences import fasta as fasta_module
 from seqkern.sequences.fasta import read_fasta
 
 MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
@@ -222,14 +222,14 @@ def test_output_file_standard_input_and_chunks_give_the_same(tmp_path, model, ne
 
 def small_chunks(monkeypatch):
     """Make the reading of FASTA give few records at a time; return the list of how many."""
-    sizes, read = [], fasta_module.iter_fasta
+    sizes, read = [], new_sequences.iter_fasta
 
     def iter_fasta(*args, **options):
         for X in read(*args, **options, chunk=300):
             sizes.append(len(X))
             yield X
 
-    monkeypatch.setattr(fasta_module, "iter_fasta", iter_fasta)
+    monkeypatch.setattr(new_sequences, "iter_fasta", iter_fasta)
     return sizes
 
 
@@ -289,8 +289,8 @@ def test_a_reader_that_leaves_is_no_drama(tmp_path, model):
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of one process is asked of Linux")
 def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
     script = (
-        "import functools, re, sys; from seqkern.sequences import fasta; from seqkern.cli.main import main\n"
-        "fasta.iter_fasta = functools.partial(fasta.iter_fasta, chunk=100_000)\n"
+        "import functools, re, sys; from seqkern.cli import new_sequences as new; from seqkern.cli.main import main\n"
+        "new.iter_fasta = functools.partial(new.iter_fasta, chunk=100_000)\n"
         "assert main(sys.argv[1:]) == 0\n"
         "print(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1], file=sys.stderr)"
     )

@@ -150,7 +150,7 @@ def test_inner_loops_are_shared_too(folder):
     ("options", "words"),
     [
         ([], "give one solver"),
-        (["--methods", METHODS], "--methods works only with --share"),
+        (["--methods", METHODS], "--methods needs --share"),
         (["--methods", "svm", "--share", "1/2"], "--methods is not a JSON object of solvers by name"),
         (["--methods", '{"../svm": {"solver": "csvc"}}', "--share", "1/2"], "'../svm' cannot name a folder"),
         (["--solver", "csvc:C=1", "--share", "1/2", "--plan", "plan.json"], "--plan needs the names"),

@@ -236,12 +236,24 @@ def test_they_need_files_of_classes(files, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--acquisition", "ei", "--kappa", "2"], "--kappa is for --acquisition ucb; remove --kappa"),
-        (["--acquisition", "thompson", "--kappa", "2"], "--kappa is for --acquisition ucb; remove --kappa"),
-        (["--kappa", "2"], "--kappa is for --acquisition ucb; remove --kappa"),
-        (["--minimize"], "--minimize is for --acquisition; remove --minimize"),
-        (["--acquisition", "ei", "--diversity", "0.5"], "--diversity is not for --acquisition; remove --diversity"),
-        (["--acquisition", "ei", "--strategy", "uncertain"], "--strategy is not for --acquisition; remove --strategy"),
+        (
+            ["--acquisition", "ei", "--kappa", "2"],
+            "--kappa needs --acquisition ucb; add --acquisition ucb, or remove --kappa",
+        ),
+        (
+            ["--acquisition", "thompson", "--kappa", "2"],
+            "--kappa needs --acquisition ucb; add --acquisition ucb, or remove --kappa",
+        ),
+        (["--kappa", "2"], "--kappa needs --acquisition ucb; add --acquisition ucb, or remove --kappa"),
+        (["--minimize"], "--minimize needs --acquisition; add --acquisition, or remove --minimize"),
+        (
+            ["--acquisition", "ei", "--diversity", "0.5"],
+            "--diversity does not work with --acquisition; remove --diversity",
+        ),
+        (
+            ["--acquisition", "ei", "--strategy", "uncertain"],
+            "--strategy does not work with --acquisition; remove --strategy",
+        ),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(model, files, capsys, words, said):

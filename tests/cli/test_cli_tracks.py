@@ -133,4 +133,4 @@ def test_a_model_asks_for_its_track(folder, capsys):
     assert out == ""
     assert "needs the track 'heptad'; add --track heptad=FILE" in err
     assert main(gram("--track", "heptad")) == 2
-    assert "write for example annotation=heptads.fasta" in capsys.readouterr().err
+    assert "such as NAME=heptads.fasta" in capsys.readouterr().err

@@ -251,7 +251,7 @@ def test_chromosomes_that_the_genome_lacks(folder, capsys, monkeypatch):
         (["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--null-regions", "r.bed"], "needs --null"),
         (["ap1.seqkern", "v.vcf", "--genome", "g.fa", "--motifs", "g.fa"], "g.fa"),
         (["ap1.seqkern", "v.vcf", "--genome", "missing.fa"], "missing.fa"),
-        (["ap1.seqkern", "--ref", "g.fa"], "--ref and --alt belong together"),
+        (["ap1.seqkern", "--ref", "g.fa"], "--ref needs --alt"),
         (["ap1.seqkern", "--sequences", "g.fa", "--plot", "x.svg"], "--plot draws one sequence"),
     ],
 )

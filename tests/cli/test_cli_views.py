@@ -106,7 +106,10 @@ def test_gram(folder):
         (["--view", "esm=missing.h5"], "missing.h5: no such file; check the path"),
         (["--view", "esn=esm.npz"], "unknown view of sum 'esn'; did you mean 'esm'"),
         (["--view", "esm=esm.npz", "--view", "esm=esm.npz"], "the view 'esm' is given twice"),
-        (["--view", "esm.npz"], "'esm.npz' is not NAME=FILE; write for example esm=embeddings.h5"),
+        (
+            ["--view", "esm.npz"],
+            "'esm.npz' is not NAME=FILE; write the name of the view before the file, such as NAME=embeddings.h5",
+        ),
         (["--view", "esm=esm.npz,ids=new.fa"], "esm.npz: holds its own ids"),
     ],
 )

@@ -225,7 +225,7 @@ CASES = [
     Case(f"gram pos.fa {K}", "--spectrum", f"gram pos.fa {K} --spectrum"),
     Case(
         f"gram pos.fa {K} --spectrum --tile 1/2 -o g6.npy",
-        "remove --against and --tile",
+        "remove --tile",
         f"gram pos.fa {K} --spectrum -o g6.npy",
     ),
     Case(f"gram pos.fa {K} -o g.txt", ".npy", f"gram pos.fa {K} -o g4.npy"),

@@ -1,6 +1,5 @@
 """Runs that are killed in the middle: the same command goes on, and writes the bytes of an undisturbed run."""
 
-import argparse
 import multiprocessing
 import os
 import signal
@@ -13,6 +12,7 @@ import pytest
 from seqkern.cli import predict
 from seqkern.cli.main import main
 from seqkern.cli.output import identity_of_prediction
+from seqkern.cli.requests_models import PredictRequest
 from seqkern.core import checkpoint, parts
 from seqkern.evaluation.selection import Trials
 from seqkern.methods import crossval
@@ -170,7 +170,7 @@ def test_a_prediction_is_known_by_its_regions_left_out(tmp_path):
     for name in ("model", "bed", "genome", "out"):
         (tmp_path / name).write_text("chr1\t5\t9\n")
     given = {name: str(tmp_path / file) for name, file in (("model", "model"), ("fasta", "bed"), ("genome", "genome"))}
-    args = argparse.Namespace(**given, blacklist=str(tmp_path / "out"), threshold=-np.inf)
+    args = PredictRequest(**given, blacklist=str(tmp_path / "out"), threshold=-np.inf)
     before = identity_of_prediction(args)()
     (tmp_path / "out").write_text("chr1\t6\t9\n")
     assert identity_of_prediction(args)() != before

@@ -18,17 +18,14 @@ def package(request, tmp_path, monkeypatch):
     """Return the folders of a small package's code and resource files, which `build` takes for its own."""
     code = tmp_path / "seqkern"
     home = code if request.param == "installed" else tmp_path
-    folders = {"resources": home / "resources", "schemas": home / "schemas"}
-    for folder in (code, *folders.values()):
+    resources = home / "resources"
+    for folder in (code, resources):
         folder.mkdir(exist_ok=True)
     (code / "build.py").write_text("1")
-    (folders["resources"] / "frequencies.tsv").write_text("2")
-    (folders["schemas"] / "config.yaml").write_text("3")
+    (resources / "frequencies.tsv").write_text("2")
     monkeypatch.setattr(package_files, "PACKAGE", code)
-    monkeypatch.setattr(package_files, "PACKAGE", code)
-    checkout = folders if request.param == "checkout" else dict.fromkeys(folders, tmp_path / "none")
-    monkeypatch.setattr(package_files, "CHECKOUT", checkout)
-    return {"code": code, **folders}
+    monkeypatch.setattr(package_files, "CHECKOUT", resources if request.param == "checkout" else tmp_path / "none")
+    return {"code": code, "resources": resources}
 
 
 def digest():
@@ -39,9 +36,7 @@ def digest():
         package_files.build_digest.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("folder", "file"), [("code", "build.py"), ("resources", "frequencies.tsv"), ("schemas", "config.yaml")]
-)
+@pytest.mark.parametrize(("folder", "file"), [("code", "build.py"), ("resources", "frequencies.tsv")])
 def test_every_file_counts(package, folder, file):
     before = digest()
     path = package[folder] / file
@@ -119,10 +114,6 @@ def test_two_folders_and_two_places_of_python_give_the_same_modules(tmp_path):
 
 def test_the_resource_files_are_found_here():
     assert "donor_frequencies.tsv" in {path.name for path in package_files.resource_files()}
-    assert [path.name for path in package_files.resource_files("schemas")] == [
-        "apply.schema.yaml",
-        "config.schema.yaml",
-    ]
 
 
 def test_every_package_is_installed():
@@ -130,5 +121,5 @@ def test_every_package_is_installed():
     root = ROOT
     listed = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     there = {".".join(path.parent.relative_to(root).parts) for path in root.glob("seqkern/**/__init__.py")}
-    data = {f"seqkern.{name}" for name in ("resources", "schemas", "studies", "workflow", "workflow_profiles")}
+    data = {f"seqkern.{name}" for name in ("resources", "studies", "workflow", "workflow_profiles")}
     assert there | data == set(listed)

@@ -69,7 +69,7 @@ def test_solvers(text, spec):
 
 def test_an_alphabet_of_digits_is_an_alphabet():
     kernel = build_kernel("spectrum:k=2,alphabet=01")
-    assert kernel.kernel(["0101", "1100"]).shape == (2, 2)
+    assert kernel(["0101", "1100"]).shape == (2, 2)
     assert build_kernel({"kernel": "spectrum", "k": 2, "alphabet": 12}).alphabet == "12"
     assert build_kernel(kernel.spec()).identity() == kernel.identity()
 

@@ -24,8 +24,7 @@ from seqkern.methods import explanation as words_module
 from seqkern.methods.explanation import KmerTable
 from seqkern.methods.loading import load_model
 from seqkern.methods.training import train_model
-from seqkern.report.explanation_page import _summary as summary_of
-from seqkern.report.explanation_page import render_page, write_explanation
+from seqkern.report.explanation_page import Summary, render_page, write_explanation
 from seqkern.report.profile_pictures import MOST_LETTERS, profile
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -390,6 +389,10 @@ def test_the_page_says_what_it_shows(tmp_path, model):
     for said in ("spectrum:k=3", "The first 4 of 180 sequences", "For donor", "For decoy", "predicted as donor"):
         assert said in page.text
     assert sum(tag == "svg" for tag, _ in page.tags) == 2 + 2 + 4
+    shown = [
+        attributes["class"].split() for _, attributes in page.tags if attributes.get("class", "")[:3] in ("bar", "key")
+    ]
+    assert all(f".{kind}.{side} {{" in page.text or f".{kind}.{side}, " in page.text for kind, side in shown)
     assert not [tag for tag, attributes in page.tags if tag in ("script", "link", "img") or "src" in attributes]
 
 
@@ -460,8 +463,8 @@ def test_a_protein_model_is_explained(tmp_path):
     [(3, None, "all weights are zero"), (0, None, "there are no sequences"), (3, "it is odd", "it is odd")],
 )
 def test_a_page_without_words_says_why(model, n, no_words, text):
-    summary = summary_of(Explainer(model), "m", "f")
-    summary.n, summary.no_words = n, no_words
+    summary = Summary(Explainer(model), "m", "f", n)
+    summary.explainer.no_words = no_words
     page = Text(render_page(summary, [], [], []))
     assert f"No k-mers: {text}." in page.text
     assert "None" not in page.text

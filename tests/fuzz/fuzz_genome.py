@@ -1,14 +1,14 @@
 """Readers of the files of genomics."""
 
 import gzip
-from argparse import Namespace
 from pathlib import Path
 
 from fuzz_reader import Reader
 from fuzz_sequences import EMBL, GENBANK
 
+from seqkern.cli.requests_models import VariantsRequest
 from seqkern.cli.variants import _region_piece
-from seqkern.formats.annotation import has_features, read_annotation, read_features
+from seqkern.formats.annotation import has_features, read_annotation
 from seqkern.formats.libraries import pysam
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import RegionOptions, place_of, read_bed, region_sources
@@ -73,13 +73,13 @@ def _regions(path: Path) -> None:
 
 
 def _annotation(path: Path) -> None:
-    found = read_features(path) if has_features(path) else read_annotation(path)
+    found = read_annotation(path)
     make_site_table(path.parent / "genome.fa", found, decoys=1, motifs=["any"])
 
 
 def _features(path: Path) -> None:
     if has_features(path):
-        make_site_table(path, read_features(path), decoys=1, motifs=["any"])
+        make_site_table(path, read_annotation(path), decoys=1, motifs=["any"])
 
 
 def _genome(path: Path) -> None:
@@ -108,7 +108,7 @@ def _region(folder: list[str]):
         if not folder:
             folder.append(tempfile.mkdtemp())
             _prepare(Path(folder[0]))
-        _region_piece(Namespace(region=text, genome=f"{folder[0]}/genome.fa"), 3)
+        _region_piece(VariantsRequest(files=[], output="-", region=text, genome=f"{folder[0]}/genome.fa"), 3)
 
     return read
 

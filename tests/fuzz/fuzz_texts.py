@@ -92,7 +92,7 @@ def _types() -> tuple[Callable[[str], object], ...]:
     found = {}
     for verb in VERBS:
         actions = next(one for one in build_parser(verb)._actions if one.dest == "verb").choices[verb]._actions
-        found |= {(one.type.__module__, one.type.__name__): one.type for one in actions if one.type is not None}
+        found |= {(verb, one.dest): one.type for one in actions if one.type is not None}
     return tuple(found[name] for name in sorted(found))
 
 

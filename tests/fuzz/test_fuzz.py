@@ -16,6 +16,8 @@ from fuzz_reader import FailureError, Harness, Reader, limited_memory
 from fuzz_readers import READERS, TABLES
 
 from seqkern.cli.main import VERBS, build_parser
+from seqkern.core.checks import check_int, check_number
+from seqkern.core.declarations import Number
 from seqkern.core.errors import FileError
 
 INPUTS = 120
@@ -142,7 +144,8 @@ def test_every_option_has_a_reader_or_is_a_word():
     for verb in VERBS:
         actions = next(one for one in build_parser(verb)._actions if one.dest == "verb").choices[verb]._actions
         for action in actions:
-            fixed = action.nargs == 0 or action.choices or action.type in (int, float) or action.dest == "help"
+            fixed = action.nargs == 0 or action.choices or action.type in (check_int, check_number)
+            fixed = fixed or isinstance(getattr(action, "declared", None), Number) or action.dest == "help"
             names = {*action.option_strings, f"{verb} {action.dest}"}
             if not fixed and not names & known:
                 missing.add(" or ".join(sorted(names)))

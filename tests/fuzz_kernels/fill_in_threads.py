@@ -26,8 +26,8 @@ def main(names):
                 X = data_for(kernel, np.random.default_rng([seed, number]), ("related", "edges", "masked"))[1]
                 try:
                     kernel.fit(X, np.where(np.arange(len(X)) % 2, 1, -1))
-                    kernel.kernel(X, n_threads=4)
-                    kernel.kernel(X.take(np.arange(0, len(X), 2)), X, n_threads=4)
+                    kernel(X, n_threads=4)
+                    kernel(X.take(np.arange(0, len(X), 2)), X, n_threads=4)
                 except SeqkernError:  # a record is too short for this example
                     continue
                 filled += 2

@@ -47,13 +47,13 @@ def sequences(kernel, rng, shapes=SHAPES, longest=2000):
     name = str(rng.choice(["dna", "protein"]))
     alphabet = as_alphabet(kernel.alphabet or ("dna" if getattr(kernel, "reverse_complement", False) else name))
     lengths = lengths_for(shape, rng, longest)
-    if kernel.equal_lengths:
+    if kernel.traits.equal_lengths:
         # odd examples have weights for 24 positions
         lengths = np.full(len(lengths), rng.choice([24, max(lengths)]))
     records = codes_for(shape, lengths, alphabet.size, rng)
     codes = np.concatenate(records)
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    tracks = {name: _track(name, codes, alphabet.size, rng) for name in kernel.tracks}
+    tracks = {name: _track(name, codes, alphabet.size, rng) for name in kernel.traits.tracks}
     cut = rng.integers(0, np.asarray(lengths) + 1)
     bounds = {"left": np.stack([0 * cut, cut], axis=1), "right": np.stack([cut, lengths], axis=1)}
     views = {name: Segments(np.asarray(own, dtype=np.int64), alphabet) for name, own in bounds.items()}
@@ -72,11 +72,11 @@ def _track(name, codes, size, rng):
 
 def data_for(kernel, rng, shapes=SHAPES):
     """Return the name of a shape and random data of the kind that a kernel accepts."""
-    if kernel.accepts == "sequences":
+    if kernel.traits.accepts == "sequences":
         return sequences(kernel, rng, shapes)
     n, width = int(rng.integers(1, 40)), int(rng.choice([1, 2, 3, 7, 8, 9, 33]))
     values = rng.standard_normal((n, width)) * 10.0 ** rng.integers(-3, 4)
     values[rng.random(n) < 0.1] = 0
-    if kernel.accepts == "features":
+    if kernel.traits.accepts == "features":
         return "features", FeatureTable(values)
     return "similarities", SimilarityTable(values @ values.T)

@@ -47,8 +47,8 @@ def test_products_that_need_too_much_memory_are_not_computed(monkeypatch):
     """The neighbours of 8-mers of proteins with up to 4 mismatches take 84 GB."""
     X = SequenceSet.from_strings(["ACDEFGHIKLMNPQRSTVWY" * 6], "protein")
     kernel = MismatchKernel(k=8, m=4, algorithm="subsets")
-    monkeypatch.setattr(MismatchKernel, "operator", None)
-    kernel_cases.compare_products(kernel, X, kernel.kernel(X), np.random.default_rng(0))
+    monkeypatch.setattr(MismatchKernel, "_operator", None)
+    kernel_cases.compare_products(kernel, X, kernel(X), np.random.default_rng(0))
 
 
 def test_the_exit_status_tells_whether_anything_failed(monkeypatch, capsys):

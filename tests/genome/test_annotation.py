@@ -10,7 +10,7 @@ from Bio.SeqFeature import CompoundLocation, SeqFeature, SimpleLocation
 from Bio.SeqRecord import SeqRecord
 
 from seqkern.core.errors import SequenceError
-from seqkern.formats.annotation import SHORTEST_INTRON, gaps, has_features, read_annotation, read_features
+from seqkern.formats.annotation import SHORTEST_INTRON, gaps, has_features, read_annotation
 
 GTF = """# a comment
 chr1\tx\texon\t101\t200\t.\t-\t.\tgene_id "g; 1"; transcript_id "t1"; exon_number 2;
@@ -62,7 +62,7 @@ def test_features_of_genbank_and_embl(tmp_path):
         path = tmp_path / f"a.{form}"
         SeqIO.write([record], path, form)
         assert has_features(path)
-        found = read_features(path)
+        found = read_annotation(path)
         (transcript,) = found.transcripts
         assert (transcript.gene, transcript.chromosome, transcript.reverse) == ("abc", "X1.1", True)
         assert sorted(transcript.exons) == sorted(transcript.coding) == [(0, 12), (30, 60)]

@@ -16,6 +16,7 @@ from seqkern.core.errors import FileError, GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
 from seqkern.gram import assemble, compute, compute_gram, compute_tile, count_tiles, open_gram, tiles
 from seqkern.gram.compute import GramJob
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.prepared import Plan
 from seqkern.sequences.sequence_set import SequenceSet
@@ -63,7 +64,7 @@ class DotKernel(LetterKernel):
     """Dot product of features."""
 
     name = "dot"
-    accepts = "features"
+    traits = Traits(accepts="features")
 
     def _prepare(self, X, like):
         return Table(X.values)
@@ -73,7 +74,7 @@ class LookupKernel(LetterKernel):
     """The similarities themselves."""
 
     name = "lookup"
-    accepts = "similarities"
+    traits = Traits(accepts="similarities")
 
     def _prepare(self, X, like):
         return Selection(X)

@@ -131,9 +131,9 @@ def test_a_model_repairs_the_rows_of_new_sequences(repair, transforms, tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = train_model(X, LABELS, kernel, "csvc", transforms=chain)
-    K, diagonal = kernel.kernel(X), kernel.diagonal(X)
+    K, diagonal = kernel(X), kernel.diagonal(X)
     assert np.linalg.eigvalsh(K)[0] < -0.1
-    K_new, new_diagonal = kernel.kernel(NEW, X), kernel.diagonal(NEW)
+    K_new, new_diagonal = kernel(NEW, X), kernel.diagonal(NEW)
     for transform in chain:
         transform.fit(K, diagonal)
         K_new, new_diagonal = transform.transform(K_new, new_diagonal)
@@ -180,7 +180,7 @@ def test_a_sequence_like_no_training_sequence_is_named():
     with pytest.raises(GramError, match=r"record 'stranger': .*zero_diagonal=zero"):
         model.decision(strangers)
     both = SequenceSet.from_strings([*strings, "GGGG"], "dna", ids=[*map(str, range(12)), "stranger"])
-    form = base.stored_form().then({"transform": "empirical_map"})
+    form = base.stored_form.then({"transform": "empirical_map"})
     source = StoredGram(compute_gram(base, both), form=form, ids=both.ids)
     with pytest.raises(GramError, match="record 'stranger'"):
         inputs(source, np.arange(12), np.array([12]))

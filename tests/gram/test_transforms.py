@@ -321,10 +321,10 @@ def test_the_map_of_a_base_matrix_is_the_pairwise_kernel(options):
     base = SigmoidKernel(gamma=2.0, coef0=-2.0)
     X = np.random.default_rng(1).standard_normal((27, 3))
     kernel = PairwiseKernel(base, **options).fit(X[:N_TRAIN])
-    transform = EmpiricalMapGram(**options).fit(base.kernel(X[:N_TRAIN]))
-    np.testing.assert_array_equal(transform.transform_train()[0], kernel.kernel(X[:N_TRAIN]))
-    K_new, diagonal = transform.transform(base.kernel(X[N_TRAIN:], X[:N_TRAIN]))
-    np.testing.assert_array_equal(K_new, kernel.kernel(X[N_TRAIN:], X[:N_TRAIN]))
+    transform = EmpiricalMapGram(**options).fit(base(X[:N_TRAIN]))
+    np.testing.assert_array_equal(transform.transform_train()[0], kernel(X[:N_TRAIN]))
+    K_new, diagonal = transform.transform(base(X[N_TRAIN:], X[:N_TRAIN]))
+    np.testing.assert_array_equal(K_new, kernel(X[N_TRAIN:], X[:N_TRAIN]))
     np.testing.assert_array_equal(diagonal, kernel.diagonal(X[N_TRAIN:]))
 
 

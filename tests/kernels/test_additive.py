@@ -24,7 +24,7 @@ pytestmark = pytest.mark.contract
 OF_SEQUENCES = {
     key: kernel
     for key, kernel in EXAMPLES.items()
-    if kernel.accepts == "sequences" and type(kernel)._attribute is not Kernel._attribute
+    if kernel.traits.accepts == "sequences" and type(kernel)._attribute is not Kernel._attribute
 }
 BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid", "string"}
 BY_MATRIX |= {"locality_improved", "codon_improved", "local_alignment", "profile_alignment", "smith_waterman"}
@@ -54,7 +54,7 @@ def case(request):
 
 def expected(kernel, X, support, coefficients):
     """Return Σ_j c_j·K(x, z_j), and how far from it a value may be."""
-    terms = kernel.kernel(X, support) * coefficients
+    terms = kernel(X, support) * coefficients
     limit = 1e-6 if getattr(kernel, "precision", "double") == "single" else 1e-9
     return terms.sum(axis=1), limit * np.abs(terms).sum(axis=1)
 
@@ -119,7 +119,7 @@ def test_a_sequence_that_is_one_word_has_its_weight(case):
         pytest.skip(NOT_ALONE[kernel.name])
     if wordless(kernel):
         pytest.skip("has no k-mers")
-    if kernel.kmers_vary:
+    if kernel.traits.kmers_vary:
         pytest.skip("weights are means")
     if isinstance(getattr(kernel, "k", None), list):
         pytest.skip("long words hold short ones")
@@ -127,7 +127,7 @@ def test_a_sequence_that_is_one_word_has_its_weight(case):
         pytest.skip("a window in the middle of a long sequence counts more than one alone")
     kernel = copy.copy(kernel).set_params(normalize=False)
     found = kmer_weights(kernel, X, support, coefficients)
-    if kernel.tracks:
+    if kernel.traits.tracks:
         assert set(found.found_by()) == {None}
         pytest.skip("an annotated pair cannot be made of its letters")
     strings = []
@@ -259,7 +259,7 @@ def test_a_product_of_two_equals_is_their_square():
 def test_what_rests_on_no_letter_is_shared_by_all():
     kernel = build_kernel("rbf:gamma=0.5,base=(spectrum:k=3)")
     X, Z = encode(["AAAAACC"]), encode(["GGGGGG"])
-    value = kernel.kernel(X, Z)[0, 0]
+    value = kernel(X, Z)[0, 0]
     assert value > 0
     np.testing.assert_allclose(attributions(kernel, X, Z, np.array([2.0])), np.full(7, 2 * value / 7))
 
@@ -323,7 +323,7 @@ def test_little_in_common_gives_little_to_a_letter(spec, base):
     for j in range(len(Z)):
         z, one = Z.take([j]), np.array([1.0])
         shares, own = attributions(kernel, X, z, one), attributions(inner, X, z, one)
-        np.testing.assert_allclose(sums_of(X, shares), kernel.kernel(X, z)[:, 0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(sums_of(X, shares), kernel(X, z)[:, 0], rtol=1e-9, atol=1e-12)
         K = inner.kernel(X, z)
         nothing = np.zeros_like(K)
         kernel._change(nothing, inner.diagonal(X), inner.diagonal(z))
@@ -362,7 +362,7 @@ def test_kernels_of_numbers_fold_but_have_no_letters():
     kernel = build_kernel("linear:normalize=true")
     columns = kernel.prepare(Z)
     rows = kernel.prepare(X, like=columns)
-    np.testing.assert_allclose(fold(kernel, columns, c)(rows), kernel.kernel(X, Z) @ c, rtol=1e-12)
+    np.testing.assert_allclose(fold(kernel, columns, c)(rows), kernel(X, Z) @ c, rtol=1e-12)
     with pytest.raises(ParameterError, match="residue by residue"):
         kernel._attribute(X, Z, c)
 
@@ -403,7 +403,7 @@ def test_dense_counts_of_every_width_fold(longest):
     X = encode(strings)
     columns = kernel.prepare(X)
     c = np.random.default_rng(0).normal(size=len(X))
-    value = kernel.kernel(X) @ c
+    value = kernel(X) @ c
     np.testing.assert_allclose(fold(kernel, columns, c)(columns), value, rtol=1e-9)
 
 
@@ -425,8 +425,8 @@ def fitted(solver, chain, kernel):
     X, Z = encode(random_strings(12, 20, 30, seed=1)), encode(random_strings(30, 20, 30, seed=2))
     y = np.where(np.arange(30) % 3 == 0, 1.0, -1.0)
     kernel = build_kernel(kernel)
-    K, diagonal, transforms = kernel.kernel(Z), kernel.diagonal(Z), []
-    K_new, new_diagonal = kernel.kernel(X, Z), kernel.diagonal(X)
+    K, diagonal, transforms = kernel(Z), kernel.diagonal(Z), []
+    K_new, new_diagonal = kernel(X, Z), kernel.diagonal(X)
     for spec in chain:
         transforms.append(build_transform(spec).fit(K, diagonal))
         K, diagonal = transforms[-1].transform_train()

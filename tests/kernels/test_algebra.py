@@ -61,35 +61,35 @@ def parts():
 
 
 def test_sum_is_the_sum(X, parts):
-    Ks = [part.kernel(X) for part in parts]
-    np.testing.assert_allclose(SumKernel(parts).kernel(X), sum(Ks), rtol=1e-14)
-    weighted = SumKernel(parts, weights=[0.5, 0, 2]).kernel(X)
+    Ks = [part(X) for part in parts]
+    np.testing.assert_allclose(SumKernel(parts)(X), sum(Ks), rtol=1e-14)
+    weighted = SumKernel(parts, weights=[0.5, 0, 2])(X)
     np.testing.assert_allclose(weighted, 0.5 * Ks[0] + 2 * Ks[2], rtol=1e-14)
 
 
 def test_normalised_sum_is_divided_by_its_own_diagonal(X, parts):
-    K = sum(part.kernel(X) for part in parts)
+    K = sum(part(X) for part in parts)
     d = np.sqrt(np.diagonal(K))
-    np.testing.assert_allclose(SumKernel(parts, normalize=True).kernel(X), K / np.outer(d, d), rtol=1e-14)
+    np.testing.assert_allclose(SumKernel(parts, normalize=True)(X), K / np.outer(d, d), rtol=1e-14)
 
 
 def test_product_is_the_product(X, parts):
-    Ks = [part.kernel(X) for part in parts]
-    np.testing.assert_allclose(ProductKernel(parts).kernel(X), Ks[0] * Ks[1] * Ks[2], rtol=1e-14)
+    Ks = [part(X) for part in parts]
+    np.testing.assert_allclose(ProductKernel(parts)(X), Ks[0] * Ks[1] * Ks[2], rtol=1e-14)
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 5), (3, None), (None, -4), (-5, None), (2, -2)])
 def test_part_is_the_kernel_of_the_slices(X, start, stop):
     base = SpectrumKernel(k=2)
-    expected = base.kernel([string[start:stop] for string in STRINGS])
-    np.testing.assert_array_equal(PartKernel(base, start, stop).kernel(X), expected)
+    expected = base([string[start:stop] for string in STRINGS])
+    np.testing.assert_array_equal(PartKernel(base, start, stop)(X), expected)
 
 
 def test_left_and_right_part_summed():
     strings = ["AACCGGTT", "AACCTTTT"]
     kernel = build_kernel("spectrum:k=2,part=0:4,normalize=false+spectrum:k=2,part=4:8,normalize=false")
     # Left: AA AC CC in both. Right: GG GT TT against TT TT TT.
-    np.testing.assert_array_equal(kernel.kernel(strings), [[6, 6], [6, 12]])
+    np.testing.assert_array_equal(kernel(strings), [[6, 6], [6, 12]])
 
 
 def test_a_part_beyond_the_end_follows_the_policy_for_short_sequences(X):
@@ -100,15 +100,15 @@ def test_a_part_beyond_the_end_follows_the_policy_for_short_sequences(X):
 
 def test_parts_are_nested(X):
     nested = PartKernel(SumKernel([PartKernel(SpectrumKernel(k=1), 1, None), SpectrumKernel(k=2)]), 2, 9)
-    left = SpectrumKernel(k=1).kernel([s[3:9] for s in STRINGS])
-    right = SpectrumKernel(k=2).kernel([s[2:9] for s in STRINGS])
+    left = SpectrumKernel(k=1)([s[3:9] for s in STRINGS])
+    right = SpectrumKernel(k=2)([s[2:9] for s in STRINGS])
     np.testing.assert_array_equal(nested.kernel(X), left + right)
 
 
 def test_properties_are_inherited():
     learning = SumKernel([SpectrumKernel(), PairwiseKernel(SpectrumKernel())])
     assert learning.data_dependent
-    assert PartKernel(learning, 0, 5).data_dependent
+    assert PartKernel(learning, 0, 5).traits.data_dependent
     assert not SumKernel([SpectrumKernel()]).data_dependent
     assert ProductKernel([LinearKernel()]).accepts == "features"
     assert not SumKernel([PrecomputedKernel()]).positive_semidefinite
@@ -125,12 +125,12 @@ def test_fit_fits_copies_of_the_parts_that_learn(X):
     kernel = SumKernel([SpectrumKernel(k=1), PartKernel(pairwise, 2, None)], weights=[1, 3])
     train = X.take(slice(0, 3))
     kernel.fit(train)
-    assert not pairwise.fitted
+    assert not pairwise._fitted
     by_hand = PairwiseKernel(SpectrumKernel(k=2)).fit(train.part(2, None))
-    expected = SpectrumKernel(k=1).kernel(X) + 3 * by_hand.kernel(X.part(2, None))
-    np.testing.assert_allclose(kernel.kernel(X), expected, rtol=1e-14)
+    expected = SpectrumKernel(k=1)(X) + 3 * by_hand(X.part(2, None))
+    np.testing.assert_allclose(kernel(X), expected, rtol=1e-14)
     again = kernel_from_state(*kernel.state())
-    np.testing.assert_array_equal(again.kernel(X), kernel.kernel(X))
+    np.testing.assert_array_equal(again(X), kernel(X))
 
 
 def test_a_refit_forgets_the_first_fit(X):
@@ -151,7 +151,7 @@ def test_blocks_are_computed_in_several_threads(monkeypatch):
     monkeypatch.setattr(blocks, "row_blocks", lambda n_rows, *_: [(0, 2), (2, n_rows)])
     values = np.arange(12.0).reshape(4, 3)
     kernel = SumKernel([ThreadKernel(threading.Barrier(2))])
-    np.testing.assert_array_equal(kernel.kernel(values, n_threads=2), values @ values.T)
+    np.testing.assert_array_equal(kernel(values, n_threads=2), values @ values.T)
 
 
 @pytest.mark.parametrize(
@@ -180,4 +180,4 @@ def test_a_kernel_without_the_three_things_says_so():
         name = "empty"
 
     with pytest.raises(NotImplementedError):
-        EmptyKernel().kernel(STRINGS)
+        EmptyKernel()(STRINGS)

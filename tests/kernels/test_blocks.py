@@ -70,7 +70,7 @@ def test_cut_columns_give_the_same_bits(rows, dtype, spans, monkeypatch):
     whole = kernel.prepare(X)
     part = whole.rows(0, rows)
     expected = kernel.block(part, whole).astype(dtype)
-    monkeypatch.setattr(WeightedDegreeKernel, "most_block_columns", 4)
+    monkeypatch.setattr(WeightedDegreeKernel, "_most_block_columns", 4)
     monkeypatch.setattr(blocks, "row_blocks", lambda n, *_: [*spans, *([(10, n)] if n > 10 else [])])
     for threads in (1, 2):
         out = np.full((rows, 70), np.nan, dtype=dtype)
@@ -91,10 +91,10 @@ def test_one_thread_or_one_block_needs_no_pool(monkeypatch):
     monkeypatch.setattr(core_threads, "ThreadPoolExecutor", Counted)
     kernel = SpectrumKernel(2)
     few, many = ["ACGT", "GATTACA"], ["ACGT", "GATTACA"] * 100
-    one = kernel.kernel(many, n_threads=1)
-    np.testing.assert_array_equal(kernel.kernel(few, n_threads=2), one[:2, :2])
+    one = kernel(many, n_threads=1)
+    np.testing.assert_array_equal(kernel(few, n_threads=2), one[:2, :2])
     assert pools == []
-    np.testing.assert_array_equal(kernel.kernel(many, n_threads=2), one)
+    np.testing.assert_array_equal(kernel(many, n_threads=2), one)
     assert pools == [2]
 
 

@@ -5,8 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from seqkern.kernels import build_kernel
-from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.kernel import feature_vectors
+from seqkern.kernels.features import FeatureBlocks, Features
 from seqkern.sequences.tables import FeatureTable
 
 
@@ -69,19 +68,19 @@ def test_rows_in_a_run_are_asked_for_as_a_slice():
 @pytest.mark.parametrize("spec", ["spectrum:k=2,normalize=true", "spectrum:k=2,normalize=false"])
 def test_by_default_they_are_the_features_of_the_kernel(spec):
     kernel, X = build_kernel(spec), ["ACGTAC", "AACC", "GGTGT"]
-    blocks = kernel.feature_blocks(X)
-    np.testing.assert_array_equal(blocks.block(0, 3), feature_vectors(kernel, X).toarray())
+    blocks = kernel.features.blocks(X)
+    np.testing.assert_array_equal(blocks.block(0, 3), kernel.features.normalised(X).toarray())
     assert blocks.dtype == np.float64
 
 
 def test_by_default_policies_are_counted_and_single_precision_stays():
     kernel = build_kernel("linear:normalize=true,zero_diagonal=zero")
     counts = {}
-    blocks = kernel.feature_blocks(FeatureTable([[3.0, 4.0], [0.0, 0.0]]), counts)
+    blocks = kernel.features.blocks(FeatureTable([[3.0, 4.0], [0.0, 0.0]]), counts)
     np.testing.assert_array_equal(blocks.block(0, 2), [[0.6000000000000001, 0.8], [0, 0]])
     assert counts == {"zero diagonals": 1}
-    single = type("Single", (type(kernel),), {"features": lambda self, X: X.values.astype(np.float32), "name": None})
-    assert single().feature_blocks(FeatureTable([[1.0]])).dtype == np.float32
+    single = Features(kernel, lambda X: X.values.astype(np.float32))
+    assert single.blocks(FeatureTable([[1.0]])).dtype == np.float32
 
 
 def test_products_of_equal_rows_are_equal_whatever_their_position():

@@ -8,6 +8,7 @@ from seqkern.core.errors import GramError, ParameterError, SequenceError
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import TRANSFORMS, fit_chain
 from seqkern.kernels import Kernel, LinearKernel, SpectrumKernel, _blocks
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
@@ -35,7 +36,7 @@ UNDERFLOWS = [
 
 def data(kernel):
     """Return samples of the kind that a kernel takes."""
-    return X if kernel.accepts == "sequences" else V
+    return X if kernel.traits.accepts == "sequences" else V
 
 
 @pytest.mark.parametrize(("spec", "remedy"), OVERFLOWS)
@@ -44,7 +45,7 @@ def test_overflow_names_record_kernel_and_remedy(spec, remedy):
     with pytest.raises(
         SequenceError, match=f"^record '.': its kernel with itself is inf: kernel '{kernel.name}' "
     ) as e:
-        kernel.kernel(data(kernel))
+        kernel(data(kernel))
     assert remedy in str(e.value)
 
 
@@ -52,7 +53,7 @@ def test_overflow_names_record_kernel_and_remedy(spec, remedy):
 def test_underflow_names_record_kernel_and_remedy(spec, remedy):
     kernel = build_kernel(spec.replace("k=2..3", "k=[2,3]"))
     with pytest.raises(SequenceError, match=r"^record '1': its kernel with itself is .* underflows") as e:
-        kernel.kernel(data(kernel))
+        kernel(data(kernel))
     assert remedy in str(e.value)
 
 
@@ -74,7 +75,7 @@ def test_normalised_values_do_not_depend_on_the_size_of_weights(spec, scale):
 @pytest.mark.parametrize("spec", ["linear", "linear:normalize=true", "rbf:gamma=1", "polynomial:coef0=0", "sigmoid"])
 def test_features_beyond_squares_are_refused(spec, size):
     with pytest.raises(SequenceError, match=r"record '1': its kernel with itself is .*flows; scale the features"):
-        build_kernel(spec).kernel(V * size)
+        build_kernel(spec)(V * size)
 
 
 def test_features_beyond_squares_are_refused_without_a_matrix():
@@ -103,7 +104,7 @@ class Holes(Kernel):
         i, j = (np.flatnonzero(part.values[:, 0] == place) for part, place in zip((rows, cols), self.odd, strict=True))
         out[np.ix_(i, j)] = self.value
 
-    accepts = "features"
+    traits = Traits(accepts="features")
 
 
 class Numbered:
@@ -207,7 +208,7 @@ def test_features_of_new_samples_that_overflow_name_the_record():
         new = V.copy()
         new[1] *= 1e45
         with pytest.raises(SequenceError, match=r"^record '2': its features are not finite: kernel 'nystroem'"):
-            kernel.feature_blocks(new).block(0, 3)
+            kernel.features.blocks(new).block(0, 3)
     waves = build_kernel("random_fourier:base=(rbf:gamma=1),n_components=20").fit(V)
     with pytest.raises(SequenceError, match=r"^record '1': its features are not finite: kernel 'random_fourier'"):
         waves.features(V * 1e100)
@@ -253,17 +254,17 @@ def test_bounds_of_weighted_degree_kernels_hold(spec, weights, normalize):
     kernel = build_kernel(f"{spec}{weights},normalize={normalize}")
     rows = kernel.prepare([*X, X[0].replace("A", "N"), "N" * 13 + "A"])
     out = np.empty((5, 5))
-    assert np.abs(kernel.block(rows, rows, out)).max() <= kernel.fill_block(rows, rows, out) < np.inf
+    assert np.abs(kernel.block(rows, rows, out)).max() <= kernel._fill_block(rows, rows, out) < np.inf
     part = rows.rows(3, 5)
     out = np.empty((2, 5))
-    assert np.abs(kernel.block(part, rows, out)).max() <= kernel.fill_block(part, rows, out) < np.inf
+    assert np.abs(kernel.block(part, rows, out)).max() <= kernel._fill_block(part, rows, out) < np.inf
 
 
 def test_bounds_of_products_of_vectors_hold_for_ranges_of_rows():
     rows = LinearKernel().prepare(V)
     part = rows.rows(1, 3)
     assert part.payload.largest == 3.0
-    assert np.abs(V[1:] @ V.T).max() <= LinearKernel().fill_block(part, rows, np.empty((2, 3))) < np.inf
+    assert np.abs(V[1:] @ V.T).max() <= LinearKernel()._fill_block(part, rows, np.empty((2, 3))) < np.inf
 
 
 def test_neighbourhoods_that_would_not_end_are_predicted_and_refused():

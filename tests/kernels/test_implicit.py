@@ -8,6 +8,7 @@ from scipy.sparse import random as random_sparse
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import KERNELS, build_kernel
+from seqkern.kernels.capabilities import LackingError, required
 from seqkern.kernels.kernel_operator import CombinedImplicit, SparseImplicit
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
@@ -116,15 +117,16 @@ def test_kernels_without(text):
 def test_a_kernel_without_features_at_positions():
     kernel = build_kernel("gappy_pair:k=1,distance_weight=linear,sigma=3")
     with pytest.raises(ParameterError, match="remove distance_weight"):
-        kernel.check_implicit()
+        required(kernel, "implicit")
 
 
 def test_every_kernel_has_it_or_says_so():
-    without = [kernel for cls in KERNELS.classes.values() if not cls.has_implicit() for kernel in cls.examples()]
+    examples = [kernel for cls in KERNELS.classes.values() for kernel in cls.examples()]
+    without = [one for one in examples if not one.implicit and isinstance(one.implicit.error, LackingError)]
     assert without
     for kernel in without:
         with pytest.raises(ParameterError, match="without a Gram matrix"):
-            kernel.check_implicit()
+            required(kernel, "implicit")
 
 
 def test_memory_is_predicted(kernel):
@@ -136,7 +138,7 @@ def test_memory_is_predicted(kernel):
     weights[:] = 1
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    predicted = kernel.implicit_bytes(X)
+    predicted = kernel.implicit.bytes(X)
     assert peak < 1.5 * predicted + 100_000
     assert predicted < 6 * peak + 100_000
 

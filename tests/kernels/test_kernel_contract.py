@@ -18,8 +18,9 @@ from sklearn.base import clone
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import KERNELS, EachViewKernel, ViewKernel, blocks, build_kernel, kernel_from_state
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.composite import CompositeKernel
-from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel import Kernel, algorithms, files
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
@@ -46,7 +47,7 @@ def with_parameter(name):
 
 
 OF_SEVERAL = (ViewKernel, EachViewKernel)  # kernels of samples with several sequences, which no string has
-of_sequences = where(lambda kernel: kernel.accepts == "sequences")
+of_sequences = where(lambda kernel: kernel.traits.accepts == "sequences")
 
 
 def random_sequences(kernel, alphabet=None, seed=1):
@@ -59,9 +60,9 @@ def random_sequences(kernel, alphabet=None, seed=1):
         codes = ancestors[i % 3].copy()
         hit = rng.random(30) < 0.3
         codes[hit] = rng.integers(alphabet.size, size=hit.sum())
-        records.append(codes[: EQUAL_LENGTH if kernel.equal_lengths else rng.integers(16, 31)])
+        records.append(codes[: EQUAL_LENGTH if kernel.traits.equal_lengths else rng.integers(16, 31)])
     records[2][5] = MASK
-    return sequence_set(records, alphabet, kernel.tracks)
+    return sequence_set(records, alphabet, kernel.traits.tracks)
 
 
 def sequence_set(records, alphabet, tracks=()):
@@ -93,10 +94,10 @@ def profile_tracks(codes, size):
 def data_for(kernel, seed=1):
     """Return N units of the kind that `kernel` accepts."""
     rng = np.random.default_rng(seed)
-    if kernel.accepts == "sequences":
+    if kernel.traits.accepts == "sequences":
         return random_sequences(kernel, seed=seed)
     values = rng.standard_normal((N, 5))
-    if kernel.accepts == "features":
+    if kernel.traits.accepts == "features":
         return FeatureTable(values)
     return SimilarityTable((values + 3) @ (values + 3).T + np.diag(rng.random(N)))
 
@@ -165,27 +166,27 @@ def difference(value, low, high, compute):
     return (4 * compute(value + h) - compute(value + 2 * h) - 3 * compute(value)) / (2 * h)
 
 
-@where(lambda kernel: kernel.has_gradient() and (kernel.data_dependent or bool(kernel.tunable())))
+@where(lambda kernel: bool(kernel.gradient))
 def test_derivatives_agree_with_differences(fitted, X):
     fitted = set_everywhere(fitted, precision="double")
     X = X.take(TRAIN)
-    gradient, bounds = fitted.gradient(X), fitted.tuning_bounds()
-    assert gradient.names == list(fitted.tunable())
-    np.testing.assert_allclose(gradient.matrix, fitted.kernel(X), rtol=1e-9, atol=1e-12)
-    for name, value in fitted.tunable().items():
+    gradient, bounds = fitted.gradient(X), fitted.gradient.bounds()
+    assert gradient.names == list(fitted.gradient.tunable())
+    np.testing.assert_allclose(gradient.matrix, fitted(X), rtol=1e-9, atol=1e-12)
+    for name, value in fitted.gradient.tunable().items():
         wanted = difference(value, *bounds[name], lambda changed, name=name: gradient.at({name: changed}).matrix)
         found = gradient.derivative(name)
         np.testing.assert_array_equal(found, found.T)
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6 * max(np.abs(wanted).max(), 1e-3))
-        same = fitted.with_values({name: value * 0.99})
-        np.testing.assert_allclose(same.kernel(X), gradient.at({name: value * 0.99}).matrix, rtol=1e-9, atol=1e-12)
+        same = fitted.gradient.with_values({name: value * 0.99})
+        np.testing.assert_allclose(same(X), gradient.at({name: value * 0.99}).matrix, rtol=1e-9, atol=1e-12)
 
 
 # ---- the matrix ----------------------------------------------------------------------------------
 
 
 def test_matrix_is_finite_and_symmetric_to_the_bit(fitted, X):
-    K = fitted.kernel(X)
+    K = fitted(X)
     assert K.shape == (N, N)
     assert K.dtype == np.float64
     assert np.isfinite(K).all()
@@ -194,17 +195,17 @@ def test_matrix_is_finite_and_symmetric_to_the_bit(fitted, X):
 
 
 def test_matrix_is_positive_semidefinite_where_declared(fitted, X):
-    eigenvalues = np.linalg.eigvalsh(fitted.kernel(X))
+    eigenvalues = np.linalg.eigvalsh(fitted(X))
     if fitted.positive_semidefinite:
         assert eigenvalues[0] >= -1e-9 * eigenvalues[-1]
 
 
 def test_diagonal_is_the_diagonal_to_the_bit(fitted, X):
-    np.testing.assert_array_equal(fitted.diagonal(X), np.diagonal(fitted.kernel(X)))
+    np.testing.assert_array_equal(fitted.diagonal(X), np.diagonal(fitted(X)))
 
 
 def test_block_equals_whole_to_the_bit(fitted, X):
-    K = fitted.kernel(X)
+    K = fitted(X)
     whole = fitted.prepare(X)
     for rows in (slice(0, N), slice(0, 1), slice(3, 9), slice(12, 13), slice(4, 4)):
         for cols in (slice(0, N), slice(0, 5), slice(3, 9), slice(7, 13)):
@@ -213,51 +214,51 @@ def test_block_equals_whole_to_the_bit(fitted, X):
 
 
 def test_rectangle_equals_slice_to_the_bit(fitted, X):
-    K = fitted.kernel(X)
-    np.testing.assert_array_equal(fitted.kernel(X.take(TEST), X.take(TRAIN)), K[TEST, TRAIN])
-    np.testing.assert_array_equal(fitted.kernel(X.take([7, 0, 3])), K[np.ix_([7, 0, 3], [7, 0, 3])])
-    np.testing.assert_array_equal(fitted.kernel(X, X), K)
+    K = fitted(X)
+    np.testing.assert_array_equal(fitted(X.take(TEST), X.take(TRAIN)), K[TEST, TRAIN])
+    np.testing.assert_array_equal(fitted(X.take([7, 0, 3])), K[np.ix_([7, 0, 3], [7, 0, 3])])
+    np.testing.assert_array_equal(fitted(X, X), K)
 
 
 def test_no_rows_and_no_columns_give_empty_matrices(fitted, X):
     nothing = X.take([])
-    assert fitted.kernel(nothing, X).shape == (0, N)
-    assert fitted.kernel(X, nothing).shape == (N, 0)
-    assert fitted.kernel(nothing, nothing).shape == (0, 0)
-    assert fitted.kernel(nothing).shape == (0, 0)
+    assert fitted(nothing, X).shape == (0, N)
+    assert fitted(X, nothing).shape == (N, 0)
+    assert fitted(nothing, nothing).shape == (0, 0)
+    assert fitted(nothing).shape == (0, 0)
     assert fitted.diagonal(nothing).shape == (0,)
 
 
 def test_thread_counts_give_the_same_bits(fitted, X, monkeypatch):
-    whole, rectangle = fitted.kernel(X), fitted.kernel(X.take(TEST), X.take(TRAIN))
+    whole, rectangle = fitted(X), fitted(X.take(TEST), X.take(TRAIN))
     spans = lambda n_rows, *_: [(start, min(start + 2, n_rows)) for start in range(0, n_rows, 2)]  # noqa: E731
     monkeypatch.setattr(blocks, "row_blocks", spans)
     for n_threads in (1, 2, 4):
-        np.testing.assert_array_equal(fitted.kernel(X, n_threads=n_threads), whole)
-        part = fitted.kernel(X.take(TEST), X.take(TRAIN), n_threads=n_threads)
+        np.testing.assert_array_equal(fitted(X, n_threads=n_threads), whole)
+        part = fitted(X.take(TEST), X.take(TRAIN), n_threads=n_threads)
         np.testing.assert_array_equal(part, rectangle)
 
 
 def test_float32_is_near_float64(fitted, X):
-    single = fitted.kernel(X, dtype=np.float32)
+    single = fitted(X, dtype=np.float32)
     assert single.dtype == np.float32
     np.testing.assert_array_equal(single, single.T)
-    np.testing.assert_allclose(single, fitted.kernel(X), rtol=1e-6)
+    np.testing.assert_allclose(single, fitted(X), rtol=1e-6)
 
 
-@where(lambda kernel: kernel.algorithms)
+@where(lambda kernel: algorithms(kernel))
 def test_each_algorithm_gives_the_same_numbers(kernel, fitted, X):
-    K, rectangle = fitted.kernel(X), fitted.kernel(X.take(TEST), X.take(TRAIN))
+    K, rectangle = fitted(X), fitted(X.take(TEST), X.take(TRAIN))
     ran = 0
-    for algorithm in fitted.algorithms:
+    for algorithm in algorithms(fitted):
         fitted.set_params(algorithm=algorithm)
         try:
-            same = fitted.kernel(X)
+            same = fitted(X)
         except ParameterError as error:  # not with these parameters, or for this alphabet
             assert "choose algorithm=" in error.remedy  # noqa: PT017
             continue
         np.testing.assert_array_equal(same, K)
-        np.testing.assert_array_equal(fitted.kernel(X.take(TEST), X.take(TRAIN)), rectangle)
+        np.testing.assert_array_equal(fitted(X.take(TEST), X.take(TRAIN)), rectangle)
         ran += 1
     assert ran >= 2
 
@@ -276,7 +277,7 @@ def test_plan_names_an_algorithm_and_its_cost(fitted, X):
 def test_normalised_diagonal_is_one(kernel, X):
     learn(kernel.set_params(normalize=True), X.take(TRAIN))
     np.testing.assert_array_equal(kernel.diagonal(X), np.ones(N))
-    np.testing.assert_array_equal(np.diagonal(kernel.kernel(X)), np.ones(N))
+    np.testing.assert_array_equal(np.diagonal(kernel(X)), np.ones(N))
 
 
 @with_parameter("zero_diagonal")
@@ -287,10 +288,10 @@ def test_zero_diagonal_is_an_error_that_names_the_record_or_a_row_of_zeros(kerne
         pytest.skip("no unit has a zero diagonal under this kernel")
     learn(set_everywhere(kernel, normalize=True, zero_diagonal="error"), empty.take(TRAIN))
     with pytest.raises(SequenceError, match="zero_diagonal=zero") as error:
-        kernel.kernel(empty)
+        kernel(empty)
     assert error.value.record == empty.ids[-1]
     learn(set_everywhere(kernel, zero_diagonal="zero"), empty.take(TRAIN))
-    K = kernel.kernel(empty)
+    K = kernel(empty)
     assert kernel.prepare(empty).counts["zero diagonals"] >= 1
     assert "zero diagonals" not in kernel.prepare(empty.take(TRAIN)).counts
     assert not K[-1].any()
@@ -307,13 +308,13 @@ def test_short_sequences_are_an_error_that_names_the_record_or_empty(kernel, X):
         learn(kernel, X.take(TRAIN)).kernel(short)
     assert error.value.record == short.ids[-1]
     kernel.set_params(short="zero", zero_diagonal="zero")
-    if kernel.min_length():
-        least = kernel.min_length()
+    if kernel._min_length():
+        least = kernel._min_length()
         residues = "residue" if least == 1 else "residues"
         assert kernel.prepare(short).counts[f"sequences with fewer than {least} {residues}"] == 1
-    K = kernel.kernel(short)
+    K = kernel(short)
     assert not K[-1].any()
-    np.testing.assert_array_equal(K[:-1, :-1], kernel.kernel(X))
+    np.testing.assert_array_equal(K[:-1, :-1], kernel(X))
 
 
 @pytest.mark.parametrize(
@@ -333,7 +334,7 @@ def test_unknown_policies_and_threads_are_parameter_errors(name, value):
 def test_another_kind_of_data_is_a_sequence_error(kernel, X):
     others = {"sequences": FeatureTable(np.eye(3)), "features": ["ACGT"], "similarities": ["ACGT"]}
     with pytest.raises(SequenceError, match="expected"):
-        kernel.fit(others[kernel.accepts])
+        kernel.fit(others[kernel.traits.accepts])
 
 
 @of_sequences
@@ -341,19 +342,23 @@ def test_another_alphabet_is_a_sequence_error(kernel, X):
     other = random_sequences(kernel, alphabet="protein" if X.alphabet.name != "protein" else "dna")
     learn(kernel, X.take(TRAIN))
     with pytest.raises(SequenceError, match="alphabet"):
-        kernel.kernel(other, X)
+        kernel(other, X)
     if "alphabet" in kernel.parameter_names():
         with pytest.raises(SequenceError, match="alphabet"):
             kernel.set_params(alphabet=X.alphabet.name).kernel(other)
 
 
-@where(lambda kernel: kernel.accepts == "sequences" and not kernel.tracks and not isinstance(kernel, OF_SEVERAL))
+@where(
+    lambda kernel: (
+        kernel.traits.accepts == "sequences" and not kernel.traits.tracks and not isinstance(kernel, OF_SEVERAL)
+    )
+)
 def test_strings_are_encoded(kernel, X):
     clean = X.take(slice(3, N))
     learn(kernel, clean)
-    K = kernel.kernel(clean)
-    np.testing.assert_array_equal(kernel.kernel(clean.strings()), K)
-    np.testing.assert_array_equal(kernel.kernel(clean.strings()[:2], clean.strings()[2:]), K[:2, 2:])
+    K = kernel(clean)
+    np.testing.assert_array_equal(kernel(clean.strings()), K)
+    np.testing.assert_array_equal(kernel(clean.strings()[:2], clean.strings()[2:]), K[:2, 2:])
 
 
 def test_what_the_policies_of_parts_touch_is_counted():
@@ -365,18 +370,17 @@ class PositionsKernel(Kernel):
     """A kernel that needs a track and equal lengths, for the two checks below where no real one does yet."""
 
     name = "positions"
-    tracks = ("states",)
-    equal_lengths = True
+    traits = Traits(tracks=("states",), equal_lengths=True)
 
 
-NEEDING_TRACKS = [kernel for kernel in (*EXAMPLES.values(), PositionsKernel()) if kernel.tracks]
-NEEDING_EQUAL_LENGTHS = [kernel for kernel in (*EXAMPLES.values(), PositionsKernel()) if kernel.equal_lengths]
+NEEDING_TRACKS = [kernel for kernel in (*EXAMPLES.values(), PositionsKernel()) if kernel.traits.tracks]
+NEEDING_EQUAL_LENGTHS = [kernel for kernel in (*EXAMPLES.values(), PositionsKernel()) if kernel.traits.equal_lengths]
 
 
 @pytest.mark.parametrize("kernel", NEEDING_TRACKS, ids=repr)
 def test_a_missing_track_is_a_sequence_error(kernel):
     X = data_for(kernel)
-    for track in kernel.tracks:
+    for track in kernel.traits.tracks:
         tracks = {name: values for name, values in X.tracks.items() if name != track}
         bare = SequenceSet(X.codes, X.starts, X.stops, X.ids, X.alphabet, tracks)
         with pytest.raises(SequenceError, match=track):
@@ -421,15 +425,15 @@ def test_parameters_and_clone_as_scikit_learn_has_them(kernel, fitted, X):
     copied = clone(fitted)
     assert copied is not fitted
     assert copied.spec() == fitted.spec()
-    assert not copied.fitted
-    np.testing.assert_array_equal(learn(copied, X.take(TRAIN)).kernel(X), fitted.kernel(X))
+    assert not copied._fitted
+    np.testing.assert_array_equal(learn(copied, X.take(TRAIN)).kernel(X), fitted(X))
 
 
 def test_pickle_keeps_what_was_given_and_what_was_learned(kernel, fitted, X):
     assert pickle.loads(pickle.dumps(kernel)).spec() == kernel.spec()
     again = pickle.loads(pickle.dumps(fitted))
     assert again.identity() == fitted.identity()
-    np.testing.assert_array_equal(again.kernel(X), fitted.kernel(X))
+    np.testing.assert_array_equal(again(X), fitted(X))
 
 
 def test_spec_and_state_build_the_same_unfitted_kernel(kernel):
@@ -440,7 +444,7 @@ def test_spec_and_state_build_the_same_unfitted_kernel(kernel):
     assert again.identity() == kernel.identity()
     restored = kernel_from_state(*kernel.state())
     assert restored.spec() == kernel.spec()
-    assert not restored.fitted
+    assert not restored._fitted
 
 
 def test_identity_is_of_the_numbers_not_of_their_computation(kernel, fitted, X):
@@ -448,7 +452,7 @@ def test_identity_is_of_the_numbers_not_of_their_computation(kernel, fitted, X):
     before = kernel.identity()
     set_everywhere(kernel, n_threads=3)
     assert kernel.identity() == before
-    for algorithm in kernel.algorithms:
+    for algorithm in algorithms(kernel):
         assert kernel.set_params(algorithm=algorithm).identity() == before
     if "normalize" in kernel.parameter_names():
         assert kernel.set_params(normalize=not kernel.normalize).identity() != before
@@ -459,17 +463,7 @@ def test_state_gives_the_same_numbers(fitted, X, tmp_path):
     again = kernel_from_state(*load_archive(tmp_path / "kernel.npz"))
     assert again.identity() == fitted.identity()
     assert state_bytes(again) == state_bytes(fitted)
-    np.testing.assert_array_equal(again.kernel(X), fitted.kernel(X))
-
-
-def test_restricted_it_compares_with_those_rows_alike(fitted, X, tmp_path):
-    rows = np.array([6, 0, 3])
-    small = fitted.restrict(rows)
-    columns, wanted = X.take(rows), fitted.kernel(X.take(TEST), X.take(rows))
-    np.testing.assert_array_equal(small.kernel(X.take(TEST), columns), wanted)
-    np.testing.assert_array_equal(small.diagonal(columns), fitted.diagonal(columns))
-    again = kernel_from_state(*small.state())
-    np.testing.assert_array_equal(again.kernel(X.take(TEST), columns), wanted)
+    np.testing.assert_array_equal(again(X), fitted(X))
 
 
 @with_parameter("alphabet")
@@ -528,7 +522,7 @@ def test_identity_and_state_are_of_the_content_of_files(name, composite, tmp_pat
         part = build_kernel({"kernel": name, parameter: str(file)})
         kernels = [part] if composite is None else made_of(composite, part)
         made.append([(kernel.identity(), kernel.state()) for kernel in kernels])
-        assert all(kernel.files() == (str(file),) for kernel in kernels)
+        assert all(files(kernel) == (str(file),) for kernel in kernels)
         if not kernels:
             pytest.skip("is made of other kernels")
     file.unlink()
@@ -536,19 +530,19 @@ def test_identity_and_state_are_of_the_content_of_files(name, composite, tmp_pat
         assert first != second
         again = kernel_from_state(*state)
         assert again.identity() == first
-        assert not again.fitted
+        assert not again._fitted
 
 
 # ---- learning from data --------------------------------------------------------------------------
 
 
 def test_only_kernels_that_learn_have_anything_learned(kernel, fitted, X):
-    assert fitted.fitted == kernel.data_dependent
-    if not kernel.data_dependent:
+    assert fitted._fitted == kernel.traits.data_dependent
+    if not kernel.traits.data_dependent:
         assert fitted.fitted_state() == ({}, {})
         return
     with pytest.raises(ParameterError, match="is not fitted; call fit"):
-        kernel.kernel(X)
+        kernel(X)
     other = learn(copy.deepcopy(kernel), X.take(slice(2, N)))
     assert other.identity() != fitted.identity()
 
@@ -567,12 +561,12 @@ def test_no_test_unit_reaches_fit(kernel, X, monkeypatch):
     assert seen == set(train.ids)
     seen.clear()
     before = state_bytes(kernel)
-    kernel.kernel(test, train)
-    kernel.kernel(test)
+    kernel(test, train)
+    kernel(test)
     kernel.diagonal(test)
     kernel.plan(test, train)
     assert state_bytes(kernel) == before
-    if kernel.data_dependent:
+    if kernel.traits.data_dependent:
         # Kernels of vectors, made inside for the references' sake, may be fitted; on references only.
         assert seen <= set(train.ids)
 
@@ -591,14 +585,14 @@ def test_any_sequences_give_a_symmetric_matrix_semidefinite_where_declared(kerne
     set_everywhere(kernel, short="zero", zero_diagonal="zero")
     alphabet = as_alphabet(kernel.alphabet or "dna")
     letter = st.sampled_from([*range(min(alphabet.size, 3)), MASK])
-    low, high = (EQUAL_LENGTH, EQUAL_LENGTH) if kernel.equal_lengths else (0, 20)
+    low, high = (EQUAL_LENGTH, EQUAL_LENGTH) if kernel.traits.equal_lengths else (0, 20)
     records = data.draw(st.lists(st.lists(letter, min_size=low, max_size=high), min_size=1, max_size=6))
-    X = sequence_set([np.array(record, dtype=np.uint8) for record in records], alphabet, kernel.tracks)
+    X = sequence_set([np.array(record, dtype=np.uint8) for record in records], alphabet, kernel.traits.tracks)
     # The first record again, for it takes two to be of two classes.
     K = learn(kernel, X.take([*range(len(X)), 0])).kernel(X)
     assert np.isfinite(K).all()
     np.testing.assert_array_equal(K, K.T)
     np.testing.assert_array_equal(np.diagonal(K), kernel.diagonal(X))
-    if kernel.positive_semidefinite:
+    if kernel.traits.positive_semidefinite:
         eigenvalues = np.linalg.eigvalsh(K)
         assert eigenvalues[0] >= -1e-9 * max(eigenvalues[-1], 1e-300)

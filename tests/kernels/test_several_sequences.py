@@ -87,7 +87,7 @@ def test_features_products_and_the_matrix_agree(text):
     np.testing.assert_allclose(dense @ dense.T, K, atol=1e-12)
     np.testing.assert_allclose(kernel.implicit(X).times(vector), K @ vector, atol=1e-10)
     np.testing.assert_allclose(kernel.operator(X).times(vector), K @ vector, atol=1e-10)
-    names = kernel.feature_names(X)
+    names = kernel.features.names(X)
     assert len(names) == dense.shape[1]
 
 
@@ -103,7 +103,7 @@ def test_contributions_lie_in_the_views_and_sum_to_the_value(text):
     np.testing.assert_allclose(sums, kernel(X) @ coefficients, atol=1e-12)
     outside = np.ones(len(shares), dtype=bool)
     before = np.cumsum(X.lengths) - X.lengths
-    for name in kernel.views or ("peptide", "site"):
+    for name in kernel.traits.views or ("peptide", "site"):
         for start, (first, last) in zip(before, X.views[name].bounds, strict=True):
             outside[start + first : start + last] = False
     assert outside.any()
@@ -125,8 +125,8 @@ def test_text_is_read_and_written_alike():
         "each_view:base=(spectrum:k=2),rule=product",
     ):
         assert kernel_text(build_kernel(text)) == text
-    assert build_kernel({"kernel": "rbf", "view": "esm"}).views == ("esm",)
-    assert build_kernel({"kernel": "rbf", "view": "esm"}).sequence_views == ()
+    assert build_kernel({"kernel": "rbf", "view": "esm"}).traits.views == ("esm",)
+    assert build_kernel({"kernel": "rbf", "view": "esm"}).traits.sequence_views == ()
 
 
 def test_empty_sequences_follow_the_policies_of_the_base():

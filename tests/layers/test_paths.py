@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_layers import chains_of, noisy
 
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.layers import Layers, _paths, build_layer
 from seqkern.solvers.layers.window_layers import PathLikelihood, PathMargin, Paths, PathWeights, Runs
 

@@ -19,6 +19,7 @@ from seqkern.evaluation.fold_tables import write_results
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import Kernel
 from seqkern.methods import crossval
 from seqkern.methods.sources import FittedKernel, Source, StoredGram
@@ -50,7 +51,7 @@ def run(task, X, source, grid=GRID):
 class SpyKernel(Kernel):
     """A spectrum kernel that pretends to learn, and remembers what it was shown."""
 
-    data_dependent = True
+    traits = Traits(data_dependent=True)
     seen: ClassVar = []
 
     def _fit(self, X, y):
@@ -111,7 +112,7 @@ def test_a_fitted_kernel_prepares_each_part_once(spec, monkeypatch):
     X, train, test = sequences(), np.arange(30), np.arange(30, 40)
     kernel = build_kernel(spec)
     whole = copy.deepcopy(kernel).fit(X.take(train))
-    K_train, K_test = whole.kernel(X.take(train)), whole.kernel(X.take(test), X.take(train))
+    K_train, K_test = whole(X.take(train)), whole(X.take(test), X.take(train))
     prepared, real = [], type(kernel).prepare
 
     def spy(self, data, like=None):
@@ -122,7 +123,7 @@ def test_a_fitted_kernel_prepares_each_part_once(spec, monkeypatch):
     pair = inputs(FittedKernel(kernel, X), train, test)
     np.testing.assert_array_equal(pair[0], K_train)
     np.testing.assert_array_equal(pair[1], K_test)
-    if not kernel.data_dependent:  # else fit may prepare, too
+    if not kernel.traits.data_dependent:  # else fit may prepare, too
         assert prepared == [30, 10]
 
 
@@ -148,7 +149,7 @@ PAIRWISE = [
 
 def stored(kernel, X, transforms=()):
     """Return the StoredGram of a kernel's stored form."""
-    form = kernel.stored_form()
+    form = kernel.stored_form
     grams = [compute_gram(one, X) for one in form.kernels]
     return StoredGram(grams, [build_transform(item) for item in transforms], form=form)
 
@@ -167,11 +168,11 @@ def test_a_stored_form_gives_what_the_fitted_kernel_gives(spec, transforms):
 
 
 def test_a_kernel_that_learns_something_else_has_no_stored_form():
-    assert build_kernel("pairwise:base=(rbf:gamma=scale,base=(spectrum:k=2))").stored_form() is None
-    assert build_kernel("salzberg").stored_form() is None
+    assert build_kernel("pairwise:base=(rbf:gamma=scale,base=(spectrum:k=2))").stored_form is None
+    assert build_kernel("salzberg").stored_form is None
     kernel = build_kernel("spectrum:k=2")
-    assert kernel.stored_form().kernels == [kernel]
-    assert not kernel.stored_form().learns
+    assert kernel.stored_form.kernels == [kernel]
+    assert not kernel.stored_form.learns
 
 
 @pytest.mark.parametrize("spec", PAIRWISE)
@@ -201,7 +202,7 @@ def test_eigenvalues_of_each_training_part_are_told_where_it_has_its_own_matrix(
     folds, results = run(task, X, FittedKernel(kernel, X, [build_transform("repair:method=clip")]))
     write_results(tmp_path, results)
     for split, row in zip(folds, read_tsv(tmp_path / "fits.tsv"), strict=True):
-        K = copy.deepcopy(kernel).fit(X.take(split.train)).kernel(X.take(split.train))
+        K = copy.deepcopy(kernel).fit(X.take(split.train))(X.take(split.train))
         values = np.linalg.eigvalsh(K)
         assert values[0] < 0
         assert float(row["smallest_eigenvalue"]) == pytest.approx(values[0], rel=1e-6)

@@ -52,7 +52,7 @@ def test_a_path_has_the_weights_of_single_fits(sequences, scale):
     shares = list(dict.fromkeys(row["epsilon"] for row in rows))
     assert len(shares) == crossval.N_EPSILONS
     assert shares[0] == pytest.approx(1)
-    names = SpectrumKernel(2).feature_names(X.alphabet)
+    names = SpectrumKernel(2).features.names(X.alphabet)
     for share in shares[::6]:
         fitted = PSVC(kernel="features", C=np.inf, epsilon=share).fit(features, labels.y[:24])
         own = {row["column"] - 1: row["weight"] for row in rows if row["epsilon"] == share}
@@ -92,8 +92,8 @@ def test_scores_against_references_are_features(sequences):
     features = kernel.features(X)
     np.testing.assert_array_equal(features, base(X, X.take(ROWS[:24])))
     np.testing.assert_allclose(features @ features.T, kernel(X), rtol=1e-12)
-    assert kernel.feature_names() == [f"r{i}" for i in ROWS[:24]]
-    assert kernel.feature_bytes(X) == features.nbytes
+    assert kernel.features.names() == [f"r{i}" for i in ROWS[:24]]
+    assert kernel.features.bytes(X) == features.nbytes
 
 
 def test_the_p_svm_selects_references_of_the_training_set(sequences):

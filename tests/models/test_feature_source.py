@@ -18,8 +18,8 @@ from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import Split
 from seqkern.evaluation.estimates import biased_scores
 from seqkern.kernels import KERNELS, build_kernel
-from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.kernel import feature_vectors, known_names, name_features
+from seqkern.kernels.capabilities import Traits, capability, required
+from seqkern.kernels.features import FeatureBlocks, Features
 from seqkern.methods import feature_model
 from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.loading import load_model
@@ -74,26 +74,26 @@ def labels_of(X, y):
 # ---- features as the kernel is -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name, cls in KERNELS.classes.items() if cls.has_features()])
+@pytest.mark.parametrize("name", [name for name, cls in KERNELS.classes.items() if bool(cls.features)])
 def test_the_products_of_features_are_the_kernel(name):
     for kernel in KERNELS.get(name).examples():
         try:
-            kernel.check_features()
+            required(kernel, "features")
         except ParameterError:
             continue
-        if kernel.accepts == "features":
+        if kernel.traits.accepts == "features":
             X, y = table(n=12, d=5)
-        elif kernel.alphabet is None and not kernel.tracks:
+        elif kernel.alphabet is None and not kernel.traits.tracks:
             X, y = sequences(n=12)
-            X = X.part(0, EQUAL_LENGTH) if kernel.equal_lengths else X
-            if kernel.of_several:
+            X = X.part(0, EQUAL_LENGTH) if kernel.traits.equal_lengths else X
+            if kernel.traits.of_several:
                 X = join_views({"left": X.part(0, 20).strings(), "right": X.part(20, 40).strings()}, "dna")
         else:
             continue
         kernel.fit(X, y)
-        vectors = feature_vectors(kernel, X)
+        vectors = kernel.features.normalised(X)
         product = (vectors @ vectors.T).toarray() if issparse(vectors) else vectors @ vectors.T
-        np.testing.assert_allclose(product, kernel.kernel(X), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(product, kernel(X), rtol=1e-9, atol=1e-12)
 
 
 def test_kernels_without_features_say_so_before_any_work():
@@ -108,18 +108,18 @@ def test_kernels_without_features_say_so_before_any_work():
 def test_a_zero_vector_is_refused_or_stays_zero():
     X = as_sequences(["ACGTACGT", "A"], "dna")
     with pytest.raises(SequenceError, match="cannot be normalised"):
-        feature_vectors(build_kernel("spectrum:k=2,short=zero"), X)
+        build_kernel("spectrum:k=2,short=zero").features.normalised(X)
     counts = {}
-    vectors = feature_vectors(build_kernel("spectrum:k=2,short=zero,zero_diagonal=zero"), X, counts)
+    vectors = build_kernel("spectrum:k=2,short=zero,zero_diagonal=zero").features.normalised(X, counts)
     assert vectors[[1]].nnz == 0
     assert counts["zero diagonals"] == 1
 
 
 def test_names():
     X, _ = sequences(n=3)
-    assert name_features(build_kernel("spectrum:k=2"), X, [0, 1, 15]) == ["AA", "AC", "TT"]
-    assert name_features(build_kernel("spectrum:k=14"), X, [3]) == ["feature 4"]
-    assert name_features(build_kernel("linear"), table(d=3)[0], [2, 0]) == ["gene2", "gene0"]
+    assert build_kernel("spectrum:k=2").features.named(X, [0, 1, 15]) == ["AA", "AC", "TT"]
+    assert build_kernel("spectrum:k=14").features.named(X, [3]) == ["feature 4"]
+    assert build_kernel("linear").features.named(table(d=3)[0], [2, 0]) == ["gene2", "gene0"]
 
 
 def test_dense_features_that_do_not_fit_are_refused():
@@ -133,15 +133,16 @@ class Spy(type(build_kernel("linear"))):
     """A kernel of features that learns, and notes on what."""
 
     name = None
-    data_dependent = True
+    traits = Traits(data_dependent=True)
     seen = ()
 
     def _fit(self, X, y):
         Spy.seen = (*Spy.seen, tuple(X.ids))
         self.mean_ = X.values.mean(axis=0)
 
-    def features(self, X):
-        return self.coerce(X).values - self.mean_
+    @capability
+    def features(self):
+        return Features(self, lambda X: X.values - self.mean_)
 
 
 def test_a_kernel_that_learns_is_fitted_on_the_training_part_alone():
@@ -187,7 +188,7 @@ def test_a_fold_decides_as_the_solver_does_and_keeps_what_was_selected(spec):
     solver = build_solver(spec).fit(X.values[:30], y[:30])
     decisions = [row["decision"] for row in result.decisions]
     np.testing.assert_array_equal(decisions, solver.decision_function(X.values[30:]))
-    assert {row["feature"] for row in result.features} == {f"gene{j}" for j in solver.selected_columns()}
+    assert {row["feature"] for row in result.features} == {f"gene{j}" for j in solver.selection().columns}
     assert [row["rank"] for row in result.features] == list(range(1, len(result.features) + 1))
     assert {"gene0", "gene1"} <= {row["feature"] for row in result.features[:3]}
     assert result.bias[0]["n_features"] > 0
@@ -274,7 +275,7 @@ def test_the_biased_pass_keeps_whole_rows_for_quantiles_and_the_choices_made():
     assert solver.best_params_["predictor C"] == 1
     assert settled.n_features == solver.report_["n_features"]
     fixed = settled.without_selection([5, 0, 7]).fit(X.values, y)
-    assert list(fixed.selected_columns()) == [5, 0, 7]
+    assert list(fixed.selection().columns) == [5, 0, 7]
     assert len(fixed.support_) == 60
 
 
@@ -290,7 +291,7 @@ def test_a_model_of_features_decides_and_is_read_again(tmp_path, kernel, spec):
         pytest.skip("no features")
     model = train_model(X, labels_of(X, y), built, spec)
     assert isinstance(model, FeatureModel)
-    dense = [np.asarray(F.todense()) if issparse(F) else F for F in (feature_vectors(built, Z) for Z in (X, new))]
+    dense = [np.asarray(F.todense()) if issparse(F) else F for F in (built.features.normalised(Z) for Z in (X, new))]
     solver = build_solver(spec).fit(dense[0], y)
     np.testing.assert_allclose(model.decision(new), solver.decision_function(dense[1]), rtol=1e-9, atol=1e-9)
     path = tmp_path / "model"
@@ -298,7 +299,7 @@ def test_a_model_of_features_decides_and_is_read_again(tmp_path, kernel, spec):
     again = load_model(path)
     np.testing.assert_array_equal(again.decision(new), model.decision(new))
     assert len(again.support) == 0
-    assert set(again.names) == set(name_features(built, X, np.asarray(solver.support_)))
+    assert set(again.names) == set(built.features.named(X, np.asarray(solver.support_)))
     again.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
 
@@ -445,7 +446,7 @@ def test_weights_of_features_with_names_are_told_for_each_class():
     assert [row["rank"] for row in found[:6]] == [1, 1, 1, 2, 2, 2]
     sizes = [abs(row["weight"]) for row in found]
     assert max(sizes) == max(sizes[:3])
-    names = known_names(build_kernel(WINDOW), X)
+    names = build_kernel(WINDOW).features.known_names(X)
     assert all(names[row["column"] - 1] == row["feature"] for row in found)
     binary = Labels(X.ids, (labels.y > 0).astype(np.int64), "binary", ("coil", "rest"))
     assert {row["class"] for row in rows(WINDOW, binary)} == {None}
@@ -470,7 +471,7 @@ def test_sparse_features_stay_sparse_for_a_solver_of_blocks():
     model = train_model(X, labels_of(X, y), build_kernel("spectrum:k=6"), "primal_svc")
     assert np.isfinite(model.decision(X)).all()
     assert train.shape[1] > len(model.features)
-    blocks = build_kernel("spectrum:k=6").feature_blocks(X)
+    blocks = build_kernel("spectrum:k=6").features.blocks(X)
     np.testing.assert_array_equal(blocks.take([3, 1]).sparse.toarray(), blocks.block(0, 40)[[3, 1]])
 
 
@@ -486,12 +487,12 @@ def test_sparse_features_stay_sparse_for_a_solver_of_blocks():
 def test_features_of_parts_and_sums_are_those_of_their_kernels(spec):
     X = SequenceSet.from_strings(["ACDEFGHIKLM", "WYVACCCDDEA", "KKKAAARRRGP"], "protein")
     kernel = build_kernel(spec)
-    kernel.check_features()
-    features = feature_vectors(kernel, X)
+    required(kernel, "features")
+    features = kernel.features.normalised(X)
     dense = features.toarray() if hasattr(features, "toarray") else features
-    np.testing.assert_allclose(dense @ dense.T, kernel.kernel(X), rtol=1e-12)
-    blocks = kernel.feature_blocks(X)
+    np.testing.assert_allclose(dense @ dense.T, kernel(X), rtol=1e-12)
+    blocks = kernel.features.blocks(X)
     np.testing.assert_allclose(blocks.block(0, 3), dense, rtol=1e-6)
-    names = name_features(kernel, X, np.arange(dense.shape[1]))
+    names = kernel.features.named(X, np.arange(dense.shape[1]))
     assert len(set(names)) == len(names)
     assert not names[0].startswith("feature")

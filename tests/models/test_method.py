@@ -175,7 +175,7 @@ def test_stored_matrices_make_the_same_model_as_sequences(name):
     kind, method = method_of(name)
     X, labels = labelled(kind)
     (key, kernel), split = next(iter(method.kernels.items())), folds(labels, X)[0]
-    grams = {key: [compute_gram(one, X) for one in kernel.stored_form().kernels]}
+    grams = {key: [compute_gram(one, X) for one in kernel.stored_form.kernels]}
     stored = method.data(X, labels, grams=grams)
     assert isinstance(stored.sources[key], StoredGram)
     fitted = method.fit(stored, split.train, ahead=split.test)
@@ -280,6 +280,17 @@ def test_who_looks_on_sees_every_stage():
         ("matrix", (30, 30), "spectrum", ["centre", "normalise"], "csvc"),
         "train",
     ]
+
+
+def test_former_names_of_arguments_warn():
+    X, labels = labelled("binary")
+    method, noted = Method(SpectrumKernel(2), "csvc:C=1"), Noting()
+    data = method.data(X, labels)
+    with pytest.warns(DeprecationWarning, match="watch is now callbacks"):
+        method.fit(data, np.arange(30), watch=noted)
+    assert "train" in noted.seen
+    with pytest.raises(TypeError, match="unexpected keyword argument 'watches'"):
+        method.fit(data, np.arange(30), watches=noted)
 
 
 def test_warnings_of_a_fit_are_shown_and_those_of_inner_fits_counted():

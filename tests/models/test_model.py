@@ -72,7 +72,7 @@ def whole_decisions(name, new):
     X, labels = make_data(classes=list(MOTIFS)[:n_classes])
     y = labels.signs() if labels.kind == "binary" else labels.y
     kernel = build_kernel(kernel).fit(X, y)
-    K, K_new = kernel.kernel(X), kernel.kernel(new, X)
+    K, K_new = kernel(X), kernel(new, X)
     diagonal, new_diagonal = kernel.diagonal(X), kernel.diagonal(new)
     for item in transforms:
         transform = build_transform(item).fit(K, diagonal)

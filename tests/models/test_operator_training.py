@@ -44,7 +44,7 @@ def products(monkeypatch):
     """Prefer products to any features or Gram matrix."""
     monkeypatch.setattr(kernel_specs, "SMALL_FEATURES", -1)
     monkeypatch.setattr(kernel_specs, "LARGEST_GRAM", 0)
-    monkeypatch.setattr("seqkern.kernels.kmer.gapped.SubsetFeatures.feature_bytes", lambda self, X: 1 << 40)
+    monkeypatch.setattr("seqkern.kernels.kmer.gapped.SubsetFeatures._subset_bytes", lambda self, X: 1 << 40)
 
 
 # ---- the rule ----------------------------------------------------------------------------------------------

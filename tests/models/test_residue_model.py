@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.cli.training_input import REDUCTIONS
+from seqkern.cli.requests_training import REDUCTIONS
 from seqkern.core.errors import ModelError
 from seqkern.formats import residue_samples
 from seqkern.formats import states as reductions

@@ -60,12 +60,12 @@ def test_a_matrix_that_two_candidates_need_is_computed_once(learned, monkeypatch
     )
     kernels = {"short": build_kernel("spectrum:k=2"), "learned": build_kernel(learned)}
     if learned.startswith("pairwise"):
-        kernels["short"] = kernels["learned"].stored_form().kernels[0]
+        kernels["short"] = kernels["learned"].stored_form.kernels[0]
     method = Method(kernels, "csvc:C=1")
     module.collect_training_data(method, X, labels)
-    needed = {kernel.stored_form().kernels[0].identity() for kernel in kernels.values()}
-    needed |= {one.identity() for kernel in kernels.values() for one in kernel.stored_form().kernels}
-    assert len(counted) == len(needed) < sum(len(kernel.stored_form().kernels) for kernel in kernels.values())
+    needed = {kernel.stored_form.kernels[0].identity() for kernel in kernels.values()}
+    needed |= {one.identity() for kernel in kernels.values() for one in kernel.stored_form.kernels}
+    assert len(counted) == len(needed) < sum(len(kernel.stored_form.kernels) for kernel in kernels.values())
     assert train_model(X, labels, kernels, "csvc:C=1").record["kernel"] in kernels
 
 

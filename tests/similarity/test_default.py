@@ -67,7 +67,7 @@ def test_families_of_four_are_not_split(alphabet, share):
     whole = make_folds(labels, k=5, seed=1, similar=links.similar(labels.y).groups)
     assert leakage_rows(links, whole, labels) == []
     assert whole.remarks == ()
-    kernel = SpectrumKernel(4 if alphabet == "dna" else 2).kernel(X)
+    kernel = SpectrumKernel(4 if alphabet == "dna" else 2)(X)
     near = {}
     for name, folds in (("split", split), ("whole", whole)):
         # the most similar training sequence decides

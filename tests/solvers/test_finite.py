@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from seqkern.core.errors import GramError, LabelError, SeqkernError
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels import LinearKernel
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers import (
     CSVC,
     LSSVC,

@@ -14,7 +14,6 @@ from seqkern.solvers import solver_specs
 from seqkern.study import (
     InnerSettings,
     KernelChoice,
-    LeakageSettings,
     MethodEntry,
     SolverEntry,
     Study,
@@ -174,17 +173,6 @@ def test_a_frozen_study_leaves_its_configuration_alone(config):
     assert study.settings_of("report") | division == study.to_dict()
 
 
-def test_the_defaults_are_those_of_the_schema():
-    properties = schema.read_schema()["properties"]
-    for key, settings in (("inner", InnerSettings()), ("leakage", LeakageSettings())):
-        rules = properties[key]["properties"]
-        assert dataclasses.asdict(settings) == {name: rule["default"] for name, rule in rules.items()}
-    plain = {"memory_limit", "tiles", "share_seconds", "seed", "data_dir", "description"}
-    assert {name: properties[name]["default"] for name in plain} == {
-        field.name: field.default for field in dataclasses.fields(Study) if field.name in plain
-    }
-
-
 def test_jobs_are_given_what_concerns_them(config):
     study = Study.parse(config)
     assert study.datasets["chains"].to_dict() == {
@@ -202,8 +190,7 @@ def test_jobs_are_given_what_concerns_them(config):
     assert (method.seed, method.solver.specs) == (3, study.solvers["svm"].specs)
     layered = study.settings_of("evaluate", "chains", "three", "layered")
     assert (layered["solver"], layered["selection_bias"]) == ({"solver": "csvc"}, True)
-    checked = study.checked_solvers("chains")["layered"].to_dict()
-    assert checked["layers"] == [{"layer": "structure", "window": 5}, "segments"]
+    assert layered["layers"] == [{"layer": "structure", "window": 5}, "segments"]
 
 
 def test_candidates_are_those_of_the_grid_or_drawn():

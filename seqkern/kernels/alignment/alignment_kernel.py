@@ -8,7 +8,8 @@ import numpy.typing as npt
 from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.substitution_scores import ScoreMatrix, is_file, load_matrix, score_table
 from seqkern.sequences.alphabets import Alphabet
@@ -26,7 +27,7 @@ def check_gaps(gap_open: float, gap_extend: float) -> None:
         )
 
 
-def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.int64], most: int) -> None:
+def check_cells(row_lengths: Ints, col_lengths: Ints, most: int) -> None:
     """Raise SequenceError if two sequences are too long to be explained: more than `most` pairs of residues."""
     rows, cols = (int(lengths.max(initial=0)) for lengths in (row_lengths, col_lengths))
     if rows * cols > most:
@@ -43,8 +44,8 @@ class MatrixKernel(SequenceKernel):
     are part of the identity of the kernel and of saved models.
     """
 
-    positive_semidefinite = False
-    missing_file_remedy = "check the path, or choose a matrix of Biopython such as BLOSUM62"
+    traits = Traits(definite=False)
+    _missing_file_remedy = "check the path, or choose a matrix of Biopython such as BLOSUM62"
     _loaded = cast("tuple[str, ScoreMatrix] | None", None)
 
     if TYPE_CHECKING:  # what the kernels declare
@@ -57,10 +58,10 @@ class MatrixKernel(SequenceKernel):
 
     def _check_parameters(self) -> None:
         # A file is not read before it is needed: a saved kernel is checked before its scores are restored.
-        if isinstance(self.matrix, str) and not self.files():
+        if isinstance(self.matrix, str) and not self._files():
             self._score_matrix()
 
-    def scores(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def scores(self, alphabet: Alphabet) -> Floats:
         """Return the scores by the codes of an alphabet, the masked residue last; see `scoring.score_table`."""
         matrix = self._score_matrix() if isinstance(self.matrix, str) else self.matrix
         with self._named():
@@ -72,13 +73,13 @@ class MatrixKernel(SequenceKernel):
             self._loaded = self.matrix, load_matrix(self.matrix)
         return self._loaded[1]
 
-    def files(self) -> tuple[str, ...]:
+    def _files(self) -> tuple[str, ...]:
         """Return the path of the matrix if it is a file."""
         return (self.matrix,) if is_file(self.matrix) else ()
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return letters and scores read from a file, as (JSON dict, dict of arrays)."""
-        if not self.files():
+        if not self._files():
             return {}, {}
         matrix = self._score_matrix()
         return {"matrix": matrix.letters}, {"matrix": matrix.scores}

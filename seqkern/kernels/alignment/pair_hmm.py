@@ -4,7 +4,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -14,11 +14,12 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _pair_hmm
 from seqkern.kernels.alignment.alignment_kernel import MatrixKernel, lane_cells
 from seqkern.kernels.alignment.local_alignment import LARGEST_LOGARITHM, LEAST_BLOCK_ROWS, LocalSums, product
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.products import _product
@@ -46,13 +47,11 @@ class PairFactors:
 
     model: Any
     constant: float  # ln K less the sum over alignments that the loops return
-    background: npt.NDArray[np.float64]  # shape (size + 1,): ln q of each code, the masked residue's, 0, last
+    background: Floats  # shape (size + 1,): ln q of each code, the masked residue's, 0, last
     rows: int  # Of a tile; 0 if the loops compute in logarithms
 
     @classmethod
-    def of(
-        cls, odds: npt.NDArray[np.float64], background: npt.NDArray[np.float64], gaps: tuple[float, float, float]
-    ) -> "PairFactors":
+    def of(cls, odds: Floats, background: Floats, gaps: tuple[float, float, float]) -> "PairFactors":
         """Return the PairFactors for the odds, background probabilities and gap parameters (γ, δ, ε)."""
         gamma, delta, _epsilon = gaps
         constant = math.log1p(-gamma) + 2 * math.log1p(-delta)
@@ -61,8 +60,8 @@ class PairFactors:
     @classmethod
     def with_factors(
         cls,
-        odds: npt.NDArray[np.float64],
-        background: npt.NDArray[np.float64],
+        odds: Floats,
+        background: Floats,
         pair: float,
         opened: float,
         extended: float,
@@ -102,7 +101,7 @@ def tile_rows(best: float, opened: float, extended: float) -> int:
     return 0
 
 
-def joint_odds(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def joint_odds(scores: Floats) -> tuple[Floats, Floats]:
     """Return the odds p(a, b) / (q(a)·q(b)) and background probabilities q implied by a substitution matrix.
 
     Scores are log odds in units of 1/λ: s(a, b) = ln(p(a, b) / (q(a)·q(b))) / λ. As Σ_b p(a, b) = q(a), the
@@ -119,7 +118,7 @@ def joint_odds(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64]
 
 
 @lru_cache(maxsize=8)
-def _joint_odds(values: bytes, size: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _joint_odds(values: bytes, size: int) -> tuple[Floats, Floats]:
     """Return `joint_odds` of scores, float64 (size, size), given as bytes."""
     scores = np.frombuffer(values).reshape(size, size)
     largest = np.abs(scores).max(initial=0.0)
@@ -140,7 +139,7 @@ def _joint_odds(values: bytes, size: int) -> tuple[npt.NDArray[np.float64], npt.
     )
 
 
-def _excess(exponents: npt.NDArray[np.float64]) -> float:
+def _excess(exponents: Floats) -> float:
     """Return Σq − 1 for the exponents λs, or NaN if there is no q."""
     try:
         return float(np.linalg.solve(np.exp(exponents), np.ones(len(exponents))).sum()) - 1
@@ -164,23 +163,16 @@ class PairSums(LocalSums):
             [factors.background[self.codes[a:b]].sum() for a, b in zip(self.start, self.stop, strict=True)]
         )
 
-    def own_background(self) -> npt.NDArray[np.float64]:
+    def own_background(self) -> Floats:
         """Return the log background probability of each sequence, float64 (n,)."""
         return self.background[self.first : self.last]
 
-    def _fill_diagonal(self, order: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
+    def _fill_diagonal(self, order: Ints, lengths: Ints) -> None:
         """Set `logarithms`, with each sequence in a separate lane."""
         for k in order:
             self.logarithms[k] = self.pair(k, k) + self.factors.constant
 
-    def fill(
-        self,
-        order: npt.NDArray[np.int64],
-        lanes: LocalSums,
-        lane_order: npt.NDArray[np.int64],
-        stop: npt.NDArray[np.int64],
-        out: npt.NDArray[np.float64],
-    ) -> None:
+    def fill(self, order: Ints, lanes: LocalSums, lane_order: Ints, stop: Ints, out: Floats) -> None:
         """Set out[row, lane] to the log sum over alignments, for each of these records as a row and some others in
         lanes.
         """
@@ -340,6 +332,7 @@ class PairHMMKernel(MatrixKernel):
     """
 
     name = "pair_hmm"
+    traits = Traits(data_dependent=None, definite=None)
     summary = "How probable it is that two sequences descend from a common one, over all global alignments."
 
     matrix: str | list[list[float]] = text(
@@ -381,22 +374,19 @@ class PairHMMKernel(MatrixKernel):
         ]
 
     @property
-    def most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
+    def _most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
         """Maximum number of columns in a block: as many as rows for several threads, else no limit."""
         return None if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
-    def least_block_rows(self) -> int:  # type: ignore[override]  # fewer leave too many vector lanes idle
+    def _least_block_rows(self) -> int:  # type: ignore[override]  # fewer leave too many vector lanes idle
         """Minimum number of rows in a block: fewer would leave too many vector lanes idle."""
         return LEAST_BLOCK_ROWS
 
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the gap probabilities are learned."""
-        return self.gaps == "fit"
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, data_dependent=self.gaps == "fit", definite=self._is_definite)
 
-    @property
-    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
+    def _is_definite(self) -> bool:
         """Whether every Gram matrix of K is: if the joint probabilities are; never for ln K."""
         if self.logarithm:
             return False
@@ -420,13 +410,13 @@ class PairHMMKernel(MatrixKernel):
 
     # ---- probabilities --------------------------------------------------------------------------
 
-    def _probabilities(self, alphabet: Alphabet) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _probabilities(self, alphabet: Alphabet) -> tuple[Floats, Floats]:
         """Return the odds of residue pairs, and the background probabilities, for an alphabet."""
         return joint_odds(self.scores(alphabet)[:-1, :-1])
 
     def gap_probabilities(self) -> Gaps:
         """Return γ, δ and ε, learned or given."""
-        if self.gaps == "fit" and self.fitted:
+        if self.gaps == "fit" and self._fitted:
             return self.gaps_
         return float(self.gamma), float(self.delta), float(self.epsilon)
 
@@ -457,7 +447,7 @@ class PairHMMKernel(MatrixKernel):
         """Return (JSON dict, dict of arrays): scores read from a file, and the learned probabilities."""
         header, arrays = super().fitted_state()
         return (
-            ({**header, "gaps": list(self.gaps_)}, arrays) if self.gaps == "fit" and self.fitted else (header, arrays)
+            ({**header, "gaps": list(self.gaps_)}, arrays) if self.gaps == "fit" and self._fitted else (header, arrays)
         )
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
@@ -489,7 +479,7 @@ class PairHMMKernel(MatrixKernel):
             payload.values = np.exp(own)
         return payload
 
-    def _block(self, rows: PairSums, cols: PairSums, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PairSums, cols: PairSums, out: Floats) -> None:
         product(rows, cols, out)
         out += rows.factors.constant
         if not self.odds:
@@ -497,7 +487,7 @@ class PairHMMKernel(MatrixKernel):
         if not self.logarithm:
             np.exp(out, out=out)
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: Floats) -> None:
         if self.logarithm:
             super()._normalised_block(rows, cols, out)
             return

@@ -1,6 +1,6 @@
 """The pairwise kernel: sequences as vectors of alignment scores against the training sequences."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,13 +10,15 @@ from seqkern.core.archive import nest, unnest
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, component
-from seqkern.core.types import Arrays, Header
-from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.decisions import attributions, fold, kmer_weights
-from seqkern.kernels.kernel import Kernel, StoredForm
+from seqkern.core.types import Arrays, Floats, Header
+from seqkern.kernels.capabilities import capability
+from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, ThroughKernel, as_parts
+from seqkern.kernels.decisions import attributions, kmer_weights
+from seqkern.kernels.features import Features
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.prepared import Plan, StoredForm
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
 from seqkern.kernels.vectors.vector_kernels import VECTOR_GAMMA, VECTOR_KERNEL, RBFKernel
 from seqkern.sequences.alphabets import Alphabet
@@ -26,7 +28,7 @@ from seqkern.sequences.tables import FeatureTable, SimilarityTable
 _DATA: dict[str, Any] = {"sequences": SequenceSet, "features": FeatureTable, "similarities": SimilarityTable}
 
 
-class PairwiseKernel(CompositeKernel):
+class PairwiseKernel(ThroughKernel, CompositeKernel):
     r"""Pairwise kernel: sequences as vectors of scores against the training sequences.
 
     It makes any base kernel, even an indefinite one such as Smith-Waterman, usable in an SVM. It suits homologs. `fit`
@@ -59,8 +61,7 @@ class PairwiseKernel(CompositeKernel):
 
     name = "pairwise"
     summary = "Describes a sequence by its similarity to every training sequence."
-    data_dependent = True
-    positive_semidefinite = True
+    traits = replace(FROM_PARTS, data_dependent=True, definite=True)
 
     base: Kernel | None = component(
         "kernel", default=None, kw_only=False, doc="Base kernel; by default Smith-Waterman."
@@ -97,9 +98,10 @@ class PairwiseKernel(CompositeKernel):
         normalize = self.normalize and self.vector_kernel != "linear"
         return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
 
+    @property
     def stored_form(self) -> StoredForm | None:
         """Return the base's StoredForm, followed by the empirical map of its matrix."""
-        form = self._given()[0].stored_form()
+        form = self._given()[0].stored_form
         names = ("vector_kernel", "gamma", "normalize", "zero_diagonal")
         step = {"transform": "empirical_map", **{name: getattr(self, name) for name in names}}
         return None if form is None else form.then(step)
@@ -107,49 +109,39 @@ class PairwiseKernel(CompositeKernel):
     @property  # type: ignore[misc]  # here it follows from the parts
     def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the parts
         """The references' alphabet when fitted; before that the base kernel's."""
-        return getattr(self.references_, "alphabet", None) if self.fitted else super().alphabet
+        return getattr(self.references_, "alphabet", None) if self._fitted else super().alphabet
 
-    def check_features(self) -> None:
-        """Raise ParameterError unless the vectors of scores are features: with vector_kernel=linear."""
+    @capability
+    def features(self) -> Features:
+        """The similarities to the training sequences."""
         if self.vector_kernel != "linear":
             raise ParameterError(
                 f"kernel {self.name!r} with vector_kernel={self.vector_kernel} has no explicit features",
                 remedy="choose vector_kernel=linear",
             )
-
-    def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the scores of each record against the references, not normalised."""
-        self.check_parameters()
-        self.check_features()
-        self.check_fitted()
-        return np.asarray(self._vectors(self.coerce(X)).values)
-
-    def feature_names(self) -> list[str]:
-        """Return the ids of the references."""
-        self.check_fitted()
-        return list(self.references_.ids)
-
-    def feature_bytes(self, X: Any) -> int:
-        """Return the memory in bytes that ``features(X)`` takes."""
-        X = self.coerce(X)
-        return 8 * len(X) * len(self.references_ if self.fitted else X)
+        return Features(
+            self,
+            lambda X: np.asarray(self._vectors(X).values),
+            lambda X: self.references_.ids,
+            lambda X: 8 * len(X) * len(self.references_ if self._fitted else X),
+        )
 
     def _vectors(self, X: Any) -> FeatureTable:
         """Return the table of scores of `X` against the references."""
         names = self.references_.ids
-        return FeatureTable(self.bases[0].kernel(X, self.references_, n_threads=self.n_threads), X.ids, names)
+        return FeatureTable(self.bases[0](X, self.references_, n_threads=self.n_threads), X.ids, names)
 
     def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
         self.references_ = X.compact() if isinstance(X, SequenceSet) else X
         self.between_ = self._between()
-        if self.between_.data_dependent:
+        if self.between_.traits.data_dependent:
             self.between_.fit(self._vectors(self.references_))
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the references, and the state of base and vector kernel."""
         header, arrays = super().fitted_state()
-        if not self.fitted:
+        if not self._fitted:
             return header, arrays
         references, own = self.references_.state()
         between, _ = self.between_.fitted_state()
@@ -161,7 +153,7 @@ class PairwiseKernel(CompositeKernel):
         super().restore_fitted(header, arrays)
         if "references" not in header:
             return
-        self.references_ = _DATA[self.accepts].from_state(header["references"], unnest("references", arrays))
+        self.references_ = _DATA[self.traits.accepts].from_state(header["references"], unnest("references", arrays))
         self.between_ = self._between()
         self.between_.restore_fitted(header["between"], {})
 
@@ -169,16 +161,11 @@ class PairwiseKernel(CompositeKernel):
         vectors = self.between_.prepare(self._vectors(X), None if like is None else like.parts[0])
         return PreparedParts((vectors,), vectors.diagonal)
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
-        self.between_.block(rows.parts[0], cols.parts[0], out)
+    @property
+    def _through(self) -> Kernel:
+        return self.between_
 
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
-        values = fold(self.between_, columns.parts[0], coefficients)
-        return None if values is None else lambda rows: values(rows.parts[0])
-
-    def _of_references(self, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _of_references(self, support: Any, coefficients: Floats) -> Floats:
         """Return the weight of each reference's score in φ(x) · Σ_j c_j φ(z_j), float64 (R,)."""
         if self.vector_kernel != "linear":
             raise ParameterError(
@@ -187,16 +174,16 @@ class PairwiseKernel(CompositeKernel):
             )
         return coefficients @ self._vectors(support).values
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         return attributions(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         return kmer_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the plan of the base kernel against the references, with the products of vectors added."""
         X = self.coerce(X)
-        references = self.references_ if self.fitted else X
+        references = self.references_ if self._fitted else X
         plans = [self.bases[0].plan(Z, references) for Z in (X, Y) if Z is not None]
         pairs = len(X) * (len(X) + 1) // 2 if Y is None else len(X) * len(Y)
         units = len(X) if Y is None else len(X) + len(Y)

@@ -1,8 +1,8 @@
 """Kernel of dot products of transformed feature vectors; the transforms are fitted on the training set."""
 
 import copy
-from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,20 +12,21 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.matrices import is_sparse
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, component
-from seqkern.core.types import Arrays, Header
-from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.decisions import fold
+from seqkern.core.types import Arrays, Floats, Header
+from seqkern.kernels.capabilities import Products, Traits, capability, given, required
+from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, ThroughKernel, as_parts
 from seqkern.kernels.feature_transforms.transforms import FeatureTransform, build_feature_transform
-from seqkern.kernels.kernel import IMPLICIT_BYTE_NS, Kernel, feature_vectors, known_names
+from seqkern.kernels.features import DenseTable, Features, VectorForm
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import SparseImplicit
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Plan
-from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
+from seqkern.kernels.vectors.vector_kernels import KernelOfKernel
 from seqkern.sequences.tables import FeatureTable
 
 
-class TransformedKernel(CompositeKernel):
+class TransformedKernel(ThroughKernel, CompositeKernel):
     r"""Dot product of the features of another kernel after transforms fitted on the training set.
 
     In a configuration, transforms of features in ``transforms`` of a kernel make this kernel; for ``rbf``,
@@ -61,8 +62,7 @@ class TransformedKernel(CompositeKernel):
 
     name = "transformed"
     summary = "The dot product of features after principal components, independent components or completion."
-    data_dependent = True
-    positive_semidefinite = True
+    traits = replace(FROM_PARTS, data_dependent=True, definite=True)
 
     base: Kernel = component("kernel", kw_only=False, doc="The kernel with the features.")
     transforms: list[FeatureTransform] = component(
@@ -88,10 +88,9 @@ class TransformedKernel(CompositeKernel):
         """Copies of the transforms, not fitted."""
         return [copy.deepcopy(build_feature_transform(one)) for one in self.transforms]
 
-    @property
-    def accepts_missing(self) -> bool:  # type: ignore[override]  # here it follows from the transforms
-        """Whether the first transform completes missing values."""
-        return bool(self.transforms) and self.steps[0].completes
+    def _traits(self, declared: Traits) -> Traits:
+        completes = bool(self.transforms) and self.steps[0].completes
+        return replace(super()._traits(declared), accepts_missing=completes)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -100,10 +99,10 @@ class TransformedKernel(CompositeKernel):
             raise ParameterError("kernel 'transformed' needs a transform", remedy="give one, such as pca")
         for step in steps:
             step.check_parameters()
-        self.base.check_features_for(f"transform {steps[0].name!r} acts on features")
+        required(self.base, "features", f"transform {steps[0].name!r} acts on features")
         if any(step.completes for step in steps[1:]):
             raise ParameterError("impute stands after another transform", remedy="put it first")
-        if steps[0].completes and not self.base.has_gaps:
+        if steps[0].completes and self.base.features.with_gaps is None:
             raise ParameterError(
                 f"kernel {self.base.name!r} has no missing values to complete",
                 remedy="remove impute; it is for kernels on feature tables: linear, rbf, polynomial, sigmoid",
@@ -113,14 +112,10 @@ class TransformedKernel(CompositeKernel):
         """Return the kernel in the form of a configuration, with each transform in full."""
         return {**super().spec(execution=execution), "transforms": [step.spec() for step in self.steps]}
 
-    def feature_transforms(self) -> list[FeatureTransform]:
-        """Return the transforms of the base kernel, then this kernel's own, fitted if the kernel is."""
-        return [*super().feature_transforms(), *getattr(self, "transforms_", self.steps)]
-
-    def _raw(self, X: Any) -> npt.NDArray[np.float64]:
+    def _raw(self, X: Any) -> Floats:
         """Return the features of the base kernel as a dense array."""
-        base = self.bases[0]
-        vectors: Any = base.features_with_gaps(X) if self.accepts_missing else feature_vectors(base, X)
+        features = self.bases[0].features
+        vectors: Any = cast(Any, features.with_gaps)(X) if self.traits.accepts_missing else features.normalised(X)
         if not is_sparse(vectors):
             return np.ascontiguousarray(vectors, dtype=np.float64)
         # as many copies of rows as principal components take, with means, variances and squares
@@ -140,44 +135,36 @@ class TransformedKernel(CompositeKernel):
             values = step.transform(values)
         self.transforms_ = fitted
 
-    def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the transformed features."""
-        self.check_fitted()
-        values = self._raw(self.coerce(X))
+    @capability
+    def features(self) -> Features:
+        """The transformed features."""
+        given(self.base.features)
+        return Features(self, self._transformed, self._feature_names, self._implicit_bytes)
+
+    def _transformed(self, X: Any) -> Floats:
+        values = self._raw(X)
         for step in self.transforms_:
             values = step.transform(values)
         return values
 
-    def check_features(self) -> None:
-        """Raise ParameterError unless the base has explicit features."""
-        self.base.check_features()
-
-    def feature_names(self, records: Any) -> list[str]:
+    def _feature_names(self, records: Any) -> list[str]:
         """Return the names of the transformed features."""
         first = self.transforms_[0]
-        names = known_names(self.bases[0], records)
+        names = self.bases[0].features.known_names(records)
         names = [f"feature {j + 1}" for j in range(first.n_features_)] if names is None else names
         for step in self.transforms_:
             names = step.names(names)
         return names
 
-    def _between(self) -> LinearKernel:
+    @property
+    def _through(self) -> LinearKernel:
         return LinearKernel(normalize=False)
 
     def _prepare(self, X: Any, like: PreparedParts | None) -> PreparedParts:
-        vectors = self._between().prepare(FeatureTable(self.features(X), X.ids))
+        vectors = self._through.prepare(FeatureTable(self.features(X), X.ids))
         return PreparedParts((vectors,), vectors.diagonal)
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
-        self._between().block(rows.parts[0], cols.parts[0], out)
-
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
-        values = fold(self._between(), columns.parts[0], coefficients)
-        return None if values is None else lambda rows: values(rows.parts[0])
-
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of the transformed features; None if it is normalised."""
         if self.normalize:
             return None
@@ -189,13 +176,15 @@ class TransformedKernel(CompositeKernel):
 
     def _width(self) -> int:
         """Return the number of transformed features; an estimate before `fit`."""
-        if not self.fitted:
+        if not self._fitted:
             return 100
         last = self.transforms_[-1]
         return len(last.names([""] * last.n_features_))
 
-    def _implicit(self, X: Any) -> SparseImplicit:
-        return SparseImplicit.of(self.features(X))
+    @capability
+    def implicit(self) -> Products:
+        """The transformed features as compressed rows."""
+        return Products(self, lambda X: SparseImplicit.of(self.features(X)), self._implicit_bytes)
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the states of the base, and of the transforms, numbered."""
@@ -216,29 +205,28 @@ class TransformedKernel(CompositeKernel):
         for number, (step, own) in enumerate(zip(self.transforms_, header["transforms"], strict=True)):
             step.restore_fitted(own, unnest(f"transforms/{number}", arrays))
 
-    def with_transforms(self, steps: list[FeatureTransform]) -> Self:
-        """Return this kernel with further transforms after its own."""
-        return type(self)(**{**self.get_params(deep=False), "transforms": [*self.steps, *steps]})
-
-    def implicit_bytes(self, X: Any) -> int:
+    def _implicit_bytes(self, X: Any) -> int:
         """Return the bytes of the features before the transforms, dense, and of rows after them."""
-        X = self.coerce(X)
-        return 36 * X.values.size if isinstance(X, FeatureTable) else super().implicit_bytes(X)
-
-    def feature_bytes(self, X: Any) -> int:
-        """Return the memory in bytes that computing the features takes, as `implicit_bytes`."""
-        return self.implicit_bytes(X)
-
-    def operator_bytes(self, X: Any) -> int:
-        """Return the memory in bytes that the products take, as `implicit_bytes`."""
-        return self.implicit_bytes(X)
-
-    def operator_cost(self, X: Any) -> float:
-        """Return the CPU seconds of one product, from the size of the features."""
-        return self.implicit_bytes(X) * IMPLICIT_BYTE_NS * 1e-9
+        return 36 * X.values.size if isinstance(X, FeatureTable) else self.bases[0].implicit.bytes(X)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the plan of the products, after the features."""
         n, m = len(X), len(X) if Y is None else len(Y)
         width = self._width()
         return Plan("features", PRODUCT_SECONDS * n * m * width, 16 * width * (n + m))
+
+
+def with_transforms(kernel: Kernel, steps: list[FeatureTransform]) -> Kernel:
+    """Return a kernel after transforms of its features, not fitted yet: the dot product of the features after them.
+
+    For `rbf`, `polynomial` and `sigmoid`, the same kernel of the vectors after them. Raises ParameterError if the
+    kernel has no explicit features, or a transform does not suit it.
+    """
+    if isinstance(kernel, KernelOfKernel):
+        inner = with_transforms(kernel._given()[0], steps)
+        return type(kernel)(**{**kernel.get_params(deep=False), "base": inner, "view": None})
+    if isinstance(kernel, TransformedKernel):
+        return type(kernel)(**{**kernel.get_params(deep=False), "transforms": [*kernel.steps, *steps]})
+    made = TransformedKernel(kernel, transforms=steps)
+    made.check_parameters()
+    return made

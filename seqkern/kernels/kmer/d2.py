@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer
+from seqkern.core.types import Floats, Ints
+from seqkern.kernels.capabilities import capability
+from seqkern.kernels.features import Features
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.kmer import _tables
 from seqkern.kernels.kmer.kmers import check_lengths, find_kmers
@@ -62,7 +65,7 @@ def centred_counts(X: SequenceSet, k: int, order: int, both_strands: bool) -> tu
     return centred, expected
 
 
-def reverse_complements(X: SequenceSet, k: int) -> npt.NDArray[np.int64]:
+def reverse_complements(X: SequenceSet, k: int) -> Ints:
     """Return the code of the reverse complement of each k-mer, int64 (letters^k,)."""
     size = X.alphabet.size
     codes, found = np.arange(size**k), np.zeros(size**k, dtype=np.int64)
@@ -88,9 +91,9 @@ SCRATCH = 4  # tables of a set at a time
 class KmerTable:
     """Payload with a table of features (n, k-mers), and K of each record with itself."""
 
-    def __init__(self, values: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> None:
+    def __init__(self, values: Floats, squares: Floats) -> None:
         self.values, self.squares = values, squares
-        self._columns: npt.NDArray[np.float64] | None = None
+        self._columns: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -101,13 +104,13 @@ class KmerTable:
         view._columns = self.columns()[:, start:stop]
         return view
 
-    def columns(self) -> npt.NDArray[np.float64]:
+    def columns(self) -> Floats:
         """Return the features as columns, float64 (k-mers, n), made once."""
         if self._columns is None:
             self._columns = np.ascontiguousarray(self.values.T)
         return self._columns
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K of each record with itself, float64 (n,)."""
         return self.squares
 
@@ -197,11 +200,11 @@ class D2Kernel(SequenceKernel):
         if self.short == "error":
             check_lengths(X, self.k)
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return k, the minimum length of a sequence."""
         return self.k
 
-    def _table(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def _table(self, X: SequenceSet) -> Floats:
         """Return the features X_w, X̃_w, or X̃_w / sqrt(n·p_w), float64 (n, k-mers)."""
         if self.statistic == "d2":
             counts = count_table(X, self.k)
@@ -211,23 +214,16 @@ class D2Kernel(SequenceKernel):
             np.divide(centred, np.sqrt(expected), out=centred, where=expected > 0)
         return centred
 
-    @classmethod
-    def has_features(cls) -> bool:
-        """Return True: D2 and D2* are products of features."""
-        return True
-
-    def check_features(self) -> None:
-        """Raise ParameterError for D2S, which is not a product of finitely many features."""
+    @capability
+    def features(self) -> Features:
+        """The table of centred counts."""
         if self.statistic == "d2s":
             raise ParameterError(
                 "kernel 'd2' with statistic=d2s has no explicit features", remedy="choose statistic=d2star or d2"
             )
+        return Features(self, self._checked_table)
 
-    def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return X_w, or X̃_w / sqrt(n·p_w), of each k-mer, not normalised."""
-        self.check_parameters()
-        self.check_features()
-        X = self.coerce(X)
+    def _checked_table(self, X: SequenceSet) -> Floats:
         self._check_sequences(X)
         return self._table(X)
 
@@ -242,7 +238,7 @@ class D2Kernel(SequenceKernel):
             _vector.squares(values, squares)
         return KmerTable(values, squares)
 
-    def _block(self, rows: KmerTable, cols: KmerTable, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: KmerTable, cols: KmerTable, out: Floats) -> None:
         if self.statistic == "d2s":
             _tables.d2s_sums(rows.values, cols.columns(), out, _product.level())
         else:

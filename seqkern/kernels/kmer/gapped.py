@@ -1,21 +1,23 @@
 """Gapped k-mer kernels, as in gkm-SVM and LS-GKM, for any alphabet."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, choice, fixed, flag, integer, real
+from seqkern.core.types import Ints
+from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, as_numbers, gapped_weights
 from seqkern.kernels.kmer.hamming_kernel import HammingKernel
 from seqkern.kernels.kmer.kmer_kernel import MOST_NAMES
 from seqkern.kernels.kmer.kmers import CODE_LIMIT, find_kmers, find_windows
-from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Explicit features of kernels on gapped k-mers: a subset of a window's positions and the residues there.
@@ -32,7 +34,7 @@ GAP = "*"
 
 
 class SubsetFeatures(Base):
-    """Mixin of kernels on windows of one length: `features` and `feature_names`.
+    """Mixin of kernels on windows of one length: explicit features.
 
     A family implements `_feature_values`, and has the members of `HammingKernel`.
     """
@@ -44,22 +46,20 @@ class SubsetFeatures(Base):
         """
         raise NotImplementedError
 
-    def check_features(self) -> None:
-        """Raise ParameterError unless the kernel is a dot product of subset features."""
+    @capability
+    def features(self) -> Features:
+        """The gapped k-mers, if the kernel is a dot product of their counts."""
         self._feature_values()
+        return Features(self, self._subset_features, self._subset_names, self._subset_bytes)
 
-    def features(self, X: Any) -> "csr_matrix":
-        """Return the explicit features, one column for each subset of positions and choice of letters.
+    def _subset_features(self, X: SequenceSet) -> "csr_matrix":
+        """Return a column for each subset of positions and choice of letters.
 
-        Subsets are in the order of `itertools.combinations`, letters in alphabetical order. The matrix times its
-        transpose is
-        the kernel matrix, not normalised.
+        Subsets are in the order of `itertools.combinations`, letters in alphabetical order.
         """
         # imported here: slows start-up
         from scipy.sparse import csr_matrix, hstack
 
-        self.check_parameters()
-        X = self.coerce(X)
         self._check_sequences(X)
         values = self._feature_values()
         (k,) = self._lengths()
@@ -78,15 +78,15 @@ class SubsetFeatures(Base):
             parts.append(part)
         return hstack(parts, format="csr")
 
-    def feature_bytes(self, X: Any) -> int:
+    def _subset_bytes(self, X: SequenceSet) -> int:
         """Return the peak memory of computing the features, in bytes."""
         (k,) = self._lengths()
-        entries = int(self.coerce(X).lengths.sum()) * sum(comb(k, j) for j in self._feature_values())
+        entries = int(X.lengths.sum()) * sum(comb(k, j) for j in self._feature_values())
         return ENTRY_BYTES * entries * (2 if self.reverse_complement else 1)
 
     def _check_feature_count(self, X: SequenceSet, values: dict[int, float]) -> None:
         """Raise ParameterError, before computing them, if there are too many features."""
-        count, need = self._count_features(X.alphabet.size, values), self.feature_bytes(X)
+        count, need = self._count_features(X.alphabet.size, values), self._subset_bytes(X)
         if count >= CODE_LIMIT or need > available_memory():
             raise ParameterError(
                 f"{count:.3g} features need about {format_bytes(need)} of memory",
@@ -97,13 +97,9 @@ class SubsetFeatures(Base):
         (k,) = self._lengths()
         return sum(comb(k, j) * size**j for j in values)
 
-    def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
-        """Return the gapped k-mers of the columns of `features`, with ``*`` for a gap."""
-        self.check_parameters()
-        given = self.alphabet if alphabet is None else alphabet
-        if given is None:
-            raise ParameterError("the feature names need an alphabet", remedy="give alphabet=…")
-        letters, values = as_alphabet(given).letters, self._feature_values()
+    def _subset_names(self, X: Any) -> list[str]:
+        """Return the gapped k-mers of the columns, with ``*`` for a gap."""
+        letters, values = alphabet_of(self, X).letters, self._feature_values()
         (k,) = self._lengths()
         count = self._count_features(len(letters), values)
         if count > MOST_NAMES:
@@ -167,7 +163,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     >>> from seqkern.kernels import GappedKmerKernel
     >>> GappedKmerKernel(l=4, k=2, normalize=False)(["ACGT"], ["ACGT", "ACGA", "ACTA", "TTTT"])
     array([[6., 3., 1., 0.]])
-    >>> GappedKmerKernel(l=3, k=2, alphabet="dna").feature_names()[:3]
+    >>> GappedKmerKernel(l=3, k=2, alphabet="dna").features.names()[:3]
     ['AA*', 'AC*', 'AG*']
 
     With the estimator that LS-GKM has by default, on both strands:
@@ -178,6 +174,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     """
 
     name = "gapped_kmer"
+    traits = Traits(definite=None)
     summary = "Counts the gapped k-mers that two sequences share: k residues out of l in a row."
     length_name = "l"
 
@@ -241,10 +238,8 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
             cls(4, 3, alphabet="HEC"),
         ]
 
-    @property
-    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Whether every Gram matrix is: `d` cuts off no distance with a weight, or negative eigenvalues are clipped."""
-        return self.clip or not self._is_cut()
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, definite=self.clip or not self._is_cut())
 
     def _is_cut(self) -> bool:
         """Return whether `d` excludes a distance with a nonzero weight."""
@@ -261,7 +256,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
         return list(gapped_weights(size, l, self.k, self.d, self.estimator, self.clip))
 
-    def _window_weights(self, X: SequenceSet, l: int) -> npt.NDArray[np.int64] | None:  # noqa: E741
+    def _window_weights(self, X: SequenceSet, l: int) -> Ints | None:  # noqa: E741
         return center_weights(X, l) if self.center_weighted else None
 
     def _feature_values(self) -> dict[int, float]:
@@ -273,7 +268,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
         return {self.k: 1.0}
 
 
-def center_weights(X: SequenceSet, l: int) -> npt.NDArray[np.int64]:  # noqa: E741
+def center_weights(X: SequenceSet, l: int) -> Ints:  # noqa: E741
     """Return the weight of each l-mer, int64 (windows,), by its distance from the centre of its record.
 
     Windows with a masked residue keep their place, so that the centre does not move.

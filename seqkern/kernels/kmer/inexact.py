@@ -10,6 +10,8 @@ import numpy.typing as npt
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import NoKmersError, ParameterError
 from seqkern.core.parameters import changed, choice, fixed, integer, real, text
+from seqkern.core.types import Floats
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kmer import _trie
 from seqkern.kernels.kmer.hamming_operator import distinct_windows, letters_of
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
@@ -185,12 +187,12 @@ class InexactKernel(KmerKernel):
         return 0.5 if self.reverse_complement else 1.0
 
     def _check_sequences(self, X: SequenceSet) -> None:
-        check_code_space(X.alphabet.size, self.min_length(), self.length_name)
+        check_code_space(X.alphabet.size, self._min_length(), self.length_name)
         if self.short == "error":
-            check_lengths(X, self.min_length(), self.length_name)
+            check_lengths(X, self._min_length(), self.length_name)
 
     def _workload(self, X: SequenceSet, Y: SequenceSet | None = None) -> InexactWorkload:
-        check_code_space(X.alphabet.size, self.min_length(), self.length_name)
+        check_code_space(X.alphabet.size, self._min_length(), self.length_name)
         work = super()._workload(X, Y)
         work = work.both_strands() if self.reverse_complement else work
         some = self._sample(X if Y is None else Y)
@@ -223,7 +225,7 @@ class InexactKernel(KmerKernel):
 
     def _windows(self, X: SequenceSet) -> Windows:
         """Return the Windows of a set."""
-        return Windows.of(X, self.min_length(), self._strands())
+        return Windows.of(X, self._min_length(), self._strands())
 
     def _dense_block(self, X: SequenceSet) -> DenseBlock:
         """Return the features as dense vectors."""
@@ -238,7 +240,7 @@ class InexactKernel(KmerKernel):
         return DenseBlock(len(X), rule.space, present(tally) if self.presence else tally, most)
 
     def _window(self, k: int) -> int:
-        return self.min_length()
+        return self._min_length()
 
     def _features_of_window(self, X: SequenceSet, k: int) -> float:
         return (2 if self.reverse_complement else 1) * self._workload(X).features
@@ -256,9 +258,7 @@ class InexactKernel(KmerKernel):
         """Return the feature counts of the support."""
         return CACHE.get(support, self.identity(), lambda: self._counts(support, self.k))
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the contribution of a feature for each matching window; with `presence`, for all windows together."""
         self._check_sequences(X)
         rule, windows = self._rule_of(X), self._windows(X)
@@ -284,13 +284,11 @@ class InexactKernel(KmerKernel):
         )
         return shares
 
-    def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> tuple[list[str], npt.NDArray[np.float64]]:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> tuple[list[str], Floats]:
         """Return the distinct windows (the smaller of both strands) and the total contribution of one occurrence of
         each.
         """
-        distinct = distinct_windows(X, support, self.min_length(), self.reverse_complement)
+        distinct = distinct_windows(X, support, self._min_length(), self.reverse_complement)
         number = np.arange(len(distinct), dtype=np.int32).reshape(-1, 1)
         strands = [distinct, X.alphabet.complement_codes[distinct[:, ::-1]]] if self.reverse_complement else [distinct]
         residues = np.ascontiguousarray(np.concatenate(strands))
@@ -306,7 +304,7 @@ class InexactKernel(KmerKernel):
         return [row.tobytes().decode() for row in letters_of(X.alphabet)[distinct]], self._scale() * weights
 
 
-def _weights(counted: Counted, coefficients: npt.ArrayLike, codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+def _weights(counted: Counted, coefficients: npt.ArrayLike, codes: npt.NDArray[np.uint64]) -> Floats:
     """Return Σ_j coefficients[j]·Φ_u(z_j) of the features u with these codes, float64 (codes,), from the counts Φ."""
     weights = np.zeros(counted.n_features + 1)  # the last one is for features that do not occur
     coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
@@ -384,7 +382,7 @@ class GappyKernel(InexactKernel):
             cls(4, 2, alphabet="HEC"),
         ]
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return g, the minimum length of a sequence."""
         return self.g
 
@@ -488,7 +486,7 @@ class SubstitutionKernel(InexactKernel):
                 f"matrix={self.matrix!r} is not possible", remedy="give the name of a matrix, or rows of scores"
             )
 
-    def probabilities(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def probabilities(self, alphabet: Alphabet) -> Floats:
         """Return the probability P[a, u] of letter a where u was."""
         matrix = self.matrix or ("BLOSUM62" if alphabet == PROTEIN else "uniform")
         if isinstance(matrix, str) and matrix == "uniform":
@@ -559,6 +557,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     """
 
     name = "profile"
+    traits = Traits(tracks=("profile",), data_dependent=None)
     summary = "Counts the k-mers that two sequences share according to their profiles."
     fewer_features = "choose a smaller sigma, or a smaller k"
 
@@ -622,9 +621,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     def _windows(self, X: SequenceSet) -> Windows:
         return Windows.of_places(X, self.k)
 
-    def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> tuple[list[str], npt.NDArray[np.float64]]:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> tuple[list[str], Floats]:
         raise NoKmersError(
             f"kernel {self.name!r} counts k-mers that the sequences need not contain",
             remedy="choose a kernel based on k-mers, such as spectrum",

@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, numbers
-from seqkern.kernels.decisions import Floats
+from seqkern.core.types import Floats, Ints
+from seqkern.kernels.capabilities import Products, capability
+from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, SparseImplicit
 from seqkern.kernels.kmer.kmers import (
@@ -26,11 +28,11 @@ from seqkern.kernels.kmer.kmers import (
     first_of_pairs,
     unfold,
 )
-from seqkern.kernels.occurrences import KmerWeights, Labelled, Sums, Tallied, Tally, merge, spell, spread
+from seqkern.kernels.occurrences import KmerWeights, Labelled, Sums, Tables, Tallied, Tally, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload, cheapest, make_plan
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products.product import WIDEST, Block, FeatureKernel, SparseBlock, Term, TermBlocks, dense_block
-from seqkern.sequences.alphabets import Alphabet, as_alphabet
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ class KmerKernel(FeatureKernel):
         alone: Any = copy.copy(self)
         length = self._lengths()[int(name.rpartition("__")[2])]
         alone.k, alone.weights, alone.short, alone.normalize = [length], None, "zero", False
-        return alone.kernel(at.X)
+        return alone(at.X)
 
     def _check_parameters(self) -> None:
         ks, weights = self._lengths(), self._weights()
@@ -189,7 +191,7 @@ class KmerKernel(FeatureKernel):
         work = self._workload(X)
         return [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return the largest k, the minimum length of a sequence."""
         return max(self._lengths())
 
@@ -213,30 +215,21 @@ class KmerKernel(FeatureKernel):
         """Return the feature counts of `X` for one k."""
         raise NotImplementedError
 
-    @classmethod
-    def has_implicit(cls) -> bool:
-        """Return whether the family counts features."""
-        return cls._counts is not KmerKernel._counts
-
-    def check_implicit(self) -> None:
-        """Raise ParameterError unless there are explicit features."""
-        super().check_implicit()
+    @capability
+    def features(self) -> Features:
+        """The counts of the features, times the roots of the weights of each k."""
         self._check_explicit()
+        if type(self)._counts is KmerKernel._counts:
+            return super().features
+        return Features(self, self._weighted_counts, self._feature_names, self._implicit_bytes)
 
-    def check_operator(self) -> None:
-        """Raise ParameterError unless there are explicit features, or products by a transform."""
-        super().check_operator()
+    @capability
+    def implicit(self) -> Products:
+        """The counts of the features, with the weights of each k."""
+        if type(self)._counts is KmerKernel._counts:
+            return super().implicit
         self._check_explicit()
-
-    @classmethod
-    def has_features(cls) -> bool:
-        """Return whether the family counts features, or has `features` of its own."""
-        return cls.features is not KmerKernel.features or cls._counts is not KmerKernel._counts
-
-    def check_features(self) -> None:
-        """Raise ParameterError unless there are explicit features."""
-        super().check_features()
-        self._check_explicit()
+        return Products(self, self._implicit, self._implicit_bytes)
 
     def _implicit(self, X: SequenceSet) -> Implicit:
         self._check_sequences(X)
@@ -246,19 +239,8 @@ class KmerKernel(FeatureKernel):
             parts.append(SparseImplicit(counted.start, counted.feature, counted.count, counted.n_features))
         return CombinedImplicit(parts, [weight * self._scale() for weight in self._weights()])
 
-    def implicit_bytes(self, X: Any) -> int:
-        """Return the bytes that counting, the counts and the feature weights take.
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The training samples.
-
-        Returns
-        -------
-        int
-        """
-        X = self.coerce(X)
+    def _implicit_bytes(self, X: SequenceSet) -> int:
+        """Return the bytes that counting, the counts and the feature weights take."""
         total = most = 0
         for k in self._lengths():
             windows = int(np.maximum(X.lengths - self._window(k) + 1, 0).sum())
@@ -285,33 +267,14 @@ class KmerKernel(FeatureKernel):
         """Return the names of the features for one k, in the order of their codes."""
         return ["".join(kmer) for kmer in product(alphabet.letters, repeat=k)]
 
-    def features(self, X: Any) -> "csr_matrix":
-        """Return the explicit features.
+    def _weighted_counts(self, X: SequenceSet) -> "csr_matrix":
+        """Return the features: a column for each k-mer over the letters, in alphabetical order, one k after the other.
 
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The sequences.
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of float64, shape (n, features)
-            One column for each k-mer over the letters, in alphabetical order (for each pair of k-mers, distance after
-            distance), one k after the other. The matrix times its transpose is the kernel matrix, not normalised.
-
-        Raises
-        ------
-        ParameterError
-            If there are none (with `distance_weight`, or without named annotation letters), or too many.
-        SequenceError
-            As `prepare`.
+        Of pairs of k-mers, one distance after the other. Raises ParameterError if there are too many.
         """
         # imported here: slows start-up
         from scipy.sparse import csr_matrix, hstack
 
-        self.check_parameters()
-        self._check_explicit()
-        X = self.coerce(X)
         self._check_sequences(X)
         check_code_space(X.alphabet.size, max(self._lengths()), self.length_name)
         parts = []
@@ -327,29 +290,9 @@ class KmerKernel(FeatureKernel):
         features.sort_indices()
         return features
 
-    def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
-        """Return the names of the columns of `features`.
-
-        Parameters
-        ----------
-        alphabet : str or Alphabet, optional
-            By default the kernel's own.
-
-        Returns
-        -------
-        list of str
-            One name for each column, such as a k-mer.
-
-        Raises
-        ------
-        ParameterError
-            If no alphabet is given, or there are no explicit features, or too many.
-        """
-        self._check_explicit()
-        given = self.alphabet if alphabet is None else alphabet
-        if given is None:
-            raise ParameterError("the feature names need an alphabet", remedy="give alphabet=…")
-        known = as_alphabet(given)
+    def _feature_names(self, X: Any) -> list[str]:
+        """Return the names of the features, such as k-mers; raise ParameterError if they are too many."""
+        known = alphabet_of(self, X)
         count = sum(self._space(known.size, k) for k in self._lengths())
         if count > MOST_NAMES:
             raise ParameterError(f"{count} feature names are too many", remedy="choose a smaller k")
@@ -368,7 +311,7 @@ def sum_kmers(
     coefficients: npt.ArrayLike,
     length: int,
     both_strands: bool,
-    own_weights: Callable[[SequenceSet], npt.NDArray[np.int64] | None] = lambda some: None,
+    own_weights: Callable[[SequenceSet], Ints | None] = lambda some: None,
 ) -> Floats:
     """Return Σ_j c_j times the occurrences of each k-mer in z_j, indexed by k-mer code.
 
@@ -489,7 +432,7 @@ class SpectrumKernel(KmerKernel):
     The features are the counts of the k-mers:
 
     >>> kernel = SpectrumKernel(1, alphabet="dna")
-    >>> kernel.feature_names()
+    >>> kernel.features.names()
     ['A', 'C', 'G', 'T']
     >>> kernel.features(["GATTACA", "CAT"]).toarray()
     array([[3., 1., 1., 2.],
@@ -557,23 +500,21 @@ class SpectrumKernel(KmerKernel):
             counted.count[:] = 1
         return counted
 
-    def kmer_tables(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
-        """Return the weight of each k-mer; None with presence, or if a table would be too large."""
-        tally = self.tally(support, coefficients)
-        return None if tally is None else self.tallied(iter(tally), support.alphabet).tables()
+    @property
+    def tables(self) -> Tables:
+        """Sums of the coefficients for each k-mer; none with presence, or if there are too many k-mers."""
+        return Tables(
+            self._tally,
+            lambda tally, alphabet: TalliedSpectrum(
+                self._lengths(), self._weights(), tally, alphabet, self.reverse_complement
+            ),
+        )
 
-    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
-        """Return the sum of the coefficients for each k-mer; None with presence, or if there are too many."""
+    def _tally(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
         size = support.alphabet.size
         if self.presence or any(size**k > LARGEST_TABLE for k in self._lengths()):
             return None
         return [sum_kmers(support, coefficients, k, self.reverse_complement) for k in self._lengths()]
-
-    def tallied(self, tally: Iterator[Sums], alphabet: Alphabet) -> TalliedSpectrum:
-        """Return the sums over k-mers."""
-        return TalliedSpectrum(self._lengths(), self._weights(), tally, alphabet, self.reverse_complement)
 
     def _labelled(self, X: SequenceSet, support: SequenceSet, k: int, every: bool = False) -> Labelled:
         """Return the labelled k-mers of both sets; with `every`, possibly including k-mers that do not occur."""
@@ -585,9 +526,7 @@ class SpectrumKernel(KmerKernel):
         wide, others = (find_wide_kmers(Z, k, self.reverse_complement) for Z in (X, support))
         return Labelled.of(wide.texts, wide.start, others.texts, others.start)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the weight of each occurrence among its residues; with `presence`, first among all occurrences."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
@@ -600,7 +539,7 @@ class SpectrumKernel(KmerKernel):
             shares += spread(values, find_windows(X, k), range(k), residues)
         return shares
 
-    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> KmerWeights:
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             found = self._labelled(X, support, k)

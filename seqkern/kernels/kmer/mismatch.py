@@ -19,7 +19,9 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.core.types import Bools, Floats
+from seqkern.kernels.capabilities import Products, capability
+from seqkern.kernels.kernel import algorithms
 from seqkern.kernels.kmer import _kmers, _tables
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, LARGEST_TABLE
 from seqkern.kernels.kmer.hamming_kernel import HammingKernel
@@ -37,7 +39,7 @@ from seqkern.kernels.kmer.kmers import (
     find_windows,
     mismatch_rule,
 )
-from seqkern.kernels.occurrences import KmerWeights, Tally, merge, spell
+from seqkern.kernels.occurrences import KmerWeights, Tables, merge, spell
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import (
@@ -61,9 +63,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 # agree with u.
 
 
-def attribute(
-    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def attribute(kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
     """Return each residue's share of Σ_j coefficients[j]·K(x, z_j), not normalised."""
     shares = np.zeros(int(X.lengths.sum()))
     for k, weight in zip(kernel._lengths(), kernel._weights(), strict=True):
@@ -87,7 +87,7 @@ def attribute(
 
 
 def kmer_weights(
-    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: Floats
 ) -> KmerWeights:
     """Return the k-mers of both sets, and the contribution of a single occurrence of each.
 
@@ -122,7 +122,7 @@ class FeatureWeights:
         kernel: HammingKernel,
         m: int,
         support: SequenceSet,
-        coefficients: npt.NDArray[np.float64],
+        coefficients: Floats,
         k: int,
         weight: float,
     ) -> None:
@@ -135,7 +135,7 @@ class FeatureWeights:
         vocabulary = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
         self.codes, self.weights = vocabulary.astype(np.uint64), weight * kernel._scale() * sums
 
-    def of(self, codes: Codes) -> npt.NDArray[np.float64]:
+    def of(self, codes: Codes) -> Floats:
         """Return the weights of the features with these codes; 0 for features absent from the support."""
         if not len(self.codes):
             return np.zeros(len(codes))
@@ -152,7 +152,7 @@ def neighbours(codes: Codes, k: int, m: int, size: int) -> Codes:
     return near
 
 
-def agreements(k: int, m: int, size: int) -> npt.NDArray[np.bool_]:
+def agreements(k: int, m: int, size: int) -> Bools:
     """Return the positions where a k-mer agrees with each of its neighbours, bool (neighbours, k)."""
     rows = [[True] * k]
 
@@ -302,7 +302,7 @@ class MismatchKernel(HammingKernel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
-        if self.presence and self.algorithm in HammingKernel.algorithms:
+        if self.presence and self.algorithm in algorithms(HammingKernel):
             raise ParameterError(
                 f"{self.algorithm} does not support presence",
                 remedy="choose algorithm=dense, algorithm=neighbours or algorithm=trie",
@@ -328,7 +328,7 @@ class MismatchKernel(HammingKernel):
             costs["neighbours"] = work.index(expected / shared[0], width, shared[0])
         if codes_fit(size, k) and shared[0] <= MOST_FEATURES:
             costs["trie"] = trie_cost(work, shared[0], expected)
-        return {name: costs[name] for name in self.algorithms if name in costs}
+        return {name: costs[name] for name in algorithms(type(self)) if name in costs}
 
     def _out_of_reach(self, k: int) -> tuple[str, str]:
         return (
@@ -350,48 +350,33 @@ class MismatchKernel(HammingKernel):
         else:
             yield from super()._members(X, k, algorithm, others)
 
-    def _fold(
-        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: TermBlocks, coefficients: Floats) -> Callable[[TermBlocks], Floats] | None:
         if self.presence:
             return FeatureKernel._fold(self, columns, coefficients)
         return super()._fold(columns, coefficients)
 
-    def _operator(self, X: SequenceSet) -> KernelOperator:
-        if self._is_explicit(X.alphabet.size):
-            return self._implicit(X)
-        return super()._operator(X)
+    @capability
+    def operator(self) -> Products:
+        """Products by a transform of tables, or with the features if these are explicit."""
+        self._check_explicit()
+
+        def chosen(X: SequenceSet) -> Products:
+            return self.implicit if self._is_explicit(X.alphabet.size) else self._by_table()
+
+        return Products(self, lambda X: chosen(X).make(X), lambda X: chosen(X).bytes(X), lambda X: chosen(X).cost(X))
 
     def _is_explicit(self, size: int) -> bool:
         """Return whether products use feature counts: with `presence`, or if the table of k-mers is too large."""
         return self.presence or size ** max(self._lengths()) > LARGEST_TABLE
 
-    def check_operator(self) -> None:
-        """Raise ParameterError unless there are products without a Gram matrix: there always are."""
-        FeatureKernel.check_operator(self)
-
-    def operator_bytes(self, X: Any) -> int:
-        """Return the bytes of `operator` and a few tables."""
-        X = self.coerce(X)
-        return self.implicit_bytes(X) if self._is_explicit(X.alphabet.size) else super().operator_bytes(X)
-
-    def operator_cost(self, X: Any) -> float:
-        """Return the CPU seconds of one product K·v."""
-        X = self.coerce(X)
-        if self._is_explicit(X.alphabet.size):
-            return FeatureKernel.operator_cost(self, X)
-        return super().operator_cost(X)
-
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         if self.presence:
             return attribute(self, self.m, X, support, coefficients)
         return super()._attribute(X, support, coefficients)
 
     def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
+        self, X: SequenceSet, support: SequenceSet, coefficients: Floats
+    ) -> KmerWeights | tuple[list[str], Floats]:
         if self.presence:
             return kmer_weights(self, self.m, X, support, coefficients)
         return super()._kmer_weights(X, support, coefficients)
@@ -409,15 +394,10 @@ class MismatchKernel(HammingKernel):
             return 1, dense_block(smoothed, self.presence)
         return 2, dense_block(OneStrand(smoothed, k, X.alphabet))
 
-    def kmer_tables(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
-        """Return the weight of each k-mer; None with presence, since a second neighbour of a feature adds nothing."""
-        return None if self.presence else super().kmer_tables(support, coefficients)
-
-    def tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
-        """Return sums over the k-mers of the support; None with presence."""
-        return None if self.presence else super().tally(support, coefficients)
+    @property
+    def tables(self) -> Tables:
+        """T for each k; none with presence."""
+        return Tables() if self.presence else super().tables
 
     def _features_of_window(self, X: SequenceSet, k: int) -> int:
         return (2 if self._strands() == "both" else 1) * shared_neighbours(X.alphabet.size, k, self.m, 0)

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
 from seqkern.core.parameters import changed, choice, fixed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, in_threads
+from seqkern.core.types import Array, Floats, Ints
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kmer import _kmer_pairs
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import (
@@ -68,7 +70,7 @@ class Symbols:
 
     # shape (residues,): `NO_SYMBOL` for a masked residue, or an annotation letter that does not count
     codes: npt.NDArray[np.uint16]
-    start: npt.NDArray[np.int64]  # shape (n + 1,): The symbols of record i are ``start[i]`` to ``start[i + 1]``
+    start: Ints  # shape (n + 1,): The symbols of record i are ``start[i]`` to ``start[i + 1]``
     size: int  # How many symbols there are
     # shape (65536,): The complement of each; the annotation letter stays
     complement: npt.NDArray[np.uint16] | None = None
@@ -248,13 +250,11 @@ class PairExplanations(_Base):
 
         def _counted(self, pairs: "Pairs") -> Counted: ...
 
-        def _weigh(self, length: int) -> npt.NDArray[np.float64]: ...
+        def _weigh(self, length: int) -> Floats: ...
 
-        def _names(self, codes: npt.NDArray[Any], k: int, alphabet: Alphabet, notes: "Notes | None") -> list[str]: ...
+        def _names(self, codes: Array, k: int, alphabet: Alphabet, notes: "Notes | None") -> list[str]: ...
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the contribution of a pair equally among the residues of its two k-mers.
 
         With `presence`, the occurrences of a pair in a record share one contribution.
@@ -273,7 +273,7 @@ class PairExplanations(_Base):
                 _product.spread(values[here], starts[here], offsets, total)
         return total
 
-    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> KmerWeights:
         """Return the pairs and their weights; with distance weights, the mean over the occurrences in `X` and
         `support`.
         """
@@ -290,7 +290,7 @@ class PairExplanations(_Base):
             parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
         return merge(parts)
 
-    def _patterns(self, codes: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[Pattern | None]:
+    def _patterns(self, codes: Array, k: int, alphabet: Alphabet) -> list[Pattern | None]:
         """Return the Patterns of pairs with these codes; None for annotated pairs."""
         if self.annotation is not None:
             return [None] * len(codes)
@@ -306,9 +306,7 @@ class PairExplanations(_Base):
         mine, theirs = cast("Notes", self._notes(X)), cast("Notes", self._notes(support))
         return np.union1d(mine, theirs)
 
-    def _code_weights(
-        self, codes: npt.NDArray[Any], theirs: "Pairs", coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _code_weights(self, codes: Array, theirs: "Pairs", coefficients: Floats) -> Floats:
         """Return Σ_j coefficients[j]·Φ_f(z_j) for the features f with these ascending distinct codes."""
         counted = self._counted(theirs)
         known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
@@ -317,9 +315,7 @@ class PairExplanations(_Base):
         place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
         return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
 
-    def _occurrence_values(
-        self, pairs: "Pairs", theirs: "Pairs", coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _occurrence_values(self, pairs: "Pairs", theirs: "Pairs", coefficients: Floats) -> Floats:
         """Return the contribution of each occurrence of `pairs` to Σ_j c_j·K(x, z_j)."""
         if self.distance_weight is not None:
             return occurrence_shares(pairs.locate(), theirs.locate(), self._weigh, coefficients)[0]
@@ -339,7 +335,7 @@ class PairExplanations(_Base):
 
 
 def name_pairs(
-    codes: npt.NDArray[Any],
+    codes: Array,
     k: int,
     distances: range,
     letters: str,
@@ -370,9 +366,9 @@ def note_name(note: int) -> str:
     return chr(note) if 32 < note < 127 else f"<{note}>"
 
 
-def _digits(codes: npt.NDArray[np.int64], k: int, size: int) -> list[npt.NDArray[np.int64]]:
+def _digits(codes: Ints, k: int, size: int) -> list[Ints]:
     """Return the symbols of k-mers with these codes: k arrays."""
-    digits: list[npt.NDArray[np.int64]] = []
+    digits: list[Ints] = []
     for _ in range(k):
         codes, digit = np.divmod(codes, size)
         digits.insert(0, digit)
@@ -392,7 +388,7 @@ class PairWorkload(Workload):
 class PairKernel(PairExplanations, KmerKernel):
     """Base of the kernels on pairs of k-mers.
 
-    A family implements `_distances`, `min_length` and `_name`.
+    A family implements `_distances`, `_min_length` and `_name`.
     """
 
     annotation: str | None = fixed(None)
@@ -418,15 +414,9 @@ class PairKernel(PairExplanations, KmerKernel):
         doc="Algorithm: products of dense vectors over all pairs, or posting lists. Results are identical.",
     )
 
-    @property
-    def kmers_vary(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
-        """Whether the contribution of a pair depends on its position."""
-        return self.distance_weight is not None
-
-    @property
-    def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
-        """Names of the tracks that the sequences must carry."""
-        return () if self.annotation is None else (self.annotation,)
+    def _traits(self, declared: Traits) -> Traits:
+        tracks = () if self.annotation is None else (self.annotation,)
+        return replace(declared, kmers_vary=self.distance_weight is not None, tracks=tracks)
 
     def _distances(self, k: int) -> range:
         """Return the range of the distances between the starts of the two k-mers."""
@@ -455,10 +445,10 @@ class PairKernel(PairExplanations, KmerKernel):
     def _check_sequences(self, X: SequenceSet) -> None:
         if self.short == "zero":
             return
-        short = np.flatnonzero(X.lengths < self.min_length())
+        short = np.flatnonzero(X.lengths < self._min_length())
         if len(short):
             raise ShortError(
-                f"{residue_count_text(X.lengths[short[0]])} too few: a pair of k-mers needs {self.min_length()}",
+                f"{residue_count_text(X.lengths[short[0]])} too few: a pair of k-mers needs {self._min_length()}",
                 record=X.ids[short[0]],
                 remedy="remove the record, choose a smaller k, or short=zero",
             )
@@ -579,7 +569,7 @@ class PairKernel(PairExplanations, KmerKernel):
         """Return the features of Pairs as a block to compare with `other`."""
         return SparseBlock(self._counted(pairs), other)
 
-    def _weigh(self, length: int) -> npt.NDArray[np.float64]:
+    def _weigh(self, length: int) -> Floats:
         """Return the weights of the distances below `length`."""
         return distance_weights(self.distance_weight, length, self.sigma)
 
@@ -615,7 +605,7 @@ class PairKernel(PairExplanations, KmerKernel):
         notes = None if self.annotation is None else np.frombuffer(letters, dtype=np.uint8)
         return self._names(np.arange(self._space(alphabet.size, k)), k, alphabet, notes)
 
-    def _names(self, codes: npt.NDArray[Any], k: int, alphabet: Alphabet, notes: Notes | None) -> list[str]:
+    def _names(self, codes: Array, k: int, alphabet: Alphabet, notes: Notes | None) -> list[str]:
         """Return the names of the pairs with these codes."""
         return name_pairs(codes, k, self._distances(k), alphabet.letters, notes, self._name)
 
@@ -667,7 +657,7 @@ class GappyPairKernel(PairKernel):
     >>> kernel = GappyPairKernel(k=1, m=1, normalize=False)
     >>> kernel(["ACG"], ["ACG", "ATG"])
     array([[3., 1.]])
-    >>> names = GappyPairKernel(k=1, m=1, alphabet="dna").feature_names()
+    >>> names = GappyPairKernel(k=1, m=1, alphabet="dna").features.names()
     >>> names[:2], names[-2:]
     (['AA', 'AC'], ['T.G', 'T.T'])
     """
@@ -735,7 +725,7 @@ class GappyPairKernel(PairKernel):
     def _distances(self, k: int) -> range:
         return range(k, k + self.m + 1)
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return twice the largest k, the minimum length of a sequence."""
         return 2 * max(self._lengths())
 
@@ -776,7 +766,7 @@ class OligoDistanceKernel(PairKernel):
     >>> from seqkern.kernels import OligoDistanceKernel
     >>> OligoDistanceKernel(k=1, max_distance=2, normalize=False)(["ACA"], ["ACA", "AGA"])
     array([[8., 5.]])
-    >>> OligoDistanceKernel(k=1, max_distance=2, alphabet="dna").feature_names()[-2:]
+    >>> OligoDistanceKernel(k=1, max_distance=2, alphabet="dna").features.names()[-2:]
     ['T(2)G', 'T(2)T']
     """
 

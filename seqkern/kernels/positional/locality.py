@@ -2,14 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, integer, numbers, real
+from seqkern.core.types import Floats
+from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional import _locality
@@ -57,7 +59,7 @@ class LocalityImprovedKernel(SequenceKernel):
 
     name = "locality_improved"
     summary = "Compares two sequences position by position; nearby matches reinforce each other."
-    equal_lengths = True
+    traits = Traits(equal_lengths=True)
     delta = 0.0
 
     l: int = integer(default=4, low=0, kw_only=False, doc="Residues on either side of the centre of a window.")  # noqa: E741
@@ -103,7 +105,7 @@ class LocalityImprovedKernel(SequenceKernel):
         """Residues in a window."""
         return 2 * self.l + 1
 
-    def window_weights(self) -> npt.NDArray[np.float64]:
+    def window_weights(self) -> Floats:
         """Return w_−l, …, w_l, float64 (2l + 1,)."""
         if self.weights is not None:
             return np.array(self.weights, dtype=np.float64)
@@ -113,7 +115,7 @@ class LocalityImprovedKernel(SequenceKernel):
         if self.weights is not None and not any(self.weights):
             raise ParameterError("all weights are 0", remedy="give at least one weight above 0")
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return the number of residues of a window."""
         return 2 * self.l + 1
 
@@ -136,7 +138,7 @@ class LocalityImprovedKernel(SequenceKernel):
         whole = None if units is None else units[:2]
         return _locality.Rule(length, self.l, (self.d1, self.d2), weights, delta, whole, narrow)
 
-    def _check_range(self, weights: npt.NDArray[np.float64], delta: float, length: int, largest: int) -> None:
+    def _check_range(self, weights: Floats, delta: float, length: int, largest: int) -> None:
         """Raise ParameterError if a value might overflow a double."""
         used = weights[weights > 0]
         low = min(used.min(), used.min() * delta if delta else math.inf)
@@ -149,10 +151,10 @@ class LocalityImprovedKernel(SequenceKernel):
             )
 
     def _prepare(self, X: SequenceSet, like: "LocalityPayload | None") -> "LocalityPayload":
-        length = int(X.lengths[0]) if len(X) else self.min_length() if like is None else like.length
-        if length < self.min_length():
+        length = int(X.lengths[0]) if len(X) else self._min_length() if like is None else like.length
+        if length < self._min_length():
             raise SequenceError(
-                f"{length} residues are fewer than the {self.min_length()} of a window",
+                f"{length} residues are fewer than the {self._min_length()} of a window",
                 record=X.ids[0],
                 remedy="choose a smaller l",
             )
@@ -165,7 +167,7 @@ class LocalityImprovedKernel(SequenceKernel):
             )
         return LocalityPayload(X, length, self._rule(length))
 
-    def _block(self, rows: "LocalityPayload", cols: "LocalityPayload", out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: "LocalityPayload", cols: "LocalityPayload", out: Floats) -> None:
         buffer = np.empty(cols.rule.buffer_size)
         codes = rows.codes[rows.start : rows.stop]
         _locality.fill(cols.rule, codes, cols.panels, cols.start, buffer, out, _product.level())
@@ -175,15 +177,13 @@ class LocalityImprovedKernel(SequenceKernel):
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         work, level = Workload.of(X, Y), _product.level()
-        each = PAIR_NS[level] + (0 if self._units() else WEIGHT_NS[level] * self.min_length())
+        each = PAIR_NS[level] + (0 if self._units() else WEIGHT_NS[level] * self._min_length())
         cells = work.pairs * work.longest
         total = work.output(self.n_threads)
         reason = f"{cells:.3g} pairs of positions, {each:.2g} ns each"
         return Plan("panels", total.seconds + each * cells * 1e-9, total.bytes + 4 * work.letters, reason)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the value of a window among its matches by weight, and K among the windows."""
         columns = self._prepare(support, None)
         rows = self._prepare(X, columns)
@@ -227,6 +227,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
     """
 
     name = "codon_improved"
+    traits = replace(LocalityImprovedKernel.traits, definite=None)
     summary = "Compares two sequences position by position, and one codon to the left and right."
 
     delta: float = real(default=0.5, low=0, kw_only=False, doc="δ, the weight of a match one codon away.")
@@ -241,10 +242,8 @@ class CodonImprovedKernel(LocalityImprovedKernel):
             cls(4, 2, 1, 0.0),
         ]
 
-    @property
-    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether every Gram matrix is: only without matches one codon away, because [[1, δ], [δ, 0]] is indefinite."""
-        return self.delta == 0
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, definite=self.delta == 0)
 
 
 class LocalityPayload:
@@ -273,7 +272,7 @@ class LocalityPayload:
         view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
         return view
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x), float64 (n,)."""
         out = np.empty(len(self.codes))
         buffer = np.empty(self.rule.buffer_size)

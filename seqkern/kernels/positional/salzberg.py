@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, SequenceError
 from seqkern.core.parameters import changed, real
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
+from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.features import Features
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
@@ -59,9 +61,7 @@ class SalzbergKernel(FeatureKernel):
 
     name = "salzberg"
     summary = "Compares two sequences by their log-odds between the classes at each position."
-    data_dependent = True
-    equal_lengths = True
-    needs_classes = True
+    traits = Traits(data_dependent=True, equal_lengths=True, needs_classes=True)
 
     pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c, the pseudocount added to every count.")
     zero_diagonal: Literal["error", "zero"] = changed(
@@ -75,7 +75,7 @@ class SalzbergKernel(FeatureKernel):
         """Return kernels for the contract suite."""
         return [cls(), cls(pseudocount=0.1, normalize=False), cls(alphabet="protein")]
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return 1, the minimum length of a sequence."""
         return 1
 
@@ -111,7 +111,7 @@ class SalzbergKernel(FeatureKernel):
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the log-ratios, and the alphabet that they are of."""
-        if not self.fitted:
+        if not self._fitted:
             return {}, {}
         return {"alphabet": asdict(self.alphabet_)}, {"ratios": self.ratios_}
 
@@ -120,14 +120,12 @@ class SalzbergKernel(FeatureKernel):
         self.alphabet_ = alphabet_from_state(header["alphabet"])
         self.ratios_ = arrays["ratios"]
 
-    def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return s_p(x), one pair of classes after the other.
+    @capability
+    def features(self) -> Features:
+        """The log-odds at each position, for each pair of classes."""
+        return Features(self, self._ratios)
 
-        The matrix times its transpose is the kernel matrix, not normalised.
-        """
-        self.check_parameters()
-        self.check_fitted()
-        X = self.coerce(X)
+    def _ratios(self, X: SequenceSet) -> Floats:
         pairs, length, size, _ = self.ratios_.shape
         if X.alphabet != self.alphabet_:
             raise SequenceError(
@@ -158,15 +156,13 @@ class SalzbergKernel(FeatureKernel):
         work = Workload.of(self.coerce(X), None if Y is None else self.coerce(Y))
         total = work.output(self.n_threads)
         each = PRODUCT_NS[_product.level()]
-        pairs = len(self.ratios_) if self.fitted else 1
+        pairs = len(self.ratios_) if self._fitted else 1
         products = work.pairs * work.longest * pairs
         seconds = (LETTER_NS * work.letters * pairs + each * products) * 1e-9
         reason = f"{products:.3g} products, {each:.2g} ns each"
         return Plan("dense", total.seconds + seconds, total.bytes + 24 * work.letters * pairs, reason)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share s_p(x)·s_p(z) equally by the residues at p − 1 and p."""
         pairs, length = self.ratios_.shape[:2]
         weights = np.zeros(pairs * length)
@@ -179,7 +175,7 @@ class SalzbergKernel(FeatureKernel):
         return shares.reshape(-1)
 
 
-def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
+def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, Ints]]:
     """Yield (slice of rows, int64 (rows, length)), a chunk of records at a time: (p·size + x_{p−1})·size + x_p.
 
     x_{−1} counts as letter 0. Masked residues get the number after the last cell.
@@ -197,7 +193,7 @@ def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, npt.NDArray[np.in
         yield slice(start, start + len(part)), cells
 
 
-def _log_probabilities(X: SequenceSet, size: int, pseudocount: float) -> npt.NDArray[np.float64]:
+def _log_probabilities(X: SequenceSet, size: int, pseudocount: float) -> Floats:
     """Return ln P(b | a, p) from the counts in `X`, float64 (length, size, size)."""
     shape = int(X.lengths[0]), size, size
     counts = np.zeros(np.prod(shape) + 1, dtype=np.int64)

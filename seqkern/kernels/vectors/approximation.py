@@ -19,15 +19,15 @@ from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, component, flag, integer, real
 from seqkern.core.threads import in_threads, one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.kernels.blocks import remedy_of, without_warnings
-from seqkern.kernels.composite import CompositeKernel, as_parts
+from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, as_parts
 from seqkern.kernels.decisions import attributions, spread_evenly
-from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.kernel import Kernel, normalised_vectors
+from seqkern.kernels.features import FeatureBlocks, Features, VectorForm, normalised_vectors
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.prepared import Plan, Prepared
-from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors._vector import PANEL_COLUMNS, products
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
@@ -78,7 +78,7 @@ def squares(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
     return out
 
 
-CHUNK_ROWS = 516  # 86 tiles of `_vector`; four chunks are `feature_blocks.PRODUCT_ROWS`
+CHUNK_ROWS = 516  # 86 tiles of `_vector`; four chunks are `features.PRODUCT_ROWS`
 GATHER_SECONDS = 1e-9
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
@@ -90,9 +90,9 @@ Values: TypeAlias = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.floating[An
 
 
 def in_chunks(
-    rows: npt.NDArray[np.int64],
+    rows: Ints,
     values: Values,
-    matrix: PackedMap | npt.NDArray[np.float64] | None,
+    matrix: PackedMap | Floats | None,
     width: int,
     n_threads: int | None,
 ) -> npt.NDArray[np.floating[Any]]:
@@ -139,7 +139,7 @@ class ApproximateKernel(CompositeKernel):
     A subclass adds the parameters `base` and `n_components`, and implements `_values`, and `_map` if needed.
     """
 
-    positive_semidefinite = True
+    traits = replace(FROM_PARTS, definite=True)
     made_again: ClassVar[tuple[str, ...]] = ("_folded", "_packed")  # derived attributes, which are not pickled
 
     if TYPE_CHECKING:  # members of a subclass
@@ -171,21 +171,22 @@ class ApproximateKernel(CompositeKernel):
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, [self.base])
 
-    @property
-    def equal_lengths(self) -> bool:  # type: ignore[override]  # here it follows from the base
-        """Whether all sequences must have the same length, as for the base kernel."""
-        return self._given()[0].equal_lengths
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(super()._traits(declared), equal_lengths=self._given()[0].traits.equal_lengths)
 
-    # ---- features -------------------------------------------------------------------------------
+    @capability
+    def features(self) -> Features:
+        """The approximate features."""
+        return Features(self, self._approximate, size=lambda X: feature_bytes(self.bases[0], X), in_blocks=self._blocks)
 
-    def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
-        """Return the features φ, float32 (n, features), not normalised."""
+    def _approximate(self, X: Any) -> npt.NDArray[np.floating[Any]]:
         blocks = self._raw_blocks(X)
         return blocks.block(0, len(blocks))
 
-    def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
-        """Return the features φ as float32 FeatureBlocks computed on demand, normalised if the kernel is."""
-        X = self.coerce(X)
+    def _blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
+        """Return the features computed on demand, normalised if the kernel is."""
+        self.check_parameters()
+        self._check_fitted()
         raw = self._raw_blocks(X)
         if not self.normalize:
             return raw
@@ -198,9 +199,6 @@ class ApproximateKernel(CompositeKernel):
 
     def _raw_blocks(self, X: Any) -> FeatureBlocks:
         """Return the features φ, not normalised, as FeatureBlocks."""
-        self.check_parameters()
-        self.check_fitted()
-        X = self.coerce(X)
         with without_warnings():
             columns, values = self._values(X)
         matrix = self._map()
@@ -218,7 +216,7 @@ class ApproximateKernel(CompositeKernel):
                 )
             return found
 
-        def times(weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[Any]]:
+        def times(weights: Floats) -> Callable[[Any], Array]:
             weights = weights if matrix is None else self._fold_map(matrix, weights)
             return lambda rows: in_chunks(np.arange(len(X))[rows], values, weights, weights.shape[1], self.n_threads)
 
@@ -233,7 +231,7 @@ class ApproximateKernel(CompositeKernel):
             self._packed = packed = matrix, PackedMap(matrix)
         return packed[1]
 
-    def _fold_map(self, matrix: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _fold_map(self, matrix: npt.NDArray[np.float32], weights: Floats) -> Floats:
         """Return ``matrix @ weights``, float64.
 
         The latest product is cached, because a model uses the same one for every sample.
@@ -251,16 +249,14 @@ class ApproximateKernel(CompositeKernel):
         values = self.features(X).astype(np.float64)
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: Floats) -> float | None:
         return LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it does not use the kernel
 
     _fold = LinearKernel._fold
 
     normalize: bool = changed(default=False, doc="Divide φ by its length.")
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Return the contributions of residues to the base kernel, plus the approximation error in equal shares."""
         shares = attributions(self.bases[0], X, support, coefficients)
         weights = coefficients @ self.features(support).astype(np.float64)
@@ -278,9 +274,9 @@ class ApproximateKernel(CompositeKernel):
         sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
         d = self._most_features(len(sets[0]))
-        form = self.bases[0].vector_form()
+        form = self.bases[0]._vector_form()
         width = 0 if form is None or not samples else max(form.width(Z) for Z in sets if len(Z))
-        factors = self._products(width, d)
+        factors = self._single_products(width, d)
         each = d * VALUE_SECONDS + width * GATHER_SECONDS + factors * SINGLE_SECONDS
         seconds = samples * each + pairs * d * PRODUCT_SECONDS + search_seconds(self.bases[0], sets)
         return Plan("features", seconds, 20 * d * samples + 4 * (CHUNK_ROWS * width + factors))
@@ -289,9 +285,18 @@ class ApproximateKernel(CompositeKernel):
         """Return the maximum number of features known before a fit to n samples."""
         return self.n_components
 
-    def _products(self, width: int, d: int) -> int:
+    def _single_products(self, width: int, d: int) -> int:
         """Return the number of multiplications for a sample's features: as many as stored factors."""
         return d * width + d * (d + PANEL_COLUMNS) // 2
+
+
+def feature_bytes(kernel: Kernel, X: Any) -> int:
+    """Return the bytes of a kernel's explicit features, or, if it has none, of those of its parts."""
+    if kernel.features:
+        return kernel.features.bytes(X)
+    return (
+        sum(feature_bytes(part, kernel._seen(X)) for part in kernel.bases) if isinstance(kernel, CompositeKernel) else 0
+    )
 
 
 def search_seconds(kernel: Kernel, sets: Sequence[Any]) -> float:
@@ -385,7 +390,7 @@ class RandomFourierKernel(ApproximateKernel):
                 f"n_components={self.n_components} is odd, but each wave has two components",
                 remedy=f"choose {self.n_components + 1}",
             )
-        form = self._given()[0].vector_form()
+        form = self._given()[0]._vector_form()
         if form is None or form.kind != "rbf":
             raise ParameterError(
                 f"kernel {self._given()[0].name!r} is not a radial basis function of dense vectors",
@@ -394,7 +399,7 @@ class RandomFourierKernel(ApproximateKernel):
 
     def _form(self) -> VectorForm:
         """Return the base as a radial basis function of vectors, checked by `_check_parameters`."""
-        return cast(VectorForm, self.bases[0].vector_form())
+        return cast(VectorForm, self.bases[0]._vector_form())
 
     def _prepare(self, X: Data, like: PreparedVectors | None) -> PreparedVectors:  # type: ignore[override]  # no parts
         prepared = super()._prepare(X, like)
@@ -407,14 +412,14 @@ class RandomFourierKernel(ApproximateKernel):
             )
         return PreparedVectors(prepared.values, prepared.transposed, (width,))
 
-    def _values(self, X: Data) -> tuple[int, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]]:
+    def _values(self, X: Data) -> tuple[int, Callable[[Ints], npt.NDArray[np.float32]]]:
         form = self._form()
         table = form.vectors(X)
         waves = self._waves(table.width, cast(float, form.gamma))
         half = self.n_components // 2
         height = np.float32(half**-0.5)
 
-        def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        def values(rows: Ints) -> npt.NDArray[np.float32]:
             angles = table.gather(rows) @ waves
             out = np.empty((len(angles), 2 * half), dtype=np.float32)
             np.cos(angles, out=out[:, :half])
@@ -435,7 +440,7 @@ class RandomFourierKernel(ApproximateKernel):
         seconds = numbers * (DRAW_SECONDS + ORTHOGONAL_SECONDS * at_once)
         return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + DRAW_BYTES * numbers)
 
-    def _products(self, width: int, d: int) -> int:
+    def _single_products(self, width: int, d: int) -> int:
         """Return the number of multiplications for one sample's features."""
         return width * d // 2
 
@@ -486,7 +491,7 @@ class LandmarkComparison:
 
     def __init__(self, form: VectorForm, fixed: npt.NDArray[np.float32]) -> None:
         self.form = form
-        parts: list[npt.NDArray[np.float64]]
+        parts: list[Floats]
         if form.kind == "rbf":
             # −γ·‖x − z‖² as one product: (x, −γ‖x‖², 1)·(2γz, 1, −γ‖z‖²)
             self.centre = fixed.mean(axis=0, dtype=np.float64).astype(np.float32)
@@ -518,11 +523,11 @@ class LandmarkComparison:
         return out
 
 
-def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> Floats:
     """Return k(z, z') for all pairs of m vectors, float64 (m, m), computed in double precision.
 
     >>> from seqkern.kernels import RBFKernel
-    >>> exact(RBFKernel(gamma=0.5).vector_form(), np.array([[0, 0], [2, 1]], np.float32)).round(3)
+    >>> exact(RBFKernel(gamma=0.5)._vector_form(), np.array([[0, 0], [2, 1]], np.float32)).round(3)
     array([[1.   , 0.082],
            [0.082, 1.   ]])
     """
@@ -598,7 +603,7 @@ class NystroemKernel(ApproximateKernel):
 
     name = "nystroem"
     summary = "Compares with a few landmarks instead of with all training samples."
-    data_dependent = True
+    traits = replace(ApproximateKernel.traits, data_dependent=True)
     made_again = (*ApproximateKernel.made_again, "_columns")
 
     base: Kernel = component(
@@ -633,11 +638,11 @@ class NystroemKernel(ApproximateKernel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.accepts == "similarities":
+        if self.traits.accepts == "similarities":
             raise ParameterError(
                 "precomputed similarities have no landmarks", remedy="choose a kernel of sequences or features"
             )
-        if self.landmarks == "kmeans" and self._given()[0].vector_form() is None:
+        if self.landmarks == "kmeans" and self._given()[0]._vector_form() is None:
             raise ParameterError(
                 f"the samples of kernel {self._given()[0].name!r} are not dense vectors: no cluster centres",
                 remedy="choose landmarks=random, or a kernel such as window or pssm_window",
@@ -653,7 +658,7 @@ class NystroemKernel(ApproximateKernel):
         count = min(self.n_components, len(X))
         seconds = ROOT_SECONDS * count**3
         base = self.bases[0]
-        if count and base.vector_form() is None:  # else the values are counted as products of vectors
+        if count and base._vector_form() is None:  # else the values are counted as products of vectors
             Z = X.take(np.arange(count))
             for samples, other in ((Z, None), (X, Z), *(() if Y is None else ((self.coerce(Y), Z),))):
                 sets = [samples] if other is None else [samples, other]
@@ -668,7 +673,7 @@ class NystroemKernel(ApproximateKernel):
             raise SequenceError("there are no samples to draw landmarks from", remedy="give a training set")
         rng = np.random.default_rng(self.seed)
         count = min(self.n_components, len(X))
-        form = self.bases[0].vector_form()
+        form = self.bases[0]._vector_form()
         check_single(self, X)
         if self.landmarks == "kmeans":
             rows = np.sort(rng.choice(len(X), min(PER_CENTRE * count, len(X)), replace=False))
@@ -683,7 +688,7 @@ class NystroemKernel(ApproximateKernel):
                 self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
         self._columns: Any = None  # the columns of the samples, prepared on first use
         with one_thread(), without_warnings():
-            among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
+            among = self.bases[0](self.landmarks_) if form is None else exact(form, self.landmarks_)
             if not np.isfinite(among).all():
                 raise too_far(self, "a kernel value between landmarks", float(np.abs(among).max()))
             self.map_ = inverse_root(among, self.tolerance)
@@ -692,8 +697,8 @@ class NystroemKernel(ApproximateKernel):
         """Return an independent copy of some samples."""
         if not isinstance(X, SequenceSet):
             return X
-        tracks = {name: X.tracks[name] for name in (*self.tracks, *self.views) if name in X.tracks}
-        views = {name: X.views[name] for name in self.views if name in X.views}
+        tracks = {name: X.tracks[name] for name in (*self.traits.tracks, *self.traits.views) if name in X.tracks}
+        views = {name: X.views[name] for name in self.traits.views if name in X.views}
         return X.replace(tracks=tracks, views=views).compact()
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -716,7 +721,7 @@ class NystroemKernel(ApproximateKernel):
         if "landmarks" in arrays:
             self.landmarks_ = arrays["landmarks"]
         else:
-            kind = SequenceSet if self.accepts == "sequences" else FeatureTable
+            kind = SequenceSet if self.traits.accepts == "sequences" else FeatureTable
             self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
 
     def learned(self) -> dict[str, float]:
@@ -736,14 +741,14 @@ class NystroemKernel(ApproximateKernel):
         base = self.bases[0]
         cols: Prepared = self._columns
 
-        def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
+        def values(rows: Ints) -> npt.NDArray[np.floating[Any]]:
             return base.block(base.prepare(X.take(rows), like=cols), cols)
 
         return len(cols), values
 
-    def _vector_values(self, X: Data) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]:
+    def _vector_values(self, X: Data) -> Callable[[Ints], npt.NDArray[np.float32]]:
         """Return the function of `_values` for kernels of vectors."""
-        form = cast(VectorForm, self.bases[0].vector_form())
+        form = cast(VectorForm, self.bases[0]._vector_form())
         if getattr(self, "_columns", None) is None:
             self._columns = LandmarkComparison(form, self.landmarks_)
         compare: LandmarkComparison = self._columns
@@ -757,7 +762,7 @@ class NystroemKernel(ApproximateKernel):
         return lambda rows: compare(table.gather(rows))
 
 
-def inverse_root(among: npt.NDArray[np.float64], tolerance: float) -> npt.NDArray[np.float32]:
+def inverse_root(among: Floats, tolerance: float) -> npt.NDArray[np.float32]:
     """Return U·Λ^(−1/2)·Q of the kernel matrix among landmarks, k(Z, Z) = U·Λ·Uᵀ, float32 (m, features).
 
     The rotation Q makes it zero above the diagonal. Eigenvalues up to `tolerance` times the largest are left out.

@@ -1,6 +1,6 @@
 """A kernel whose parameters are chosen by the marginal likelihood of a Gaussian process."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +11,10 @@ from seqkern.core.errors import GramError, ParameterError, unknown_name
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import component, fixed, integer, text
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
-from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.decisions import attributions, fold, kmer_weights
+from seqkern.core.types import Arrays, Floats, Header
+from seqkern.kernels.capabilities import required
+from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, ThroughKernel, as_parts
+from seqkern.kernels.decisions import attributions, kmer_weights
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
@@ -25,7 +26,7 @@ SPARE_MATRICES = 3
 """Number of matrices for the choosing samples besides K: a factor, an inverse, and a block of the derivative."""
 
 
-class LikelihoodKernel(CompositeKernel):
+class LikelihoodKernel(ThroughKernel, CompositeKernel):
     r"""Kernel whose parameters maximise the marginal likelihood of a Gaussian process.
 
     It suits weights of sums, widths, decays, gap costs and β, whose grids would need too many points.
@@ -78,7 +79,7 @@ class LikelihoodKernel(CompositeKernel):
 
     name = "likelihood"
     summary = "Chooses the parameters of a kernel by the likelihood of a Gaussian process."
-    data_dependent = True
+    traits = replace(FROM_PARTS, data_dependent=True)
 
     base: Kernel = component("kernel", kw_only=False, doc="The kernel, with the values to start from.")
     parameters: list[str] | str | None = text(
@@ -109,13 +110,12 @@ class LikelihoodKernel(CompositeKernel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not self.base.data_dependent:  # others have their parameters after `fit`
+        if not self.base.traits.data_dependent:  # others have their parameters after `fit`
             self._chosen_names(self.base)
 
     def _chosen_names(self, base: Kernel) -> list[str]:
         """Return the checked names of the parameters to be chosen."""
-        base.check_gradient()
-        known = base.tunable()
+        known = required(base, "gradient").tunable()
         given = [self.parameters] if isinstance(self.parameters, str) else self.parameters
         names = list(known) if given is None else []
         for wanted in given or ():
@@ -149,7 +149,7 @@ class LikelihoodKernel(CompositeKernel):
         with one_thread():
             found = LikelihoodSearch(base.gradient(X), labels, names).best(SPREADS[: self.starts])
         self.values_ = _weights_to_one(base, found.values)
-        self.bases_ = [base.with_values(self.values_)]
+        self.bases_ = [base.gradient.with_values(self.values_)]
         self.report_ = {
             "log_likelihood": found.log_likelihood,
             "at_start": found.at_start,
@@ -164,7 +164,7 @@ class LikelihoodKernel(CompositeKernel):
 
     def _check_memory(self, base: Kernel, n: int) -> None:
         """Raise GramError, before any work, if the matrices do not fit into memory."""
-        need, free = 8 * n * n * (base.gradient_matrices() + SPARE_MATRICES), available_memory()
+        need, free = 8 * n * n * (base.gradient.matrices() + SPARE_MATRICES), available_memory()
         if need > free:
             raise GramError(
                 f"choosing parameters on {n} samples takes {format_bytes(need)} of memory, {format_bytes(free)} are "
@@ -192,26 +192,14 @@ class LikelihoodKernel(CompositeKernel):
         super().restore_fitted(header, arrays)
         if "values" in header:
             self.values_, self.report_ = dict(header["values"]), header["report"]
-            self.bases_ = [self.bases[0].with_values(self.values_)]
+            self.bases_ = [self.bases[0].gradient.with_values(self.values_)]
 
     # ---- the matrix --------------------------------------------------------------------------------------
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-        return diagonals[0]
-
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
-        self.bases[0].block(rows.parts[0], cols.parts[0], out)
-
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
-        values = fold(self.bases[0], columns.parts[0], coefficients)
-        return None if values is None else lambda rows: values(rows.parts[0])
-
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         return attributions(self.bases[0], X, support, coefficients)
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         return kmer_weights(self.bases[0], X, support, coefficients)
 
 

@@ -1,19 +1,20 @@
 """The linear kernel of vectors: their dot product."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed, text
+from seqkern.core.types import Floats
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import check_vanished
+from seqkern.kernels.capabilities import Products, Traits, capability
+from seqkern.kernels.features import DenseTable, Features, VectorForm
 from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel
 from seqkern.kernels.kernel_operator import SparseImplicit
-from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.joining import vectors_of
 from seqkern.sequences.tables import FeatureTable, SimilarityTable, as_features
@@ -28,8 +29,8 @@ FUNCTION_SECONDS = 1e-8  # for one exponential or power
 class PreparedVectors:
     """The vectors of n samples as rows (n, d), and transposed (d, n) for fast products of many columns."""
 
-    values: npt.NDArray[np.float64]  # shape (n, d): A row for each sample
-    transposed: npt.NDArray[np.float64]  # shape (d, n): C-ordered, or columns of such an array
+    values: Floats  # shape (n, d): A row for each sample
+    transposed: Floats  # shape (d, n): C-ordered, or columns of such an array
     columns: tuple[str, ...]  # Names of the features
     largest: float = -1.0  # No absolute value exceeds it; by default it is looked for
     least_block_rows: ClassVar[int] = 128  # each block packs all columns
@@ -45,7 +46,7 @@ class PreparedVectors:
         """Return the vectors `start` to `stop` − 1, as a view."""
         return PreparedVectors(self.values[start:stop], self.transposed[:, start:stop], self.columns, self.largest)
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return x·x of each vector, float64 (n,), summed in the order of `_vector.products`."""
         result = np.empty(len(self))
         _vector.squares(self.values, result)
@@ -95,7 +96,7 @@ class LinearKernel(Kernel):
 
     name = "linear"
     summary = "The dot product of two feature vectors."
-    accepts_words = "features, or sequences with a view"
+    traits = Traits(accepts=None, accepts_words="features, or sequences with a view")
     last_parameters = ("view", *LAST_PARAMETERS)
 
     view: str | None = text(
@@ -110,15 +111,11 @@ class LinearKernel(Kernel):
         """Return kernels for the contract suite."""
         return [cls(), cls(normalize=True, zero_diagonal="zero")]
 
-    @property
-    def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parameters
-        """The kind of data: sequences if the vectors are a view's, else features."""
-        return "features" if self.view is None else "sequences"
-
-    @property
-    def views(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parameters
-        """Names of the views that the sequences must carry."""
-        return () if self.view is None else (self.view,)
+    def _traits(self, declared: Traits) -> Traits:
+        view = self.view
+        return replace(
+            declared, accepts="features" if view is None else "sequences", views=() if view is None else (view,)
+        )
 
     def _table(self, X: Any) -> FeatureTable:
         """Return the vectors of the samples, which are a table, or sequences with the kernel's view."""
@@ -144,35 +141,34 @@ class LinearKernel(Kernel):
             )
         return PreparedVectors(X.values, np.ascontiguousarray(X.values.T), X.columns)
 
-    def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
+    def _count_policies(self, X: Any, raw: Floats, counts: dict[str, int]) -> dict[str, int]:
         if not raw.all():
             check_vanished(self, X.ids, np.abs(self._table(X).values).max(axis=1, initial=0.0), raw)
         return super()._count_policies(X, raw, counts)
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: Floats) -> float | None:
         _vector.products(rows.values, cols.transposed, out)
         # no sum exceeds this, and it costs less than a look at all values
         bound = rows.values.shape[1] * rows.largest * cols.largest
         return bound if bound < SMALL else None
 
-    def features(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the vectors themselves."""
-        return self._table(X).values
+    @capability
+    def features(self) -> Features:
+        """The vectors themselves."""
+        plain = self.view is None and not self.normalize
+        return Features(
+            self,
+            lambda X: self._table(X).values,
+            self._feature_names,
+            self._implicit_bytes,
+            with_gaps=(lambda X: as_features(X, "keep").values) if plain else None,
+        )
 
-    @property
-    def has_gaps(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether the features are the values of a table, unchanged."""
-        return self.view is None and not self.normalize
-
-    def features_with_gaps(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the vectors themselves, with NaN where a value is missing."""
-        return as_features(X, "keep").values
-
-    def feature_names(self, records: Any) -> Sequence[str]:
+    def _feature_names(self, records: Any) -> Sequence[str]:
         """Return the names of the features: the table's columns, or the view's name with numbers from 1."""
         return as_features(records, "keep").columns if self.view is None else self._table(records).columns
 
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of the vectors of the table; None if it is normalised."""
         if self.normalize:
             return None
@@ -182,21 +178,21 @@ class LinearKernel(Kernel):
             lambda X: self._table(X).values.shape[1],
         )
 
-    def _implicit(self, X: Any) -> SparseImplicit:
-        return SparseImplicit.of(self._table(X).values)
+    @capability
+    def implicit(self) -> Products:
+        """The vectors as compressed rows."""
+        return Products(self, lambda X: SparseImplicit.of(self._table(X).values), self._implicit_bytes)
 
-    def implicit_bytes(self, X: Any) -> int:
+    def _implicit_bytes(self, X: Any) -> int:
         """Return the bytes of the compressed rows, during and after construction."""
         values = self._table(X).values
         return 28 * values.size + 8 * values.shape[1]
 
-    def _fold(
-        self, columns: PreparedVectors, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedVectors], npt.NDArray[np.float64]]:
+    def _fold(self, columns: PreparedVectors, coefficients: Floats) -> Callable[[PreparedVectors], Floats]:
         weights = np.empty((1, columns.values.shape[1]))
         _vector.products(coefficients[None, :], columns.values, weights)
 
-        def values(rows: PreparedVectors) -> npt.NDArray[np.float64]:
+        def values(rows: PreparedVectors) -> Floats:
             out = np.empty((len(rows), 1))
             _vector.products(rows.values, weights.T.copy(), out)
             return out[:, 0]
@@ -220,7 +216,7 @@ class PreparedTable:
         """Return the samples `start` to `stop` − 1, as a view."""
         return PreparedTable(self.table.take(slice(start, stop)))
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return the kernel of each sample with itself, float64 (n,)."""
         index = self.table.index
         return as_kernel_values(self.table.values[index, index], self.table.kind)
@@ -266,8 +262,7 @@ class PrecomputedKernel(Kernel):
 
     name = "precomputed"
     summary = "Similarities or distances from a table."
-    accepts = "similarities"
-    positive_semidefinite = False
+    traits = Traits(accepts="similarities", definite=False)
 
     normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)); for similarities only.")
 
@@ -288,11 +283,11 @@ class PrecomputedKernel(Kernel):
             )
         return PreparedTable(X)
 
-    def _block(self, rows: PreparedTable, cols: PreparedTable, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedTable, cols: PreparedTable, out: Floats) -> None:
         out[...] = as_kernel_values(SimilarityTable.block(rows.table, cols.table), rows.table.kind)
 
 
-def as_kernel_values(values: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
+def as_kernel_values(values: Floats, kind: str) -> Floats:
     """Return similarities as they are, dissimilarities D as −D²/2.
 
     >>> as_kernel_values(np.array([1.0, 3.0]), "dissimilarities")

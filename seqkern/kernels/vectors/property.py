@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,9 @@ from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.package_files import resource_path
 from seqkern.core.parameters import changed, choice, flag, integer, text
 from seqkern.core.text_files import open_lines
-from seqkern.core.types import Arrays, Header, PathLike
+from seqkern.core.types import Arrays, Bools, Floats, Header, PathLike
+from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.kernel import check_files
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS
@@ -47,7 +49,7 @@ class PropertyScales:
 
     names: tuple[str, ...]  # Of the scales
     letters: str  # Letters with values
-    values: npt.NDArray[np.float64] = field(repr=False)  # shape (letters, scales): As published, or as in the file
+    values: Floats = field(repr=False)  # shape (letters, scales): As published, or as in the file
     file: str | None = None  # Source file; None for the amino acid scales shipped with seqkern
 
     def choose(self, names: Sequence[str]) -> "PropertyScales":
@@ -61,7 +63,7 @@ class PropertyScales:
             raise ParameterError(f"scales={list(names)!r} is not possible", remedy="give each scale once")
         return PropertyScales(tuple(names), self.letters, self.values[:, [self.names.index(name) for name in names]])
 
-    def standardised(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def standardised(self, alphabet: Alphabet) -> Floats:
         """Return the values by letter code, shape (size + 1, scales), each scale standardised over its letters.
 
         The mean is 0 and the variance 1. Rows of letters without values, and the last row, for masked residues, are
@@ -117,7 +119,7 @@ def read_scales(path: PathLike) -> "PropertyScales":
     return PropertyScales(*_parse(path), str(path))
 
 
-def _parse(path: PathLike) -> tuple[tuple[str, ...], str, npt.NDArray[np.float64]]:
+def _parse(path: PathLike) -> tuple[tuple[str, ...], str, Floats]:
     """Return the names of the scales, the letters, and the values in a file."""
     try:
         with open_lines(path) as (lines, name):
@@ -154,7 +156,7 @@ class ScaleParameter(_Base):
     Values read from a file are part of the identity of the kernel and of saved models.
     """
 
-    missing_file_remedy: ClassVar[str] = "check the path, or choose scales such as hydrophobicity"
+    _missing_file_remedy: ClassVar[str] = "check the path, or choose scales such as hydrophobicity"
     scale_parameter: ClassVar[str] = "scales"
     other_choices: ClassVar[tuple[str, ...]] = ()  # values of the parameter that are not scales
     _read: Any = None  # (value of the parameter, PropertyScales), once read from a file
@@ -162,9 +164,9 @@ class ScaleParameter(_Base):
     def property_scales(self) -> "PropertyScales":
         """Return the named scales."""
         chosen = getattr(self, self.scale_parameter)
-        if self.files():
+        if self._files():
             if self._read is None or self._read[0] != chosen:
-                self.check_files()
+                check_files(self)
                 self._read = chosen, read_scales(chosen)
             return self._read[1]
         known = amino_acid_scales()
@@ -176,7 +178,7 @@ class ScaleParameter(_Base):
             )
         return known.choose(list(chosen))
 
-    def files(self) -> tuple[str, ...]:
+    def _files(self) -> tuple[str, ...]:
         """Return the path of the file of scales, if there is one."""
         chosen = getattr(self, self.scale_parameter)
         own = ("all", *amino_acid_scales().names, *self.other_choices)
@@ -185,7 +187,7 @@ class ScaleParameter(_Base):
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) of the scales read from a file."""
         header, arrays = super().fitted_state()
-        if not self.files():
+        if not self._files():
             return header, arrays
         scales = self.property_scales()
         told = {"names": list(scales.names), "letters": scales.letters}
@@ -254,7 +256,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
            [0.85, 1.  , 0.16],
            [0.24, 0.16, 1.  ]])
     >>> charges = PropertyKernel("covariance", scales=["charge"], lag=3, vector_kernel="linear", alphabet="protein")
-    >>> charges.feature_names(), charges.features(chains[:1]).round(2)
+    >>> charges.features.names(), charges.features(chains[:1]).round(2)
     (['charge:lag1', 'charge:lag2', 'charge:lag3'], array([[ 0.  , -0.83,  0.  ]]))
     """
 
@@ -293,18 +295,16 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
             cls(COVARIANCE, lag=3, vector_kernel="linear", normalize=True, alphabet="protein"),
         ]
 
-    @property
-    def equal_lengths(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether sequences must have one length, as windows must."""
-        return self.form == WINDOW
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(super()._traits(declared), equal_lengths=self.form == WINDOW)  # as windows must
 
-    def min_length(self) -> int:
+    def _min_length(self) -> int:
         """Return the shortest length with a covariance; 0 for windows."""
         return 2 if self.form == COVARIANCE else 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not self.files():
+        if not self._files():
             self.property_scales()
         if self.form == COVARIANCE and not (isinstance(self.position_weights, str) and self.position_weights == "flat"):
             raise ParameterError(
@@ -364,12 +364,9 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         """Return the kernel φ(x)·φ(y) of covariances."""
         return Covariances(self.coding, self.lag, self.cross)
 
-    def feature_names(self, alphabet: Alphabet | None = None, length: int | None = None) -> list[str]:
+    def _feature_names(self, X: Any) -> list[str]:
         """Return the names of the features: ``-3:charge``, …, or ``charge:lag1``, ``charge×volume:lag2``, …."""
-        if self.form == WINDOW:
-            return super().feature_names(alphabet, length)
-        self._check_linear()
-        return self._covariances().names()
+        return super()._feature_names(X) if self.form == WINDOW else self._covariances().names()
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
@@ -391,10 +388,10 @@ class PropertyCoding(LetterCoding):
 
     scales: PropertyScales  # The scales
 
-    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def lookup(self, alphabet: Alphabet) -> Floats:
         """Return the encoding of each letter, shape (size + 1, scales + 1); the last row is for masked residues."""
         values = self.scales.standardised(alphabet)
-        unknown: npt.NDArray[np.bool_] = np.any(np.isnan(values), axis=1)
+        unknown: Bools = np.any(np.isnan(values), axis=1)
         return np.column_stack([np.where(unknown[:, None], 0.0, values), unknown])
 
     def columns(self, alphabet: Alphabet) -> list[str]:
@@ -437,7 +434,7 @@ class Covariances(WindowVectors):
     def _table(self, X: SequenceSet) -> WindowTable:
         return self.table(X)
 
-    def _deviations(self, X: SequenceSet) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
+    def _deviations(self, X: SequenceSet) -> Iterator[tuple[Floats, Bools]]:
         """Yield the deviations of each sequence from its means, float64 (scales, residues).
 
         The second array tells which residues count.
@@ -449,9 +446,7 @@ class Covariances(WindowVectors):
             means = values[:-1].sum(axis=1) / max(np.count_nonzero(known), 1)
             yield np.where(known, values[:-1] - means[:, None], 0.0), known
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Return the contributions of residues, with fixed means.
 
         The product of two deviations is shared equally by their residues.

@@ -1,6 +1,6 @@
 """Windows of residues as vectors, and kernels between them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, Self, cast
 
@@ -9,16 +9,16 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer, numbers, real, text
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.formats.profiles import check_tracks
-from seqkern.kernels.composite import PreparedParts
-from seqkern.kernels.decisions import attributions, fold
-from seqkern.kernels.feature_blocks import BLOCK_ROWS
+from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.composite import PreparedParts, ThroughKernel
+from seqkern.kernels.decisions import attributions
+from seqkern.kernels.features import BLOCK_ROWS, Features, VectorForm
 from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel, SequenceKernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.profile_tracks import ProfileTracks
 from seqkern.kernels.substitution_scores import matrix_names, matrix_scores
-from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS, LinearKernel, PreparedVectors
 from seqkern.kernels.vectors.vector_kernels import PolynomialKernel, RBFKernel
 from seqkern.sequences.alphabets import MASK, Alphabet
@@ -36,7 +36,7 @@ class Coding(Protocol):
     def columns(self, alphabet: Alphabet) -> list[str]:
         """Return the names of the columns."""
 
-    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def vectors(self, X: SequenceSet, positions: Ints) -> Floats:
         """Return the encodings of the residues at `positions` in ``X.codes``, float64 (p, columns)."""
 
 
@@ -49,13 +49,11 @@ class WindowTable:
     """
 
     values: npt.NDArray[np.floating[Any]]  # shape (positions, columns): The encoding of each used position
-    starts: npt.NDArray[np.int64]  # shape (n,): Start of each window among them
-    factors: npt.NDArray[np.float64]  # shape (length,): Square roots of the position weights
+    starts: Ints  # shape (n,): Start of each window among them
+    factors: Floats  # shape (length,): Square roots of the position weights
 
     @classmethod
-    def of(
-        cls, X: SequenceSet, coding: "Coding", weights: npt.NDArray[np.float64], dtype: npt.DTypeLike = np.float64
-    ) -> Self:
+    def of(cls, X: SequenceSet, coding: "Coding", weights: Floats, dtype: npt.DTypeLike = np.float64) -> Self:
         """Return the table of windows of one length, encoded by `coding`.
 
         `weights` has the weight of each position of a window.
@@ -87,7 +85,7 @@ class WindowTable:
 class LetterCoding:
     """Base of encodings by letter: a subclass defines `lookup` and `columns`."""
 
-    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def lookup(self, alphabet: Alphabet) -> Floats:
         """Return the encoding of each letter, shape (size + 1, columns); the last row is for masked residues."""
         raise NotImplementedError
 
@@ -95,7 +93,7 @@ class LetterCoding:
         """Return the names of the columns."""
         raise NotImplementedError
 
-    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def vectors(self, X: SequenceSet, positions: Ints) -> Floats:
         """Return the encodings of the residues at `positions` in ``X.codes``, float64 (p, columns)."""
         return self.lookup(X.alphabet)[np.minimum(X.codes[positions], X.alphabet.size)]
 
@@ -126,7 +124,7 @@ SHAPES = ("flat", "triangle", "gaussian")
 END = "end"  # name of the coordinate of positions without a residue
 
 
-def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray[np.float64]:
+def position_weights(weights: str | Sequence[float], length: int) -> Floats:
     """Return the weight of each position of a window of `length` residues, with mean 1 unless a list is given.
 
     The weights are all 1 ("flat"), or proportional to 1 − d / (h + 1) ("triangle") or exp(−(2·d / h)²)
@@ -164,13 +162,13 @@ def window_table(
     return WindowTable.of(X, coding, position_weights(weights, int(X.lengths.max(initial=0))), dtype)
 
 
-class WindowVectorKernel(SequenceKernel):
+class WindowVectorKernel(ThroughKernel, SequenceKernel):
     """Base of kernels between windows: K(x, y) = k(φ(x), φ(y)) with a kernel k of vectors.
 
     A subclass defines `coding`.
     """
 
-    equal_lengths = True
+    traits = Traits(equal_lengths=True, data_dependent=None)
     last_parameters = ("vector_kernel", "gamma", "degree", "coef0", "position_weights", *LAST_PARAMETERS)
 
     vector_kernel: Literal["rbf", "polynomial", "linear"] = choice(
@@ -212,15 +210,14 @@ class WindowVectorKernel(SequenceKernel):
         """Whether gamma is learned."""
         return self.vector_kernel == "rbf" and self.gamma == "scale"
 
-    @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether gamma is learned."""
-        return self._learns_gamma
+    def _traits(self, declared: Traits) -> Traits:
+        found = super()._traits(declared)
+        return replace(found, data_dependent=bool(found.data_dependent) or self._learns_gamma)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_position_weights(self.position_weights)
-        if isinstance(self.gamma, str) and not self.data_dependent:
+        if isinstance(self.gamma, str) and not self.traits.data_dependent:
             remedy = "give a number > 0" + (" or scale" if self.vector_kernel == "rbf" else "")
             raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy=remedy)
 
@@ -251,7 +248,7 @@ class WindowVectorKernel(SequenceKernel):
         """Return the vectors φ of windows as a WindowTable."""
         return window_table(X, self.coding, self.position_weights, dtype)
 
-    def vector_form(self) -> VectorForm | None:
+    def _vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of vectors; None if normalisation changes its values."""
         if self.normalize and self.vector_kernel != "rbf":
             return None
@@ -267,23 +264,17 @@ class WindowVectorKernel(SequenceKernel):
         X = self.coerce(X)
         return int(X.lengths.max(initial=0)) * len(self.coding.columns(X.alphabet))
 
-    def features(self, X: Any) -> npt.NDArray[np.floating[Any]]:
-        """Return φ with the square roots of the weights, float64 (n, positions · columns); linear kernels only."""
+    @capability
+    def features(self) -> Features:
+        """The vectors of the linear kernel."""
         self._check_linear()
-        self.check_parameters()
-        return self.table(self._seen(self.coerce(X))).gather()
+        return Features(self, lambda X: self.table(self._seen(X)).gather(), self._feature_names)
 
-    def feature_names(self, alphabet: Alphabet | None = None, length: int | None = None) -> list[str]:
-        """Return the feature names ``-7:A``, …: position relative to the centre, and letter or ``end``."""
-        self._check_linear()
-        known: Any = self.alphabet if alphabet is None else alphabet
-        size = cast(int, length)
-        columns = self.coding.columns(known)
+    def _feature_names(self, X: Any) -> list[str]:
+        """Return the names of the features of windows: position and column."""
+        size = int(X.lengths.max(initial=0))
+        columns = self.coding.columns(X.alphabet)
         return [f"{place - size // 2}:{column}" for place in range(size) for column in columns]
-
-    def check_features(self) -> None:
-        """Raise ParameterError unless the kernel is linear."""
-        self._check_linear()
 
     def _check_linear(self) -> None:
         if self.vector_kernel != "linear":
@@ -299,8 +290,7 @@ class WindowVectorKernel(SequenceKernel):
         return WindowVectors(self.coding, self.position_weights)
 
     @property
-    def between(self) -> Kernel:
-        """The exact kernel between windows, without normalisation."""
+    def _through(self) -> Kernel:
         vectors = self._linear()
         if self.vector_kernel == "rbf":
             gamma = self.gamma_ if isinstance(self.gamma, str) else self.gamma
@@ -310,22 +300,11 @@ class WindowVectorKernel(SequenceKernel):
         return vectors
 
     def _prepare(self, X: SequenceSet, like: PreparedParts | None) -> PreparedParts:
-        windows = self.between.prepare(self._seen(X), None if like is None else like.parts[0])
+        windows = self._through.prepare(self._seen(X), None if like is None else like.parts[0])
         return PreparedParts((windows,), windows.diagonal)
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
-        self.between.block(rows.parts[0], cols.parts[0], out)
-
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
-        values = fold(self.between, columns.parts[0], coefficients)
-        return None if values is None else lambda rows: values(rows.parts[0])
-
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
-        return attributions(self.between, self._seen(X), self._seen(support), coefficients)
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
+        return attributions(self._through, self._seen(X), self._seen(support), coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`): products of vectors, kept as rows and as columns."""
@@ -363,15 +342,13 @@ class WindowVectors(Kernel):
             values = table.gather()
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: Floats) -> None:
         if len(cols):  # without windows there is no length
             LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it uses nothing of the kernel
 
     _fold = LinearKernel._fold
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         shape = (-1, int(X.lengths.max(initial=0)), len(self.coding.columns(X.alphabet)))
         weights = (coefficients @ self._table(support).gather()).reshape(shape[1:])
         return np.einsum("nlc,lc->nl", self._table(X).gather().reshape(shape), weights).reshape(-1)
@@ -465,7 +442,7 @@ class MatrixCoding(LetterCoding):
 
     encoding: str  # As in `WindowKernel`
 
-    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def lookup(self, alphabet: Alphabet) -> Floats:
         """Return the encoding of each letter, shape (size + 1, size + 1); the last row is for masked residues."""
         rows = np.eye(alphabet.size + 1)
         if self.encoding != ONE_HOT:
@@ -525,7 +502,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     name = "pssm_window"
     summary = "Compares the PSSM rows around a central residue, position by position."
-    profile_tracks = ("pssm",)
+    traits = replace(WindowVectorKernel.traits, tracks=("pssm",))
 
     scaling: str = choice(
         default="logistic",
@@ -554,11 +531,6 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
         ]
 
     @property
-    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
-        """Whether gamma is learned, or the training sequences are kept for searches."""
-        return self.search is not None or self._learns_gamma
-
-    @property
     def coding(self) -> "ScoreCoding":
         """Encoding of a residue as numbers."""
         return ScoreCoding(self.scaling, self.scale)
@@ -583,7 +555,7 @@ class ScoreCoding:
     scaling: str  # As in `PSSMWindowKernel`
     scale: float  # What the scores are divided by
 
-    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def vectors(self, X: SequenceSet, positions: Ints) -> Floats:
         """Return the encodings of the residues at `positions` in ``X.codes``, float64 (p, columns)."""
         track = X.tracks["pssm"]
         if track.ndim != 2 or track.shape[1] != X.alphabet.size or not np.isfinite(track[positions]).all():
@@ -606,7 +578,7 @@ class ScoreCoding:
         return [*alphabet.letters, *beside, END]
 
 
-def logistic(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def logistic(scores: Floats) -> Floats:
     """Return the logistic function 1 / (1 + exp(−s)) of scores.
 
     >>> logistic(np.array([-2.0, 0.0, 2.0])).round(3)

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from seqkern.evaluation.folds import UNCHANGED
-from seqkern.evaluation.overlaps import ANY, Finding
 from seqkern.evaluation.ranking import roc_auc
+from seqkern.evaluation.relations import ANY, Finding
 from seqkern.formats.profile_sources import describe
 from seqkern.methods.study_results import KEYS, numbers, ranked_sets, rows_by, rows_by_value
 from seqkern.report.audit_page import FINDINGS, findings_table

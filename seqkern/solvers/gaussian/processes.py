@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dtpttr
 
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.linear_algebra import Definite
-from seqkern.core.parameters import choice, integer, real
+from seqkern.core.parameters import choice, real
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Floats, Header, Ints
@@ -38,10 +38,10 @@ from seqkern.kernels.vectors.marginal_likelihood import (
     next_jitter,
     stable_sigmoid,
 )
-from seqkern.solvers.capabilities import Traits, Variances
+from seqkern.solvers.capabilities import Effort, Traits, Variances
 from seqkern.solvers.contract import BinarySolver, RealSolver, stored
-from seqkern.solvers.costs import FLOP_NS, Effort, FitCost, FitWork, dense_algebra
-from seqkern.solvers.shared import KernelExpansion, operator_sums, random_seed
+from seqkern.solvers.costs import FLOP_NS, FitCost, FitWork, dense_algebra
+from seqkern.solvers.shared import KernelExpansion, count, operator_sums, random_seed
 
 BLOCK = 64
 """Samples whose variances are computed at the same time. Blocks are filled up, so that the bits of a variance do not
@@ -188,7 +188,27 @@ def _explained(posterior: Posterior | LowRankPosterior, K: Floats) -> tuple[Floa
 # Shared base of Gaussian process regression: parameters, the choice of noise and scale, variances.
 
 
-class GaussianRegression(KernelExpansion, RealSolver):
+class GaussianProcess(KernelExpansion):
+    """Base of Gaussian processes; a solver sets `posterior_`, and `scale_` and `noise_` where they are parameters."""
+
+    @property
+    def best_params_(self) -> dict[str, Any]:
+        """Chosen scale and noise, by name."""
+        return {name: getattr(self, f"{name}_") for name in ("noise", "scale") if getattr(self, name, "") == "auto"}
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return the parameters, the coefficients and the posterior."""
+        header, arrays = super().fitted_state()
+        return header, {**arrays, **self.posterior_.arrays()}
+
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Restore the attributes from the output of `fitted_state`."""
+        super().restore_fitted(header, arrays)
+        found = posterior_of_arrays(arrays, header["scale"], len(self.dual_coef_))
+        self.posterior_: Posterior | LowRankPosterior = found
+
+
+class GaussianRegression(GaussianProcess, RealSolver):
     """Base of Gaussian process regression; a solver sets `scale_`, `noise_` and `posterior_`.
 
     >>> from seqkern.solvers import GPR
@@ -229,11 +249,6 @@ class GaussianRegression(KernelExpansion, RealSolver):
                 remedy="a Gaussian process needs labels that differ",
             )
 
-    @property
-    def best_params_(self) -> dict[str, Any]:
-        """Chosen scale and noise, by name."""
-        return {name: getattr(self, f"{name}_") for name in ("noise", "scale") if getattr(self, name) == "auto"}
-
     def _given(self) -> tuple[float | None, float | None]:
         """Return scale and noise as given, None for those to be chosen; set both if both are given."""
         scale, noise = (None if value == "auto" else float(value) for value in (self.scale, self.noise))
@@ -272,16 +287,6 @@ class GaussianRegression(KernelExpansion, RealSolver):
             out[:, j] = operator_sums(self, K, unit)
             unit[j] = 0.0
         return out
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the parameters, the coefficients and the posterior."""
-        header, arrays = super().fitted_state()
-        return header, {**arrays, **self.posterior_.arrays()}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the attributes from the output of `fitted_state`."""
-        super().restore_fitted(header, arrays)
-        self.posterior_ = posterior_of_arrays(arrays, self.scale_, len(self.dual_coef_))
 
 
 # Likelihood of Gaussian process regression from products with K, without storing the matrix.
@@ -720,9 +725,7 @@ class GPR(GaussianRegression):
         observed, jitter = self._solve(K, y, constant, jitter)
         residual = self.scale_ * (K @ observed.alpha) + (self.noise_ + jitter) * observed.alpha
         residual += observed.mean - y
-        self.posterior_: Posterior | LowRankPosterior = Posterior.of_labels(
-            observed.factor, self.scale_, constant=constant
-        )
+        self.posterior_ = Posterior.of_labels(observed.factor, self.scale_, constant=constant)
         self.support_ = np.arange(len(y))
         self.dual_coef_ = self.scale_ * observed.alpha
         self.intercept_ = observed.mean
@@ -834,7 +837,7 @@ class InducingGPR(GaussianRegression):
     summary = "Gaussian process regression on few inducing samples, for very many records."
     declared = GaussianRegression.declared.but(effort=Effort(copies=0.0))
 
-    n_inducing: int = integer(default=500, low=1, doc="Inducing samples, at most.")
+    n_inducing: int = count(500, "Inducing samples, at most.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -916,7 +919,7 @@ SCALE_BOUNDS = 1e-3, 1e4  # Bounds of the scale times the mean diagonal of K, th
 NEWTON_STEPS, EVALUATIONS = 10, 10  # Measured numbers of Newton steps in a fit, and of fits until the scale is chosen
 
 
-class GPC(KernelExpansion, BinarySolver):
+class GPC(GaussianProcess, BinarySolver):
     r"""Gaussian process classification of two classes, with logistic likelihood and Laplace's approximation.
 
     Attributes
@@ -1008,9 +1011,7 @@ class GPC(KernelExpansion, BinarySolver):
                     break
                 except np.linalg.LinAlgError:
                     jitter = next_jitter(jitter, np.diagonal(K))
-            self.posterior_: Posterior | LowRankPosterior = Posterior(
-                mode.factor.packed(), self.scale_, weights=mode.roots
-            )
+            self.posterior_ = Posterior(mode.factor.packed(), self.scale_, weights=mode.roots)
         self.support_ = np.arange(len(y))
         self.dual_coef_ = self.scale_ * mode.gradient
         self.intercept_ = 0.0
@@ -1056,24 +1057,9 @@ class GPC(KernelExpansion, BinarySolver):
         """Return the variance of the latent function."""
         return Variances.of(self.posterior_.variances(K[:, columns], diagonal))
 
-    @property
-    def best_params_(self) -> dict[str, Any]:
-        """Return the scale by name if it was chosen by `fit`, else an empty dict."""
-        return {"scale": self.scale_} if self.scale == "auto" else {}
-
     def probabilities(self, decisions: Floats, variances: Variances | None = None) -> Floats | None:
         """Return the probabilities of both classes, (m, 2); None without variances."""
         if variances is None:
             return None
         second = logistic_mean(decisions, variances.latent)
         return np.stack([1 - second, second], axis=1)
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the scale, the coefficients and the Cholesky factor."""
-        header, arrays = super().fitted_state()
-        return header, {**arrays, **self.posterior_.arrays()}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        super().restore_fitted(header, arrays)
-        self.posterior_ = posterior_of_arrays(arrays, self.scale_, len(self.dual_coef_))

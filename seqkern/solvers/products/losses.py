@@ -24,6 +24,13 @@ class Loss:
     width = 0.0
     unit = 1.0
 
+    def __init__(self, y: Floats, cost: Floats) -> None:
+        self.y, self.cost = y, cost
+
+    def _sum(self, values: Floats) -> float:
+        """Return the sum of some values of the samples, weighted by their costs."""
+        return float(self.cost @ values) if isinstance(self.cost, np.ndarray) else float(self.cost * np.sum(values))
+
     def value(self, z: Floats) -> float:
         """Return the loss Σ ℓ_i(z_i), without smoothing."""
         raise NotImplementedError
@@ -71,9 +78,6 @@ def separating_biases(f: Floats, y: Floats, margin: float) -> tuple[float, float
 class SquaredHinge(Loss):
     """The squared hinge loss c_i·max(0, 1 − y_i·z_i)²."""
 
-    def __init__(self, y: Floats, cost: Floats) -> None:
-        self.y, self.cost = y, cost
-
     def _slack(self, z: Floats) -> Floats:
         return np.maximum(1 - self.y * z, 0)
 
@@ -97,9 +101,6 @@ class SquaredHinge(Loss):
 class Squared(Loss):
     """The squared loss c_i·(y_i − z_i)²."""
 
-    def __init__(self, y: Floats, cost: Floats) -> None:
-        self.y, self.cost = y, cost
-
     def value(self, z: Floats) -> float:
         """Return the sum; see `Loss`."""
         return float(self.cost @ (self.y - z) ** 2)
@@ -116,9 +117,6 @@ class Squared(Loss):
 class Logistic(Loss):
     """The logistic loss c_i·ln(1 + exp(−y_i·z_i))."""
 
-    def __init__(self, y: Floats, cost: Floats) -> None:
-        self.y, self.cost = y, cost
-
     def value(self, z: Floats) -> float:
         """Return the sum; see `Loss`."""
         return float(self.cost @ np.logaddexp(0, -self.y * z))
@@ -132,30 +130,48 @@ class Logistic(Loss):
         return self.cost * np.exp(-np.logaddexp(0, z) - np.logaddexp(0, -z))
 
 
-class Hinge(Loss):
+class KinkedLoss(Loss):
+    """A loss in proportion to the slack; the parabolas at its kinks are `width` wide."""
+
+    def _slack(self, z: Floats) -> Floats:
+        """Return how far each decision is on the costly side of its kink."""
+        raise NotImplementedError
+
+    def _signs(self, z: Floats) -> Floats:
+        """Return the direction in which each decision costs less, 1 or −1."""
+        raise NotImplementedError
+
+    def value(self, z: Floats) -> float:
+        """Return the sum; see `Loss`."""
+        return self._sum(np.maximum(self._slack(z), 0))
+
+    def dual(self, z: Floats) -> Floats:
+        """Return the dual variables: the signed costs times the slack in units of the width, clipped to [0, 1]."""
+        return self.cost * self._signs(z) * np.clip(self._slack(z) / self.width, 0, 1)
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return the second derivatives, c_i / width on the parabolas."""
+        slack = self._slack(z)
+        return np.where((slack > 0) & (slack < self.width), self.cost / self.width, 0.0)
+
+    def excess(self, z: Floats) -> float:
+        """Return the part of the duality gap due to smoothing; see `Loss`."""
+        slack = np.clip(self._slack(z), 0, self.width)
+        return self._sum(slack * (1 - slack / self.width))
+
+
+class Hinge(KinkedLoss):
     """The hinge loss c_i·max(0, margin − y_i·z_i); the one-class SVM has margin 0."""
 
     def __init__(self, y: Floats, cost: Floats, margin: float = 1.0, *, total: float = 0.0, width: float = 1.0) -> None:
         self.y, self.cost, self.margin, self.total, self.width = y, cost, margin, total, width
         self.unit = width / total if total else width
 
-    def value(self, z: Floats) -> float:
-        """Return the sum; see `Loss`."""
-        return float(self.cost @ np.maximum(self.margin - self.y * z, 0))
+    def _slack(self, z: Floats) -> Floats:
+        return self.margin - self.y * z
 
-    def dual(self, z: Floats) -> Floats:
-        """Return the dual variables: c_i·y_i times the slack in units of the width, clipped to [0, 1]."""
-        return self.cost * self.y * np.clip((self.margin - self.y * z) / self.width, 0, 1)
-
-    def curvature(self, z: Floats) -> Floats:
-        """Return the second derivatives, c_i / width on the parabola."""
-        slack = self.margin - self.y * z
-        return np.where((slack > 0) & (slack < self.width), self.cost / self.width, 0.0)
-
-    def excess(self, z: Floats) -> float:
-        """Return the part of the duality gap due to smoothing; see `Loss`."""
-        slack = np.clip(self.margin - self.y * z, 0, self.width)
-        return float(self.cost @ (slack * (1 - slack / self.width)))
+    def _signs(self, z: Floats) -> Floats:
+        return self.y
 
     def free_biases(self, f: Floats) -> tuple[float, float]:
         """Return the range of biases without an error or, if all duals must be at their bounds, one where they are."""
@@ -167,40 +183,29 @@ class Hinge(Loss):
         return low, low
 
 
-class Insensitive(Loss):
-    """The ε-insensitive loss c·max(0, |y_i − z_i| − ε)."""
+class TubeLoss(Loss):
+    """A loss of errors y_i − z_i with one cost c and an ε."""
 
     def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
         self.y, self.cost, self.epsilon = y, cost, epsilon
+
+
+class Insensitive(KinkedLoss, TubeLoss):
+    """The ε-insensitive loss c·max(0, |y_i − z_i| − ε)."""
+
+    def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
+        super().__init__(y, cost, epsilon)
         self.width = float(np.std(y)) or 1.0
 
     def _slack(self, z: Floats) -> Floats:
         return np.abs(self.y - z) - self.epsilon
 
-    def value(self, z: Floats) -> float:
-        """Return the sum; see `Loss`."""
-        return float(self.cost * np.maximum(self._slack(z), 0).sum())
-
-    def dual(self, z: Floats) -> Floats:
-        """Return the dual variables: c times the error beyond ε in units of the width, clipped to [−1, 1]."""
-        return self.cost * np.sign(self.y - z) * np.clip(self._slack(z) / self.width, 0, 1)
-
-    def curvature(self, z: Floats) -> Floats:
-        """Return the second derivatives, c / width on the parabolas."""
-        slack = self._slack(z)
-        return np.where((slack > 0) & (slack < self.width), self.cost / self.width, 0.0)
-
-    def excess(self, z: Floats) -> float:
-        """Return the part of the duality gap due to smoothing; see `Loss`."""
-        slack = np.clip(self._slack(z), 0, self.width)
-        return float(self.cost * np.sum(slack * (1 - slack / self.width)))
+    def _signs(self, z: Floats) -> Floats:
+        return np.sign(self.y - z)
 
 
-class SquaredInsensitive(Loss):
+class SquaredInsensitive(TubeLoss):
     """The squared ε-insensitive loss c·max(0, |y_i − z_i| − ε)²."""
-
-    def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
-        self.y, self.cost, self.epsilon = y, cost, epsilon
 
     def _slack(self, z: Floats) -> Floats:
         return np.maximum(np.abs(self.y - z) - self.epsilon, 0)
@@ -222,11 +227,8 @@ class SquaredInsensitive(Loss):
         return tube_biases(f, self.y, self.epsilon)
 
 
-class Huber(Loss):
+class Huber(TubeLoss):
     """The Huber loss: c·r²/(2ε) for an error r = y_i − z_i up to ε, and c·(|r| − ε/2) beyond."""
-
-    def __init__(self, y: Floats, cost: float, epsilon: float) -> None:
-        self.y, self.cost, self.epsilon = y, cost, epsilon
 
     def value(self, z: Floats) -> float:
         """Return the sum; see `Loss`."""

@@ -7,13 +7,14 @@ K̃ᵀK̃.
 
 import functools
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 
 from seqkern.core._symmetry import is_symmetric
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.core.types import Floats, Ints
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import MIB, MatrixFile
 from seqkern.solvers import _linear
 from seqkern.solvers.psvm import _psvm
@@ -66,14 +67,46 @@ class Columns:
         raise NotImplementedError
 
 
-class DenseColumns(Columns):
+class StoredColumns(Columns):
+    """Columns in memory; `loops` are their compiled products, combination and standardisation, `stored` the matrix."""
+
+    loops: ClassVar[tuple[Callable[..., Any], ...]]
+    stored: tuple[Array, ...]
+
+    def products(self, vector: Floats) -> Floats:
+        """Return K̃ᵀv; see `Columns`."""
+        out = np.empty(self.n_columns)
+        self.loops[0](*self.stored, self.means, self.scales, None, vector, out)
+        return out
+
+    def combine(self, alpha: Floats) -> Floats:
+        """Return K̃α; see `Columns`."""
+        out = np.zeros(self.n_rows)
+        self.loops[1](*self.stored, self.means, self.scales, alpha, out)
+        return out
+
+    def products_of(self, which: Ints, vector: Floats) -> Floats:
+        """Return elements of K̃ᵀv; see `Columns`."""
+        out = np.empty(len(which))
+        self.loops[0](*self.stored, self.means, self.scales, which, vector, out)
+        return out
+
+    def standardised(self, which: Ints) -> Floats:
+        """Return columns of K̃ as rows; see `Columns`."""
+        out = np.empty((len(which), self.n_rows))
+        self.loops[2](*self.stored, self.means, self.scales, which, out)
+        return out
+
+
+class DenseColumns(StoredColumns):
     """A dense matrix in memory or memory-mapped; row j of `columns` is column j of K."""
 
     BLOCK = 128  # columns standardised at a time
     SAMPLE = 64  # columns compared by `nearly_orthogonal`
+    loops = (_psvm.products, _psvm.combine, _psvm.standardise)
 
     def __init__(self, columns: Floats, means: Floats | None = None, scales: Floats | None = None) -> None:
-        self.columns = columns
+        self.columns, self.stored = columns, (columns,)
         self.n_rows = columns.shape[1]
         if means is None or scales is None:
             means, scales = np.empty(len(columns)), np.empty(len(columns))
@@ -86,30 +119,6 @@ class DenseColumns(Columns):
         """Return the columns of a matrix K, without a copy if it is symmetric or stored by columns."""
         symmetric = square and K.flags.c_contiguous and is_symmetric(K)
         return cls(np.ascontiguousarray(K if symmetric else K.T))
-
-    def products(self, vector: Floats) -> Floats:
-        """Return K̃ᵀv; see `Columns`."""
-        out = np.empty(self.n_columns)
-        _psvm.products(self.columns, self.means, self.scales, None, vector, out)
-        return out
-
-    def combine(self, alpha: Floats) -> Floats:
-        """Return K̃α; see `Columns`."""
-        out = np.zeros(self.n_rows)
-        _psvm.combine(self.columns, self.means, self.scales, alpha, out)
-        return out
-
-    def products_of(self, which: Ints, vector: Floats) -> Floats:
-        """Return elements of K̃ᵀv; see `Columns`."""
-        out = np.empty(len(which))
-        _psvm.products(self.columns, self.means, self.scales, which, vector, out)
-        return out
-
-    def standardised(self, which: Ints) -> Floats:
-        """Return columns of K̃ as rows; see `Columns`."""
-        out = np.empty((len(which), self.n_rows))
-        _psvm.standardise(self.columns, self.means, self.scales, which, out)
-        return out
 
     def gram(self, a: Ints, b: Ints) -> Floats:
         """Return a block of Q; see `Columns`."""

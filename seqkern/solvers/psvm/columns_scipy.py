@@ -1,6 +1,7 @@
 """Standardised columns of scipy's sparse matrices and operators."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -10,7 +11,7 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.psvm import _psvm
-from seqkern.solvers.psvm.columns import Columns
+from seqkern.solvers.psvm.columns import Columns, StoredColumns
 
 # Columns of a matrix known only by its products and those of its transpose.
 
@@ -144,53 +145,30 @@ class GramOperator(LinearOperator):
 # Columns of a sparse matrix, standardised without being made dense.
 
 
-class SparseColumns(Columns):
+class SparseColumns(StoredColumns):
     """A sparse matrix K (stored as CSC), such as k-mer counts: K̃ is dense, but only K is stored."""
+
+    loops: ClassVar[tuple[Callable[..., Any], ...]] = (
+        _psvm.sparse_products,
+        _psvm.sparse_combine,
+        _psvm.sparse_standardise,
+    )
 
     def __init__(self, matrix: Any) -> None:
         matrix = csc_array(matrix, dtype=np.float64)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        self.matrix = matrix
+        self.matrix, self.stored = matrix, (matrix.data, matrix.indices, matrix.indptr)
         self.n_rows = matrix.shape[0]
         self.means, self.scales = np.empty(matrix.shape[1]), np.empty(matrix.shape[1])
         _psvm.sparse_moments(matrix.data, matrix.indptr, self.n_rows, self.means, self.scales)
-
-    @property
-    def _stored(self) -> tuple[Floats, Array, Array, Floats, Floats]:
-        """The arguments common to all loops."""
-        return self.matrix.data, self.matrix.indices, self.matrix.indptr, self.means, self.scales
-
-    def products(self, vector: Floats) -> Floats:
-        """Return K̃ᵀv; see `Columns`."""
-        out = np.empty(self.n_columns)
-        _psvm.sparse_products(*self._stored, None, vector, out)
-        return out
-
-    def combine(self, alpha: Floats) -> Floats:
-        """Return K̃α; see `Columns`."""
-        out = np.zeros(self.n_rows)
-        _psvm.sparse_combine(*self._stored, alpha, out)
-        return out
-
-    def products_of(self, which: Ints, vector: Floats) -> Floats:
-        """Return elements of K̃ᵀv; see `Columns`."""
-        out = np.empty(len(which))
-        _psvm.sparse_products(*self._stored, which, vector, out)
-        return out
-
-    def standardised(self, which: Ints) -> Floats:
-        """Return columns of K̃ as rows; see `Columns`."""
-        out = np.empty((len(which), self.n_rows))
-        _psvm.sparse_standardise(*self._stored, which, out)
-        return out
 
     def gram(self, a: Ints, b: Ints) -> Floats:
         """Return a block of Q, with one dense column of `b` at a time; see `Columns`."""
         out = np.empty((len(b), len(a)))
         for row, j in zip(out, b, strict=True):
-            _psvm.sparse_products(*self._stored, a, self.standardised(np.array([j]))[0], row)
+            self.loops[0](*self.stored, self.means, self.scales, a, self.standardised(np.array([j]))[0], row)
         return out.T
 
     def part(self, rows: Ints, columns: Ints | None = None) -> "SparseColumns":

@@ -1,7 +1,7 @@
 """Linear classification of very many samples in the primal, with squared hinge loss or least squares."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +12,21 @@ from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import choice
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel_operator import KernelOperator, Table
-from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
-from seqkern.solvers.contract import AnyClassSolver, count_rows, stored
-from seqkern.solvers.costs import Effort
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits, Variances
+from seqkern.solvers.contract import count_rows
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
 from seqkern.solvers.products.subspace import fit_on_products
 from seqkern.solvers.shared import (
+    FeatureWeights,
     class_weights,
     cost,
+    count,
     factors_of_codes,
-    limit,
     operator_sums,
+    positive,
     take_rows,
-    tolerance,
     weighted_sums,
 )
 
@@ -181,20 +181,7 @@ SMALL = 1e-9  # Diagonal of the bias; also the share of the mean diagonal first 
 TRIES = 20  # Maximum number of times that ten times as much is added to the diagonal
 
 
-class Conditioner(Protocol):
-    """Protocol of preconditioners."""
-
-    def prepare(self, kappas: Floats) -> list[Any]:
-        """Return the data for `solve`, one object for each κ, the mean cost of the active rows of a classifier."""
-
-    def solve(self, errors: Floats, prepared: list[Any]) -> Floats:
-        """Return the solutions, (k, d + 1), for the right-hand side of each classifier."""
-
-    def release(self) -> None:
-        """Drop the data of one fit, keeping the data that other costs can reuse."""
-
-
-def make_conditioner(rows: Rows) -> "Conditioner":
+def make_conditioner(rows: Rows) -> "FullConditioner | DiagonalConditioner":
     """Return the preconditioner for some Rows: with the products of all features, or only their squares."""
     d = rows.shape[1]
     entries = rows.X.nnz if rows.sparse else rows.shape[0] * d
@@ -346,7 +333,7 @@ class PrimalClassifiers:
     def __init__(
         self,
         rows: Rows,
-        conditioner: Conditioner,
+        conditioner: FullConditioner | DiagonalConditioner,
         signs: Floats,
         costs: Floats,
         *,
@@ -500,7 +487,7 @@ LOSSES: dict[str, Callable[[Floats, Floats], Loss]] = {
 }
 
 
-class PrimalSVC(AnyClassSolver):
+class PrimalSVC(FeatureWeights):
     r"""Support vector machine with squared errors, trained in the primal on features.
 
     With several classes there is one classifier for each against the rest; all are trained at once, on the same passes
@@ -564,7 +551,6 @@ class PrimalSVC(AnyClassSolver):
 
     name = "primal_svc"
     summary = "Support vector machine with squared errors on features, for hundreds of thousands of records."
-    learned = stored(coef="coef_", intercept="intercept_")
     declared = Traits(
         sparse=True,
         blocks=True,
@@ -582,10 +568,10 @@ class PrimalSVC(AnyClassSolver):
         "``logistic``: ln(1 + exp(−y f)), whose decisions are log odds.",
     )
     class_weight: dict | str | None = class_weights()
-    tol: float = tolerance(
+    tol: float = positive(
         1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(
+    max_iter: int = count(
         100,
         "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
     )
@@ -689,11 +675,3 @@ class PrimalSVC(AnyClassSolver):
     def dual_coef_(self) -> Floats:
         """The coefficients: on an operator β of the support vectors, (s,) for two classes, else (classes, s)."""
         return self.coef_ if len(self.coef_) > 1 else self.coef_[0]
-
-    def linear(self) -> tuple[Floats, float] | None:
-        """Return (weights, b) of the classifier of two classes; of several, None."""
-        return (self._on_columns(self.coef_[0]), float(self.intercept_[0])) if len(self.coef_) == 1 else None
-
-    def weights_by_class(self) -> Floats | None:
-        """Return the weights of the features of `support_` in the classifier of each class; None for two classes."""
-        return self.coef_ if len(self.coef_) > 1 else None

@@ -255,7 +255,7 @@ def test_bits_do_not_depend_on_the_other_lanes(set_level, monkeypatch):
         set_level(level)
         for beta, precision in ((0.5, "single"), (0.5, "double"), (3, "double")):
             kernel = LocalAlignmentKernel(beta, precision=precision)
-            K = kernel.kernel(X, n_threads=2)
+            K = kernel(X, n_threads=2)
             np.testing.assert_array_equal(K, K.T)
             np.testing.assert_array_equal(kernel.diagonal(X), np.diagonal(K))
             for i in (0, 3, 9, 15, 25):
@@ -295,11 +295,11 @@ def test_without_the_logarithm():
 
 def test_definiteness_is_declared_as_it_is():
     plain = {"logarithm": False, "normalize": True}
-    assert LocalAlignmentKernel(**plain).positive_semidefinite
-    assert not LocalAlignmentKernel().positive_semidefinite
-    assert not LocalAlignmentKernel(0.05, **plain).positive_semidefinite
-    assert not LocalAlignmentKernel(matrix=[[0, 9], [9, 0]], alphabet="AB", **plain).positive_semidefinite
-    assert LocalAlignmentKernel(matrix=[[9, 0], [0, 9]], alphabet="AB", **plain).positive_semidefinite
+    assert LocalAlignmentKernel(**plain).traits.positive_semidefinite
+    assert not LocalAlignmentKernel().traits.positive_semidefinite
+    assert not LocalAlignmentKernel(0.05, **plain).traits.positive_semidefinite
+    assert not LocalAlignmentKernel(matrix=[[0, 9], [9, 0]], alphabet="AB", **plain).traits.positive_semidefinite
+    assert LocalAlignmentKernel(matrix=[[9, 0], [0, 9]], alphabet="AB", **plain).traits.positive_semidefinite
     # An indefinite matrix of scores makes an indefinite kernel; the logarithm is indefinite by itself.
     X = SequenceSet.from_strings(["A", "B"], "AB")
     assert np.linalg.eigvalsh(LocalAlignmentKernel(matrix=[[0, 9], [9, 0]], **plain)(X))[0] < -0.1

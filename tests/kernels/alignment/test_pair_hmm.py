@@ -110,7 +110,7 @@ def test_is_positive_semidefinite():
     K = dna(logarithm=False, normalize=True, **GAPS)(strings)
     assert np.linalg.eigvalsh(K)[0] > -1e-12
     assert dna(logarithm=False).positive_semidefinite
-    assert PairHMMKernel(logarithm=False).positive_semidefinite
+    assert PairHMMKernel(logarithm=False).traits.positive_semidefinite
     assert not dna().positive_semidefinite
 
 

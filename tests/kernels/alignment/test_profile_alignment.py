@@ -97,7 +97,7 @@ def test_naive_twin_at_every_level_of_instructions(kernel, set_level):
     by_level = []
     for level in LEVELS:
         set_level(level)
-        K = kernel.kernel(X)
+        K = kernel(X)
         np.testing.assert_allclose(K, wanted, rtol=1e-6, atol=1e-6)
         np.testing.assert_array_equal(K, K.T)
         by_level.append(K)
@@ -112,26 +112,26 @@ def test_naive_twin_with_other_gaps_and_alphabets(method, gaps):
     options = {"method": method, "gap_open": gaps[0], "gap_extend": gaps[1]}
     X = families([5, 13, 22], seed=2, alphabet="dna", size=4)
     kernel = ProfileAlignmentKernel(**options, beta=0.4, shift=-0.5)
-    np.testing.assert_allclose(kernel.kernel(X), naive(kernel, X), rtol=1e-6)
+    np.testing.assert_allclose(kernel(X), naive(kernel, X), rtol=1e-6)
 
 
 def test_empty_profiles_have_no_alignment():
     X = families([0, 3, 0])
     for kernel in (BEST, SUM):
-        K = kernel.kernel(X)
+        K = kernel(X)
         assert not K[[0, 2]].any()
         assert K[1, 1] > 0
-        assert kernel.kernel(families([]), X).shape == (0, 3)
+        assert kernel(families([]), X).shape == (0, 3)
         with pytest.raises(SequenceError, match="zero_diagonal=zero"):
-            ProfileAlignmentKernel(method=kernel.method, normalize=True).kernel(X)
+            ProfileAlignmentKernel(method=kernel.method, normalize=True)(X)
 
 
 def test_one_pair_of_columns():
     X = families([1, 1], seed=3)
     score = column_scores(columns(X, 0), columns(X, 1))[0, 0]
-    K = ProfileAlignmentKernel(method="local_alignment", beta=0.5).kernel(X)
+    K = ProfileAlignmentKernel(method="local_alignment", beta=0.5)(X)
     assert K[0, 1] == pytest.approx(2 * math.log1p(math.exp(0.5 * score)), rel=1e-6)
-    assert ProfileAlignmentKernel().kernel(X)[0, 1] == pytest.approx(max(0, score), rel=1e-6)
+    assert ProfileAlignmentKernel()(X)[0, 1] == pytest.approx(max(0, score), rel=1e-6)
 
 
 def test_padding_is_no_column_whatever_the_shift():
@@ -162,14 +162,14 @@ def test_best_alignment_of_letters_is_twice_smith_waterman(set_level):
     np.testing.assert_array_equal(2 * letters.kernel(strings), wanted)
     for level in LEVELS:
         set_level(level)
-        K = ProfileAlignmentKernel(gap_open=22, gap_extend=2).kernel(of_letters(strings))
+        K = ProfileAlignmentKernel(gap_open=22, gap_extend=2)(of_letters(strings))
         np.testing.assert_array_equal(K, wanted)
 
 
 def test_sum_over_alignments_of_letters_has_half_the_beta():
     strings = letters_and_relatives(6)[3:]
     X = of_letters(strings)
-    K = ProfileAlignmentKernel(method="local_alignment", beta=0.25, gap_open=22, gap_extend=2).kernel(X)
+    K = ProfileAlignmentKernel(method="local_alignment", beta=0.25, gap_open=22, gap_extend=2)(X)
     table = score_table("BLOSUM62", X.alphabet)
     codes = [[AMINO.index(letter) for letter in string] for string in strings]
     wanted = [[2 * all_alignments(table[np.ix_(x, y)], 0.5, 11, 1) for y in codes] for x in codes]
@@ -183,7 +183,7 @@ def test_sums_beyond_a_double():
     string = random_letters(np.random.default_rng(7), 170)
     X = of_letters([string, string[:30] + string[50:]])
     kernel = ProfileAlignmentKernel(method="local_alignment", beta=1.0, gap_open=4.0, gap_extend=1.0)
-    K = kernel.kernel(X)
+    K = kernel(X)
     assert K.min() > 1400  # ln K, β being 1
     np.testing.assert_allclose(K, naive(kernel, X), rtol=1e-6)
 
@@ -198,7 +198,7 @@ def test_a_second_alignment_below_a_strong_one(gap_open, set_level):
     wanted = naive(kernel, X)
     for level in LEVELS:
         set_level(level)
-        np.testing.assert_allclose(kernel.kernel(X), wanted, rtol=1e-6)
+        np.testing.assert_allclose(kernel(X), wanted, rtol=1e-6)
 
 
 def test_columns_that_never_agree():
@@ -207,18 +207,18 @@ def test_columns_that_never_agree():
     X = with_tracks([12, 15], X.tracks["profile"], pssm)
     for method in ("smith_waterman", "local_alignment"):
         kernel = ProfileAlignmentKernel(method=method, beta=0.5)
-        np.testing.assert_allclose(kernel.kernel(X), naive(kernel, X), rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(kernel(X), naive(kernel, X), rtol=1e-6, atol=1e-12)
 
 
 def test_scores_too_large_for_beta_are_refused_with_a_beta_that_will_do():
     X = of_letters(["W" * 40, "ACDW" * 8, "W" * 7 + "WC" * 20])
     kernel = ProfileAlignmentKernel(method="local_alignment", beta=5)
     with pytest.raises(SequenceError, match="too large for beta=5") as error:
-        kernel.kernel(X)
+        kernel(X)
     assert error.value.record == "s0"
     for gap in (3.0, 0.0):
         kernel.set_params(beta=float(error.value.remedy.split()[-1]), gap_open=gap, gap_extend=gap / 4)
-        np.testing.assert_allclose(kernel.kernel(X), naive(kernel, X), rtol=1e-6)
+        np.testing.assert_allclose(kernel(X), naive(kernel, X), rtol=1e-6)
     assert kernel.beta > 1
 
 
@@ -230,10 +230,10 @@ def test_scores_far_below_zero_matter_where_gaps_cost_as_much():
     X = with_tracks([50, 50], X.tracks["profile"], pssm)
     kernel = ProfileAlignmentKernel(method="local_alignment", beta=0.5, gap_open=150, gap_extend=0.5)
     with pytest.raises(SequenceError, match=r"scores of -200 to .* too large for beta=0\.5") as error:
-        kernel.kernel(X)
+        kernel(X)
     for beta, gap in ((float(error.value.remedy.split()[-1]), 150), (0.5, 60)):
         kernel.set_params(beta=beta, gap_open=gap)
-        np.testing.assert_allclose(kernel.kernel(X), naive(kernel, X), rtol=1e-6)
+        np.testing.assert_allclose(kernel(X), naive(kernel, X), rtol=1e-6)
 
 
 # ---- many sequences ------------------------------------------------------------------------------
@@ -247,23 +247,23 @@ def test_the_same_bits_whatever_the_blocks_threads_and_partners(kernel, monkeypa
     lengths = [*np.random.default_rng(10).integers(0, 60, 70), 30, 30, 30]
     X = families(lengths, seed=10)
     X = X.take([*range(len(lengths)), 5, 40, 71])  # some of them twice
-    K = kernel.kernel(X, n_threads=1)
+    K = kernel(X, n_threads=1)
     np.testing.assert_array_equal(K, K.T)
     np.testing.assert_array_equal(kernel.diagonal(X), np.diagonal(K))
-    np.testing.assert_array_equal(kernel.kernel(X.take(slice(50)), X), K[:50])
-    np.testing.assert_array_equal(kernel.kernel(X, X.take(slice(3, 20))), K[:, 3:20])
-    np.testing.assert_array_equal(kernel.kernel(X.take([8]), X.take([9])), K[8:9, 9:10])
+    np.testing.assert_array_equal(kernel(X.take(slice(50)), X), K[:50])
+    np.testing.assert_array_equal(kernel(X, X.take(slice(3, 20))), K[:, 3:20])
+    np.testing.assert_array_equal(kernel(X.take([8]), X.take([9])), K[8:9, 9:10])
     for step in (7, 33):
         spans = lambda n, *_, step=step: [(i, min(i + step, n)) for i in range(0, n, step)]  # noqa: E731
         monkeypatch.setattr(blocks, "row_blocks", spans)
-        np.testing.assert_array_equal(kernel.kernel(X, n_threads=2), K)
+        np.testing.assert_array_equal(kernel(X, n_threads=2), K)
 
 
 @pytest.mark.parametrize("kernel", [BEST, SUM], ids=["best", "sum"])
 def test_sequences_longer_than_what_is_kept_of_one(kernel):
     X = families([4, 1100, 6, 9], seed=11)
     short = [0, 2, 3]
-    K = kernel.kernel(X)
+    K = kernel(X)
     wanted = naive(kernel, X.take(short), X)
     np.testing.assert_allclose(K[short], wanted, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(K[:, short], wanted.T, rtol=1e-6, atol=1e-6)
@@ -295,7 +295,7 @@ def test_letters_share_a_sum_by_how_likely_they_are_in_a_pair():
     S, gaps = column_scores(columns(X, 0), columns(X, 1)), (kernel.gap_open, kernel.gap_extend)
     step = 1e-4 * np.eye(7)[:, :, None]
     likely = np.array([np.subtract(*(all_alignments(S + way * d, 0.3, *gaps) for way in (1, -1))) for d in step])
-    value = kernel.kernel(X)[0, 1]
+    value = kernel(X)[0, 1]
     np.testing.assert_allclose(shares(kernel, X, X.take([1])), value * likely / likely.sum(), rtol=1e-5)
 
 
@@ -304,7 +304,7 @@ def test_letters_of_long_sequences_share_beyond_a_double():
     X = of_letters([string, string[:90] + string[100:]])
     kernel = ProfileAlignmentKernel(method="local_alignment", beta=1.0, gap_open=22, gap_extend=2)
     got = shares(kernel, X, X.take([1]))
-    assert got.sum() == pytest.approx(kernel.kernel(X)[0, 1], rel=1e-9)
+    assert got.sum() == pytest.approx(kernel(X)[0, 1], rel=1e-9)
     np.testing.assert_allclose(np.delete(got, np.s_[88:102]), got.sum() / 190, rtol=0.01)
 
 
@@ -339,4 +339,4 @@ def test_tracks_that_are_missing_or_no_profiles():
 )
 def test_bad_parameters(name, value):
     with pytest.raises(ParameterError, match=name):
-        ProfileAlignmentKernel(**{name: value}).kernel(families([3]))
+        ProfileAlignmentKernel(**{name: value})(families([3]))

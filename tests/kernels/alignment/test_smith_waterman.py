@@ -253,14 +253,14 @@ def test_any_arrangement_in_blocks_gives_the_same(level, set_level, monkeypatch)
     strings = [*related(70, 60, seed=9), *proteins(90, 0, 30, seed=10), *related(3, 700, seed=11)]
     X = encode([strings[i] for i in np.random.default_rng(0).permutation(len(strings))], "protein")
     kernel = SmithWatermanKernel()
-    K = kernel.kernel(X, n_threads=1)
+    K = kernel(X, n_threads=1)
     _product.set_level(_product.level() if level == LEVELS[-1] else LEVELS[-1])
     np.testing.assert_array_equal(kernel(X, X.take(slice(0, 30))), K[:, :30])
     set_level(level)
     for step in (7, 64, 65):
         spans = [(start, min(start + step, len(X))) for start in range(0, len(X), step)]
         monkeypatch.setattr(blocks, "row_blocks", lambda *_, spans=spans: spans)
-        np.testing.assert_array_equal(kernel.kernel(X, n_threads=2), K)
+        np.testing.assert_array_equal(kernel(X, n_threads=2), K)
     monkeypatch.undo()
     prepared = kernel.prepare(X)
     for a, b, c, d in [(0, 70, 0, 163), (3, 60, 3, 50), (10, 163, 100, 163), (5, 6, 0, 163), (20, 40, 20, 60)]:
@@ -372,5 +372,5 @@ def test_threads_that_are_given_count_before_the_kernels_own(kernel):
     for own, given in ((1, None), (4, None), (4, 1), (1, 4)):
         made = kernel(n_threads=own)
         with given_threads(given):
-            found[own, given] = made.plan(X).bytes, made.least_block_rows, working_bytes(50, 20, own)
+            found[own, given] = made.plan(X).bytes, made._least_block_rows, working_bytes(50, 20, own)
     assert found[4, 1] == found[1, None] != found[4, None] == found[1, 4]

@@ -17,6 +17,7 @@ from seqkern.core import public_files as public
 from seqkern.core.errors import FileError, LabelError, ParameterError, SequenceError
 from seqkern.core.text_files import file_sha256
 from seqkern.kernels import FisherKernel, build_kernel, kernel_from_state
+from seqkern.kernels.kernel import files
 from seqkern.kernels.models.profile_hmm import build_profile
 
 POSITIVE = ["ACGTTACG", "ACGTACG", "ACGTTACC", "GGACGTTACG"]
@@ -60,13 +61,13 @@ def test_kernel_is_of_the_scores_and_the_information(transitions, information):
     U = naive_scores(kernel, NEW, transitions)
     known = kernel.models_[0].information(transitions) if information == "diagonal" else np.ones(U.shape[1])
     inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
-    K = kernel.kernel(encode(NEW))
+    K = kernel(encode(NEW))
     expected = (U * inverse) @ U.T
     np.testing.assert_allclose(K, expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
     squares = np.sqrt(np.diagonal(expected))
     kernel.set_params(normalize=True, zero_diagonal="zero")
     shares = np.divide(expected, np.outer(squares, squares), out=np.zeros_like(K), where=np.outer(squares, squares) > 0)
-    np.testing.assert_allclose(kernel.kernel(encode(NEW)), shares, atol=1e-8)
+    np.testing.assert_allclose(kernel(encode(NEW)), shares, atol=1e-8)
 
 
 @pytest.mark.parametrize("ridge", [0.1, 2.0])
@@ -77,7 +78,7 @@ def test_the_full_information_is_that_of_the_positives(ridge):
     known = own.T @ own / len(own)
     known += ridge * np.diagonal(known).mean() * np.eye(len(known))
     expected = U @ np.linalg.solve(known, U.T)
-    np.testing.assert_allclose(kernel.kernel(encode(NEW)), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(kernel(encode(NEW)), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
 
 
 def test_the_full_information_of_more_positives_than_parameters():
@@ -87,20 +88,20 @@ def test_the_full_information_of_more_positives_than_parameters():
     U = kernel.models_[0].score(encode(strings))[0]
     known = U.T @ U / len(U)
     known += 0.1 * np.diagonal(known).mean() * np.eye(len(known))
-    np.testing.assert_allclose(kernel.kernel(encode(strings)), U @ np.linalg.solve(known, U.T), rtol=1e-8)
+    np.testing.assert_allclose(kernel(encode(strings)), U @ np.linalg.solve(known, U.T), rtol=1e-8)
 
 
 def test_the_full_information_of_a_file_is_learned(file):
     kernel = FisherKernel(hmm=str(file), information="full", normalize=False)
-    assert kernel.data_dependent
+    assert kernel.traits.data_dependent
     kernel.fit(encode(TRAIN), Y)
     again = kernel_from_state(*kernel.state())
-    np.testing.assert_array_equal(again.kernel(encode(NEW)), kernel.kernel(encode(NEW)))
+    np.testing.assert_array_equal(again(encode(NEW)), kernel(encode(NEW)))
     U = naive_scores(kernel, POSITIVE, False)
     known = U.T @ U / len(U)
     known += 0.1 * np.diagonal(known).mean() * np.eye(len(known))
     V = naive_scores(kernel, NEW, False)
-    np.testing.assert_allclose(kernel.kernel(encode(NEW)), V @ np.linalg.solve(known, V.T), rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(kernel(encode(NEW)), V @ np.linalg.solve(known, V.T), rtol=1e-7, atol=1e-7)
 
 
 def test_the_model_is_of_the_positives_alone(fitted):
@@ -121,9 +122,9 @@ def test_several_classes_have_a_model_each_side_by_side():
     kernel = FisherKernel(normalize=False).fit(X, y)
     parts = [FisherKernel(normalize=False).fit(X.take(np.flatnonzero(y == one))) for one in range(3)]
     np.testing.assert_array_equal(kernel.features(X), np.hstack([part.features(X) for part in parts]))
-    np.testing.assert_allclose(kernel.kernel(X), sum(part.kernel(X) for part in parts), rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(kernel(X), sum(part(X) for part in parts), rtol=1e-12, atol=1e-9)
     again = kernel_from_state(*kernel.state())
-    np.testing.assert_array_equal(again.kernel(X), kernel.kernel(X))
+    np.testing.assert_array_equal(again(X), kernel(X))
 
 
 def test_numbers_as_labels_and_too_few_labels_are_errors():
@@ -154,7 +155,7 @@ def test_a_model_of_one_positive_or_none_with_letters_is_told_of(model):
             warnings.simplefilter("always")
             kernel = FisherKernel(model=model, zero_diagonal="zero").fit(encode(strings), y)
         assert [str(warning.message) for warning in said] == told
-        assert np.isfinite(kernel.kernel(encode(NEW))).all()
+        assert np.isfinite(kernel(encode(NEW))).all()
 
 
 def test_many_fits_alike_warn_once_by_default():
@@ -171,13 +172,13 @@ def test_radial_basis_function_has_the_width_of_jaakkola():
     U = FisherKernel(normalize=False).fit(X, Y).features(X)
     squares = ((U[:, None] - U[None]) ** 2).sum(axis=2)
     width = np.median(np.sqrt(squares[:4, 4:].min(axis=1)))
-    np.testing.assert_allclose(kernel.kernel(X), np.exp(-squares / (2 * width**2)), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(kernel(X), np.exp(-squares / (2 * width**2)), rtol=1e-9, atol=1e-12)
 
 
 def test_letters_share_the_kernel(fitted):
     kernel = copy.copy(fitted).set_params(normalize=False)
     shares = kernel._attribute(encode(["ACGTTACG"]), encode(POSITIVE[:1]), np.ones(1))
-    assert shares.sum() == pytest.approx(kernel.kernel(encode(["ACGTTACG"]), encode(POSITIVE[:1]))[0, 0])
+    assert shares.sum() == pytest.approx(kernel(encode(["ACGTTACG"]), encode(POSITIVE[:1]))[0, 0])
 
 
 # ---- a given file --------------------------------------------------------------------------------
@@ -185,15 +186,15 @@ def test_letters_share_the_kernel(fitted):
 
 def test_a_given_file_needs_no_fit_and_its_content_is_the_identity(file, tmp_path):
     kernel = FisherKernel(hmm=str(file), zero_diagonal="zero")
-    assert not kernel.data_dependent
-    assert kernel.files() == (str(file),)
-    K, identity = kernel.kernel(encode(NEW)), kernel.identity()
+    assert not kernel.traits.data_dependent
+    assert files(kernel) == (str(file),)
+    K, identity = kernel(encode(NEW)), kernel.identity()
     np.testing.assert_array_equal(copy.copy(kernel).fit(encode(TRAIN), Y).kernel(encode(NEW)), K)
     header, arrays = json.loads(json.dumps(kernel.state()[0])), kernel.state()[1]
     assert header["spec"]["hmm"] == str(file)
     file.unlink()
     again = kernel_from_state(header, arrays)
-    np.testing.assert_array_equal(again.kernel(encode(NEW)), K)
+    np.testing.assert_array_equal(again(encode(NEW)), K)
     assert again.identity() == identity
     write_models(file, (b"family", ["ACGTTACG", "ACCTTACG"], "dna"))
     assert FisherKernel(hmm=str(file), zero_diagonal="zero").identity() != identity
@@ -223,7 +224,7 @@ def test_the_file_may_be_public(file, monkeypatch):
     monkeypatch.setattr(public, "public_table", lambda *_: (given,))
     monkeypatch.setenv("SEQKERN_DATA", str(file.parent))
     kernel = build_kernel("fisher:hmm=public:family")
-    assert kernel.files() == ("public:family",)
+    assert files(kernel) == ("public:family",)
     np.testing.assert_array_equal(kernel.features(encode(NEW)), FisherKernel(hmm=str(file)).features(encode(NEW)))
     with pytest.raises(ParameterError, match="unknown public file 'famly'"):
         FisherKernel(hmm="public:famly").features(encode(NEW))
@@ -237,11 +238,11 @@ def test_scores_of_a_markov_chain_for_any_alphabet():
     kernel = FisherKernel(model="markov", order=1, pseudocount=0.5, normalize=False, information="identity")
     kernel.fit(encode([*train, "CCCCC"], "HEC"), [1, 1, 1, 0])
     U = np.array(naive_hmm.markov_scores(strings, train, "HEC", 1, 0.5))
-    np.testing.assert_allclose(kernel.kernel(encode(strings, "HEC")), U @ U.T, rtol=1e-12)
+    np.testing.assert_allclose(kernel(encode(strings, "HEC")), U @ U.T, rtol=1e-12)
     kernel.set_params(information="diagonal")
     chances, visits = kernel.models_[0].chances, kernel.models_[0].visits
     known = (visits[:, None] * (1 - chances) / chances).reshape(-1)
-    np.testing.assert_allclose(kernel.kernel(encode(strings, "HEC")), (U / known) @ U.T, rtol=1e-12)
+    np.testing.assert_allclose(kernel(encode(strings, "HEC")), (U / known) @ U.T, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ import seqkern
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.evaluation import roc_auc
 from seqkern.kernels import GappedKmerKernel, RBFKernel, blocks, build_kernel, planner
+from seqkern.kernels.capabilities import required
+from seqkern.kernels.kernel import algorithms
 from seqkern.kernels.kmer import gapped
 from seqkern.kernels.kmer.hamming import estimate, gapped_weights, truncated_estimate
 from seqkern.solvers import CSVC
@@ -21,7 +23,7 @@ FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
 ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 # `transform` is for DNA and whole weights: see test_hadamard.py
 ALGORITHMS = [
-    name for name in GappedKmerKernel.algorithms if name != "transform"
+    name for name in algorithms(GappedKmerKernel) if name != "transform"
 ]  # `transform` is for DNA and whole weights: see test_hadamard.py
 
 STRINGS = [
@@ -176,7 +178,7 @@ def test_threads_and_blocks_give_the_same_bits(algorithm, monkeypatch):
     for n_threads, step in ((1, 7), (2, 90), (3, 16)):
         spans = [(start, min(start + step, 90)) for start in range(0, 90, step)]
         monkeypatch.setattr(blocks, "row_blocks", lambda *_, spans=spans: spans)
-        np.testing.assert_array_equal(kernel.kernel(X, n_threads=n_threads), K)
+        np.testing.assert_array_equal(kernel(X, n_threads=n_threads), K)
 
 
 @pytest.mark.parametrize("estimator", ["count", "truncated"])
@@ -253,14 +255,14 @@ def test_features_give_the_kernel(options):
 
 def test_features_have_names():
     kernel = GappedKmerKernel(3, 2, alphabet="AB")
-    names = kernel.feature_names()
+    names = kernel.features.names()
     assert names[:5] == ["AA*", "AB*", "BA*", "BB*", "A*A"]
     row = kernel.features(["AAB"]).toarray()[0]
     assert {name for name, value in zip(names, row, strict=True) if value} == {"AA*", "A*B", "*AB"}
     with pytest.raises(ParameterError, match="give alphabet="):
-        GappedKmerKernel(3, 2).feature_names()
+        GappedKmerKernel(3, 2).features.names()
     with pytest.raises(ParameterError, match="feature names are too many"):
-        GappedKmerKernel(20, 10).feature_names("dna")
+        GappedKmerKernel(20, 10).features.names("dna")
 
 
 def test_features_that_cannot_be_are_refused_before_the_work(monkeypatch):
@@ -313,11 +315,11 @@ def test_sequences_that_cannot_be_compared_are_named():
 
 
 def test_kernels_that_leave_out_distances_are_not_declared_semidefinite():
-    assert GappedKmerKernel(6, 4).positive_semidefinite
-    assert GappedKmerKernel(6, 4, d=2).positive_semidefinite
-    assert not GappedKmerKernel(6, 4, d=1).positive_semidefinite
-    assert GappedKmerKernel(6, 4, estimator="truncated").positive_semidefinite
-    assert not GappedKmerKernel(6, 4, d=3, estimator="truncated").positive_semidefinite
+    assert GappedKmerKernel(6, 4).traits.positive_semidefinite
+    assert GappedKmerKernel(6, 4, d=2).traits.positive_semidefinite
+    assert not GappedKmerKernel(6, 4, d=1).traits.positive_semidefinite
+    assert GappedKmerKernel(6, 4, estimator="truncated").traits.positive_semidefinite
+    assert not GappedKmerKernel(6, 4, d=3, estimator="truncated").traits.positive_semidefinite
     eigenvalues = np.linalg.eigvalsh(raw(6, 3, d=1)(encode(naive_gapped.words("AC", 6))))
     assert eigenvalues[0] < -1
 
@@ -350,7 +352,7 @@ def test_clipped_kernels_are_positive_semidefinite():
     K = clipped(strings)
     assert np.linalg.eigvalsh(K)[0] > -1e-12 * K.trace()
     with pytest.raises(ParameterError, match="not a product of gapped"):
-        clipped.check_features()
+        required(clipped, "features")
 
 
 def test_plan_names_the_candidates():

@@ -11,9 +11,10 @@ from naive import encode, random_strings
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import GappyKernel, SpectrumKernel, blocks, planner
 from seqkern.kernels.decisions import attributions, kmer_weights
+from seqkern.kernels.kernel import algorithms
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
-ALGORITHMS = GappyKernel.algorithms
+ALGORITHMS = algorithms(GappyKernel)
 STRINGS = [
     *random_strings(10, 6, 40),
     "A" * 30,
@@ -98,7 +99,7 @@ def test_threads_and_blocks_give_the_same_bits(algorithm, monkeypatch):
     for n_threads, step in ((1, 7), (2, 90), (3, 16)):
         spans = [(start, min(start + step, 90)) for start in range(0, 90, step)]
         monkeypatch.setattr(blocks, "row_blocks", lambda *_, spans=spans: spans)
-        np.testing.assert_array_equal(kernel.kernel(X, n_threads=n_threads), K)
+        np.testing.assert_array_equal(kernel(X, n_threads=n_threads), K)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -128,7 +129,7 @@ def test_features_give_the_kernel(options):
     if not options:
         found = twin.features(STRINGS[3], 5, lambda word: twin.gappy_set(word, 3))
         row = features[3].toarray()[0]
-        assert {name: value for name, value in zip(kernel.feature_names(), row, strict=True) if value} == found
+        assert {name: value for name, value in zip(kernel.features.names(), row, strict=True) if value} == found
 
 
 @pytest.mark.parametrize("normalize", [False, True])

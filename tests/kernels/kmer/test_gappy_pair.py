@@ -229,7 +229,7 @@ def test_levels_threads_and_blocks_give_the_same_bits(form, algorithm, monkeypat
             for n_threads, step in ((1, 7), (2, 90), (3, 16)):
                 spans = [(start, min(start + step, 90)) for start in range(0, 90, step)]
                 monkeypatch.setattr(blocks, "row_blocks", lambda *_, spans=spans: spans)
-                np.testing.assert_array_equal(kernel.kernel(X, n_threads=n_threads), K)
+                np.testing.assert_array_equal(kernel(X, n_threads=n_threads), K)
             monkeypatch.undo()
     finally:
         _product.set_level(highest)
@@ -266,7 +266,7 @@ def test_features_give_the_kernel(options):
 
 def test_feature_names():
     kernel = raw(1, 2, alphabet="dna")
-    names = kernel.feature_names()
+    names = kernel.features.names()
     assert names[:3] == ["AA", "AC", "AG"]
     assert names[-1] == "T..T"
     row = kernel.features(encode(["ACTA"])).toarray()[0]
@@ -277,7 +277,7 @@ def test_feature_names():
 def test_features_with_annotation():
     kernel = raw(1, 1, alphabet="dna", annotation="heptad", annotation_letters="yx")
     X = annotated(["ACA", "CAC"], ["xyx", "yyx"])
-    names, features = kernel.feature_names(), kernel.features(X)
+    names, features = kernel.features.names(), kernel.features(X)
     assert features.shape == (2, 2 * 64)
     found = [{name: v for name, v in zip(names, row, strict=True) if v} for row in features.toarray()]
     assert found == [{"ACxy": 1, "CAyx": 1, "A.Ax.x": 1}, {"CAyy": 1, "ACyx": 1, "C.Cy.x": 1}]
@@ -358,7 +358,7 @@ def test_words_add_up_to_the_decision(options):
     letters = {"annotation_letters": "abce"} if "annotation" in options else {}
     kernel = raw(1, 2, alphabet="dna", **options, **letters)
     known = dict(zip(words, weights, strict=True))
-    vector = np.array([known.get(name, 0.0) for name in kernel.feature_names()])
+    vector = np.array([known.get(name, 0.0) for name in kernel.features.names()])
     np.testing.assert_allclose(kernel.features(X) @ vector, kernel(X, support) @ coefficients, rtol=1e-9, atol=1e-12)
 
 
@@ -411,9 +411,9 @@ def test_what_has_no_explicit_features_says_so():
     with pytest.raises(ParameterError, match="give annotation_letters"):
         GappyPairKernel(annotation="heptad").features(X)
     with pytest.raises(ParameterError, match="give alphabet"):
-        GappyPairKernel().feature_names()
+        GappyPairKernel().features.names()
     with pytest.raises(ParameterError, match="too many"):
-        GappyPairKernel(3, alphabet="protein").feature_names()
+        GappyPairKernel(3, alphabet="protein").features.names()
 
 
 def test_wrong_sequences_are_named():

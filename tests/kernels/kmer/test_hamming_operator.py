@@ -9,6 +9,7 @@ from naive import hamming, random_strings, reverse_complement
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import MismatchKernel, build_kernel
+from seqkern.kernels.capabilities import required
 from seqkern.kernels.kernel_operator import Implicit
 from seqkern.kernels.kmer import _tables, hamming_operator
 from seqkern.kernels.kmer import hamming as lmer_tables
@@ -227,18 +228,18 @@ def test_no_records_and_no_lmers():
 
 def test_refusals():
     with pytest.raises(ParameterError, match=r"l=14 is too large.*choose l up to 13"):
-        build_kernel("gapped_kmer:l=14,k=6,reverse_complement=true").check_operator()
+        required(build_kernel("gapped_kmer:l=14,k=6,reverse_complement=true"), "operator")
     with pytest.raises(ParameterError, match=r"l=7 is too large.*20 letters.*choose l up to 6"):
         build_kernel("gapped_kmer:l=7,k=4,short=zero,zero_diagonal=zero").operator(PROTEINS)
     with pytest.raises(ParameterError, match="l up to 6"):
-        build_kernel("gapped_kmer:l=7,k=4,alphabet=protein").check_operator()
+        required(build_kernel("gapped_kmer:l=7,k=4,alphabet=protein"), "operator")
     with pytest.raises(SequenceError, match=r"fewer than l=6"):
         build_kernel("gapped_kmer:l=6,k=4").operator(DNA)
     with pytest.raises(SequenceError, match=r"in the part 0:3"):
         build_kernel("gapped_kmer:l=6,k=4,part=0:3").operator(DNA)
     for text in ("(gapped_kmer:l=5,k=3)*spectrum", "spectrum+(oligo*spectrum)"):
         with pytest.raises(ParameterError, match="without a Gram matrix"):
-            build_kernel(text).check_operator()
+            required(build_kernel(text), "operator")
     with pytest.raises(ParameterError, match="weights of l-mers"):
         operator(window_weights=np.full(operator().base[-1], 256))
     with pytest.raises(IndexError, match="rows are numbers from 0 to 19"):
@@ -249,7 +250,7 @@ def test_mismatch_without_a_table_has_feature_vectors():
     kernel = MismatchKernel(7, 0, short="zero", zero_diagonal="zero")
     assert isinstance(kernel.operator(PROTEINS), Implicit)
     check(kernel, PROTEINS)
-    assert kernel.operator_bytes(PROTEINS) == kernel.implicit_bytes(PROTEINS)
+    assert kernel.operator.bytes(PROTEINS) == kernel.implicit.bytes(PROTEINS)
 
 
 @pytest.mark.parametrize("text", ["gapped_kmer:l=8,k=5", "gapped_kmer:l=9,k=5,reverse_complement=true", *SUMS[1:3]])
@@ -262,16 +263,16 @@ def test_memory_is_predicted(text):
         parts += [one.base] if hasattr(one, "ends") is False and hasattr(one, "rows") else getattr(one, "parts", [])
         if isinstance(one, HammingOperator):
             held += one.codes.nbytes + one.ends.nbytes + one.squares.nbytes + 3 * 8 * one.n_weights
-    assert held <= kernel.operator_bytes(X) < 1.5 * held
+    assert held <= kernel.operator.bytes(X) < 1.5 * held
 
 
 def test_cost_grows_with_the_records():
     X = SequenceSet.from_strings(random_strings(500, 80, 90), "dna", unknown="mask_all")
     kernel = build_kernel("gapped_kmer:l=6,k=4")
-    small, large = kernel.operator_cost(X.take(slice(0, 50))), kernel.operator_cost(X)
+    small, large = kernel.operator.cost(X.take(slice(0, 50))), kernel.operator.cost(X)
     assert 0 < small < large < 20 * small
-    assert build_kernel("(gapped_kmer:l=6,k=4)+(gapped_kmer:l=6,k=4)").operator_cost(X) == pytest.approx(2 * large)
-    assert build_kernel("spectrum:k=4").operator_cost(X) > 0
+    assert build_kernel("(gapped_kmer:l=6,k=4)+(gapped_kmer:l=6,k=4)").operator.cost(X) == pytest.approx(2 * large)
+    assert build_kernel("spectrum:k=4").operator.cost(X) > 0
 
 
 def test_complements_of_other_alphabets():

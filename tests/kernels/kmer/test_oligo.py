@@ -139,7 +139,7 @@ def test_words_have_their_mean():
     found = kmer_weights(raw(1, 1), encode(["ACA"]), encode(["AC"]), np.array([2.0]))
     weights = dict(zip(found.names, found.weights, strict=True))
     assert weights == pytest.approx({"A": (2 + 2 + 2 * math.exp(-1)) / 3, "C": 2})
-    assert OligoKernel.kmers_vary
+    assert OligoKernel.traits.kmers_vary
 
 
 def test_plan_names_the_candidates():
@@ -170,7 +170,7 @@ def test_it_has_no_explicit_features():
     with pytest.raises(ParameterError, match="no explicit features"):
         OligoKernel().features(encode(["ACGT"]))
     with pytest.raises(ParameterError, match="no explicit features"):
-        OligoKernel(alphabet="dna").feature_names()
+        OligoKernel(alphabet="dna").features.names()
 
 
 def test_short_sequences_are_named():

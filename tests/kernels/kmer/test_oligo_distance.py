@@ -39,7 +39,7 @@ def test_by_hand():
     # Overlapping 2-mers of ABA at distances 0 and 1: AB(0)AB, BA(0)BA, AB(1)BA.
     found = raw(2, 1, alphabet="AB")
     row = found.features(X).toarray()[0]
-    named = {name: value for name, value in zip(found.feature_names(), row, strict=True) if value}
+    named = {name: value for name, value in zip(found.features.names(), row, strict=True) if value}
     assert named == {"AB(0)AB": 1, "BA(0)BA": 1, "AB(1)BA": 1}
 
 
@@ -132,7 +132,7 @@ def test_features_letters_and_words_give_the_kernel(options):
     np.testing.assert_allclose(sums, decision, rtol=1e-9, atol=1e-12)
     words, weights, _ = kmer_weights(kernel, X, support, coefficients)
     known = dict(zip(words, weights, strict=True))
-    vector = np.array([known.get(name, 0.0) for name in kernel.feature_names()])
+    vector = np.array([known.get(name, 0.0) for name in kernel.features.names()])
     np.testing.assert_allclose(features @ vector, decision, rtol=1e-9, atol=1e-12)
     columns = kernel.prepare(support)
     values = fold(kernel, columns, coefficients)(kernel.prepare(X, like=columns))

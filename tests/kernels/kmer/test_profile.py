@@ -8,8 +8,9 @@ from naive import encode, random_strings
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import ProfileKernel, SpectrumKernel, planner
 from seqkern.kernels.decisions import attributions
+from seqkern.kernels.kernel import algorithms
 
-ALGORITHMS = ProfileKernel.algorithms
+ALGORITHMS = algorithms(ProfileKernel)
 STRINGS = [*random_strings(6, 4, 14, "ABC"), "AAAAAAAA", "AB*CABC*AB", "*****", "AB", ""]
 PROTEINS = [*random_strings(3, 5, 9, "ACDEFGHIKLMNPQRSTVWY"), "WWWW", "MK*LV"]
 
@@ -73,7 +74,7 @@ def test_features_are_those_of_the_matrix():
     features = kernel.features(X).toarray()
     np.testing.assert_array_equal(features @ features.T, kernel(X))
     counts = twin.profile_counts(X, 0, 2, 2.0)
-    named = dict(zip(kernel.feature_names("ABC"), features[0], strict=True))
+    named = dict(zip(kernel.features.names("ABC"), features[0], strict=True))
     assert {"".join("ABC"[letter] for letter in u): count for u, count in counts.items()} == {
         name: count for name, count in named.items() if count
     }

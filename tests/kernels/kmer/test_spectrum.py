@@ -11,11 +11,12 @@ from naive import encode, random_strings
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import SpectrumKernel, blocks
+from seqkern.kernels.kernel import algorithms
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
-ALGORITHMS = SpectrumKernel.algorithms
+ALGORITHMS = algorithms(SpectrumKernel)
 
 
 STRINGS = [
@@ -159,7 +160,7 @@ def test_levels_threads_and_blocks_give_the_same_bits(algorithm, monkeypatch):
             for n_threads, step in ((1, 7), (2, 150), (3, 16)):
                 spans = [(start, min(start + step, 150)) for start in range(0, 150, step)]
                 monkeypatch.setattr(blocks, "row_blocks", lambda *_, spans=spans: spans)
-                np.testing.assert_array_equal(kernel.kernel(X, n_threads=n_threads), K)
+                np.testing.assert_array_equal(kernel(X, n_threads=n_threads), K)
             monkeypatch.undo()
     finally:
         _product.set_level(highest)
@@ -170,10 +171,10 @@ def test_levels_threads_and_blocks_give_the_same_bits(algorithm, monkeypatch):
 def test_rows_that_lead_the_columns_are_half_mirrored(dtype):
     X = encode(random_strings(90, 20, 60))
     kernel = SpectrumKernel(3)
-    K, whole = kernel.kernel(X, dtype=dtype), kernel.prepare(X)
+    K, whole = kernel(X, dtype=dtype), kernel.prepare(X)
     for start, stop, step in ((0, 90, 1), (20, 70, 1), (70, 90, 64), (5, 6, 16)):
         out = np.empty((stop - start, 95 - start), dtype=dtype)[:, 5:]
-        kernel.least_block_rows = step
+        kernel._least_block_rows = step
         blocks.fill(kernel, whole.rows(start, stop), whole.rows(start, 90), out, leading=True)
         np.testing.assert_array_equal(out, K[start:stop, start:])
 
@@ -181,7 +182,7 @@ def test_rows_that_lead_the_columns_are_half_mirrored(dtype):
 def test_float32_is_rounded_float64():
     X = encode(random_strings(40, 20, 60))
     kernel = SpectrumKernel(3)
-    np.testing.assert_array_equal(kernel.kernel(X, dtype=np.float32), kernel(X).astype(np.float32))
+    np.testing.assert_array_equal(kernel(X, dtype=np.float32), kernel(X).astype(np.float32))
 
 
 def test_one_sequence_and_none():
@@ -195,7 +196,7 @@ def test_one_sequence_and_none():
 def test_features_give_the_kernel(options):
     kernel = raw([2, 4], alphabet="dna", **options)
     features = kernel.features(encode(STRINGS))
-    names = kernel.feature_names()
+    names = kernel.features.names()
     assert features.shape == (len(STRINGS), 16 + 256)
     assert features.dtype == np.float64
     assert names[:3] == ["AA", "AC", "AG"]
@@ -269,8 +270,8 @@ def test_short_sequences_are_named():
 
 
 def test_names_of_features_need_an_alphabet():
-    assert SpectrumKernel(1).feature_names("dna") == list("ACGT")
+    assert SpectrumKernel(1).features.names("dna") == list("ACGT")
     with pytest.raises(ParameterError, match="alphabet"):
-        SpectrumKernel(1).feature_names()
+        SpectrumKernel(1).features.names()
     with pytest.raises(ParameterError, match="too many"):
-        SpectrumKernel([2, 20]).feature_names("dna")
+        SpectrumKernel([2, 20]).features.names("dna")

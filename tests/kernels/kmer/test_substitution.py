@@ -11,11 +11,12 @@ from naive import encode, random_strings
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import MismatchKernel, SpectrumKernel, SubstitutionKernel, build_kernel
 from seqkern.kernels.decisions import attributions, kmer_weights
+from seqkern.kernels.kernel import algorithms
 from seqkern.kernels.kmer.inexact import COST_UNITS
 from seqkern.kernels.substitution_scores import implied_background, matrix_probabilities
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, as_alphabet
 
-ALGORITHMS = SubstitutionKernel.algorithms
+ALGORITHMS = algorithms(SubstitutionKernel)
 AMINO = PROTEIN.letters
 TRANSITIONS = [[5, -4, -1, -4], [-4, 5, -4, -1], [-1, -4, 5, -4], [-4, -1, -4, 5]]
 STRINGS = [
@@ -152,7 +153,7 @@ def test_features_give_the_kernel(options):
     features = kernel.features(encode(STRINGS))
     assert features.shape == (len(STRINGS), 64)
     np.testing.assert_allclose((features @ features.T).toarray(), kernel(encode(STRINGS)), rtol=1e-12)
-    assert kernel.feature_names()[1] == "AAC"
+    assert kernel.features.names()[1] == "AAC"
 
 
 @pytest.mark.parametrize("presence", [False, True])

@@ -202,7 +202,7 @@ def test_prosite_of_1995_on_real_proteins(shared_data, monkeypatch):
     X = read_fasta(shared_data / "edd_homology" / "EDD.fasta", alphabet="protein", unknown="mask", ids="number")
     X = X.take(slice(None, None, 85))
     kernel = MotifKernel("public:prosite1995")
-    assert kernel.feature_names() == [name.lstrip(";") for name in texts]
+    assert kernel.features.names() == [name.lstrip(";") for name in texts]
     assert len(texts) == 1149
     expected = naive([gcg_regex(text, RESIDUES) for text in texts.values()], X.strings())
     np.testing.assert_array_equal(kernel.features(X).toarray(), expected)
@@ -267,8 +267,8 @@ def test_motifs_that_match_nothing_are_counted():
     many = MotifKernel(["W", "A", "Y", "F", "H"])
     assert many.prepare(X).counts == {"motifs that match nothing (W, Y, F, …)": 4}
     with pytest.raises(SequenceError, match=r"'2'.*cannot be normalised.*zero_diagonal=zero"):
-        kernel.kernel(encode(["ACD", "DD"], "protein"))
-    K = MotifKernel(["W"], zero_diagonal="zero").kernel(X)
+        kernel(encode(["ACD", "DD"], "protein"))
+    K = MotifKernel(["W"], zero_diagonal="zero")(X)
     np.testing.assert_array_equal(K, np.zeros((2, 2)))
 
 

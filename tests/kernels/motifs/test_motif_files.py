@@ -11,6 +11,7 @@ from test_motif_matrices import JASPAR
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError, ParameterError, SeqkernError
 from seqkern.kernels import MotifKernel, build_kernel, kernel_from_state
+from seqkern.kernels.kernel import files
 from seqkern.kernels.models.motif_files import SKIPPED
 from seqkern.methods import Explainer
 from seqkern.methods.loading import load_model
@@ -63,9 +64,9 @@ def test_files_of_patterns(tmp_path, text, names, counts):
     file = tmp_path / "motifs.txt"
     file.write_text(text)
     kernel = MotifKernel(str(file))
-    assert kernel.feature_names() == names
+    assert kernel.features.names() == names
     np.testing.assert_array_equal(found(str(file), ["NASAFVGLM", "FVGLMG"], "protein"), counts)
-    assert kernel.files() == (str(file),)
+    assert files(kernel) == (str(file),)
     touched = kernel.prepare(encode(["NASAFVGLMG"], "protein")).counts
     assert touched == ({SKIPPED: 1} if text == PROSITE else {})
 
@@ -76,14 +77,14 @@ def test_a_model_needs_no_file_and_knows_its_content(tmp_path):
     for text in ("AC\nname G-x(0,2)-T\nTT\nA\n", JASPAR):
         file.write_text(text)
         kernel = build_kernel({"kernel": "motif", "motifs": str(file), "score_share": 0.6 if text == JASPAR else None})
-        K, before = kernel.kernel(X), kernel.identity()
+        K, before = kernel(X), kernel.identity()
         model = train_model(X, make_labels(X.ids, ["a", "b"] * 10), kernel, "csvc:C=1")
         decision = model.decision(X)
         model.save(tmp_path / "m.seqkern")
         state = kernel.state()
         file.unlink()
         again = kernel_from_state(*json.loads(json.dumps(state[:1])), state[1])
-        np.testing.assert_array_equal(again.kernel(X), K)
+        np.testing.assert_array_equal(again(X), K)
         assert again.identity() == before
         np.testing.assert_array_equal(load_model(tmp_path / "m.seqkern").decision(X), decision)
         file.write_text(text.replace("A", "C") if text != JASPAR else text.replace("8", "9"))
@@ -105,7 +106,7 @@ def test_a_model_needs_no_file_and_knows_its_content(tmp_path):
 def test_names_and_patterns_with_spaces(tmp_path, line, name, pattern):
     (tmp_path / "m").write_text(line + "\n")
     kernel = MotifKernel(str(tmp_path / "m"))
-    assert kernel.feature_names() == [name]
+    assert kernel.features.names() == [name]
     X = encode(["ACSTV", "AEVCCAC", "CAAC", "VAASC"], "protein")
     np.testing.assert_array_equal(kernel.features(X).toarray(), MotifKernel([pattern]).features(X).toarray())
 
@@ -149,21 +150,21 @@ def test_bad_files_are_one_line(tmp_path, text):
 def test_a_fasta_file_is_not_called_a_bad_matrix_alone(tmp_path):
     (tmp_path / "m").write_text(">a sequence\nMKVLAA\n")
     with pytest.raises(ParameterError, match=r"read as JASPAR because a line begins with >"):
-        MotifKernel(str(tmp_path / "m")).feature_names()
+        MotifKernel(str(tmp_path / "m")).features.names()
 
 
 def test_a_missing_file_and_a_pattern_that_is_no_list():
     with pytest.raises(FileError, match="there is no file 'TATAWAW'; check the path, or put patterns in brackets"):
-        MotifKernel("TATAWAW").kernel(encode(["ACGT"]))
+        MotifKernel("TATAWAW")(encode(["ACGT"]))
     with pytest.raises(ParameterError, match="did you mean 'prosite1995'"):
-        MotifKernel("public:prosite95").kernel(encode(["ACGT"]))
+        MotifKernel("public:prosite95")(encode(["ACGT"]))
 
 
 def test_names_are_distinct_and_printable(tmp_path):
     (tmp_path / "m").write_text("a A-C\na A-G\nA\nA\n<b>\t\x7f&x C\n" + "n" * 300 + " G\n")
-    names = MotifKernel(str(tmp_path / "m")).feature_names()
+    names = MotifKernel(str(tmp_path / "m")).features.names()
     assert names == ["a", "a.2", "A", "A.2", "<b>  &x", "n" * 80]
-    assert MotifKernel(["A", "A"]).feature_names() == ["A", "A.2"]
+    assert MotifKernel(["A", "A"]).features.names() == ["A", "A.2"]
 
 
 def test_command_line_and_config(tmp_path, capsys):
@@ -172,7 +173,7 @@ def test_command_line_and_config(tmp_path, capsys):
     fasta.write_text("".join(f">r{i}\n{string}\n" for i, string in enumerate(X)))
     texts = ["A-[CG]-T", "TATAWAW", "G-x(1,2)-{A}", "W"]
     listed.write_text("\n".join(texts))
-    K = MotifKernel(texts).kernel(X)
+    K = MotifKernel(texts)(X)
     config = {"kernel": "motif", "motifs": texts}
     for spec in (f"motif:motifs={listed}", json.dumps(config)):
         assert main(["gram", str(fasta), "--kernel", spec, "-o", str(out)]) == 0
@@ -181,7 +182,7 @@ def test_command_line_and_config(tmp_path, capsys):
         out.unlink()
     inline = build_kernel("motif:motifs=[TATAWAW,G-x-{A},W]")
     assert inline.motifs == ["TATAWAW", "G-x-{A}", "W"]
-    assert build_kernel("motif:motifs=public:prosite1995").files() == ("public:prosite1995",)
+    assert files(build_kernel("motif:motifs=public:prosite1995")) == ("public:prosite1995",)
     assert main(["gram", str(fasta), "--kernel", f"motif:motifs={tmp_path / 'lost'}", "-o", str(out)]) == 1
     assert "lost'; check the path, or put patterns in brackets" in capsys.readouterr().err
     assert main(["gram", str(fasta), "--kernel", "motif", "-o", str(out)]) == 1

@@ -77,11 +77,11 @@ def test_files_of_matrices(tmp_path, text):
     file = tmp_path / "motifs"
     file.write_text(text)
     kernel = MotifKernel(str(file), p_value=0.02)
-    assert kernel.feature_names() == ["MA1.1 one", "MA2.1 two"]
+    assert kernel.features.names() == ["MA1.1 one", "MA2.1 two"]
     read = kernel._set().motifs
     np.testing.assert_allclose(read[0].counts, COUNTS)
     np.testing.assert_allclose(read[1].counts, [[3, 0, 0, 1], [1, 1, 1, 1]])
-    assert kernel.min_length() == 2
+    assert kernel._min_length() == 2
 
 
 @pytest.mark.parametrize("rc", [False, True])

@@ -191,7 +191,7 @@ def test_all_lengths_in_tables(shift):
 @pytest.mark.parametrize("kind", ["random", "related", "masked"])
 def test_predicted_bytes(kind, shift):
     kernel, X = ShiftedWeightedDegreeKernel(20, shift, normalize=False), sequences(kind, n=1000, length=60)
-    predicted = kernel.implicit_bytes(X)
+    predicted = kernel.implicit.bytes(X)
     tracemalloc.start()
     implicit = kernel.implicit(X)
     weights = implicit.zeros()
@@ -216,4 +216,4 @@ def test_too_many_to_be_numbered(shift, monkeypatch):
     with pytest.raises(ParameterError, match=r"14 windows of 40 residues share too many k-mers.*; choose a smaller"):
         implicit_of(kernel, X)
     with pytest.raises(ParameterError, match="share too many k-mers"):
-        kernel.implicit_bytes(X)
+        kernel.implicit.bytes(X)

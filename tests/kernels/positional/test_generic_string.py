@@ -10,6 +10,7 @@ from naive_generic_string import generic_string
 from seqkern.core.errors import FileError, NoKmersError, ParameterError, SequenceError
 from seqkern.kernels import GenericStringKernel, SpectrumKernel, build_kernel, kernel_from_state
 from seqkern.kernels.decisions import attributions, kmer_weights
+from seqkern.kernels.kernel import check_files
 from seqkern.kernels.products import _product
 from seqkern.kernels.subsequence.subsequence import matrix_names
 from seqkern.kernels.vectors.property import amino_acid_scales
@@ -193,7 +194,7 @@ def test_scales_of_ones_own(tmp_path):
     state, file = kernel.state(), file.unlink()
     np.testing.assert_array_equal(kernel_from_state(*state)(X), K)
     with pytest.raises(FileError, match="substitution matrix"):
-        build_kernel(kernel.spec()).check_files()
+        check_files(build_kernel(kernel.spec()))
 
 
 def test_bad_parameters():

@@ -169,11 +169,11 @@ def test_one_letter_windows_count_matches():
 
 
 def test_the_codon_variant_is_indefinite_and_says_so():
-    assert LocalityImprovedKernel().positive_semidefinite
-    assert CodonImprovedKernel(delta=0).positive_semidefinite
+    assert LocalityImprovedKernel().traits.positive_semidefinite
+    assert CodonImprovedKernel(delta=0).traits.positive_semidefinite
     X = encode(["".join(letters) for letters in itertools.product("AC", repeat=8)])
     for kernel in (codon(0, 1, 1, 0.75), codon(1, 1, 1), codon(1, 4, 1), codon(2, 4, 2)):
-        assert not kernel.positive_semidefinite
+        assert not kernel.traits.positive_semidefinite
         values = np.linalg.eigvalsh(kernel(X))
         assert values[0] < -1e-3 * values[-1]
         assert np.linalg.eigvalsh(locality(kernel.l, kernel.d1, kernel.d2)(X))[0] > -1e-12 * values[-1]

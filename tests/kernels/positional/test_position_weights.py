@@ -87,7 +87,7 @@ def test_values_equal_those_of_the_matrix(kernel, name):
     support, new, alphabet = SETS[name]
     support, new = encode(support, alphabet), encode(new, alphabet)
     coefficients = draw(len(support))
-    weights = kernel.weights_at_positions(support, coefficients)
+    weights = kernel.tables.at_positions(support, coefficients)
     assert (weights.length, weights.alphabet, weights.degree) == (LENGTH, new.alphabet, min(kernel.degree, LENGTH))
     close(weights.values(new), kernel, new, support, coefficients)
     close(weights.values(support), kernel, support, support, coefficients)
@@ -115,7 +115,7 @@ def chromosome(masked, letters="ACGT", seed=3):
 @pytest.mark.parametrize("level", range(loops.highest_level() + 1))
 def test_scanning_has_the_bits_of_values(kernel, masked, level):
     support = encode(SETS["masked relatives"][0])
-    weights = kernel.weights_at_positions(support, draw(len(support)))
+    weights = kernel.tables.at_positions(support, draw(len(support)))
     whole = chromosome(masked)
     starts = np.sort(np.random.default_rng(0).choice(len(whole.codes) - LENGTH + 1, 900))
     windows = whole.windows(np.zeros(len(starts), int), starts, 0, LENGTH - 1)
@@ -134,7 +134,7 @@ def test_blocks_and_threads_do_not_change_a_bit(kernel, monkeypatch):
     coefficients = draw(len(support))
     whole = chromosome(True)
     starts = np.arange(len(whole.codes) - LENGTH + 1)
-    expected = kernel.weights_at_positions(support, coefficients).scan(whole.codes, starts, n_threads=1)
+    expected = kernel.tables.at_positions(support, coefficients).scan(whole.codes, starts, n_threads=1)
     monkeypatch.setattr(weighted_degree, "LEAST_BLOCK", 77)
     monkeypatch.setattr(weighted_degree, "BLOCK", 77)
     monkeypatch.setattr(weighted_degree, "LARGEST_SPAN", 70)
@@ -158,13 +158,13 @@ def test_scanning_proteins(kernel):
     whole = chromosome(True, PROTEIN)
     starts = np.arange(0, len(whole.codes) - LENGTH + 1, 7)
     windows = whole.windows(np.zeros(len(starts), int), starts, 0, LENGTH - 1)
-    found = kernel.weights_at_positions(support, coefficients).scan(whole.codes, starts)
+    found = kernel.tables.at_positions(support, coefficients).scan(whole.codes, starts)
     close(found, kernel, windows, support, coefficients)
 
 
 def test_codes_outside_the_alphabet_are_masked():
     support = encode(strings(9))
-    weights = KERNELS["shift"].weights_at_positions(support, draw(9))
+    weights = KERNELS["shift"].tables.at_positions(support, draw(9))
     codes = np.array(support.codes[:200])
     for place, code in ((60, 4), (90, 127), (91, 200)):
         codes[place] = code
@@ -189,7 +189,7 @@ def test_tables_hold_what_each_kmer_adds(kernel, name, letters, k):
                     word = z[there : there + k]
                     if word in number:
                         expected[here, number[word]] += weight
-    found = kernel.weights_at_positions(encode(support, alphabet), coefficients).table(k)
+    found = kernel.tables.at_positions(encode(support, alphabet), coefficients).table(k)
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * np.abs(coefficients).sum())
 
@@ -197,7 +197,7 @@ def test_tables_hold_what_each_kmer_adds(kernel, name, letters, k):
 def test_tables_add_up_to_values():
     kernel, (support, new, _) = ShiftedWeightedDegreeKernel(3, 5), SETS["masked"]
     support, new = encode(support), encode(new)
-    weights = kernel.weights_at_positions(support, draw(len(support)))
+    weights = kernel.tables.at_positions(support, draw(len(support)))
     sums = np.zeros(len(new))
     for k in (1, 2, 3):
         table, codes = weights.table(k), new.codes.reshape(len(new), LENGTH).astype(int)
@@ -235,9 +235,9 @@ def test_a_thousand_support_sequences_are_folded_for_many_new_ones():
 def test_large_tables_for_many_support_sequences(monkeypatch):
     kernel, (support, new, _) = WeightedDegreeKernel(20), SETS["masked relatives"]
     support, new = encode(support), encode(new)
-    weights = kernel.weights_at_positions(support, draw(len(support)))
+    weights = kernel.tables.at_positions(support, draw(len(support)))
     monkeypatch.setattr(weighted_degree, "MANY", 1)
-    larger = kernel.weights_at_positions(support, draw(len(support)))
+    larger = kernel.tables.at_positions(support, draw(len(support)))
     assert larger.prefix == weights.prefix + 1
     np.testing.assert_allclose(larger.values(new), weights.values(new), rtol=1e-9, atol=1e-10)
 
@@ -245,18 +245,18 @@ def test_large_tables_for_many_support_sequences(monkeypatch):
 def test_memory_is_predicted(monkeypatch):
     for kernel, (support, _, alphabet) in itertools.product(KERNELS.values(), SETS.values()):
         support = encode(support, alphabet)
-        weights = kernel.weights_at_positions(support, draw(len(support)))
+        weights = kernel.tables.at_positions(support, draw(len(support)))
         size = support.alphabet.size
         assert weights.bytes <= PositionWeights.bytes_for(len(support), LENGTH, kernel.degree, size)
     monkeypatch.setattr(weighted_degree, "available_memory", lambda: 1e6)
     with pytest.raises(ParameterError, match="of memory"):
-        WeightedDegreeKernel(20).weights_at_positions(encode(strings(9)), draw(9))
+        WeightedDegreeKernel(20).tables.at_positions(encode(strings(9)), draw(9))
 
 
 def test_shifts_that_take_too_much_memory_are_refused_before_the_work():
     X = encode(["A" * 300_000])
     with pytest.raises(ParameterError, match="of memory"):
-        ShiftedWeightedDegreeKernel(1, 300_000).weights_at_positions(X, draw(1))
+        ShiftedWeightedDegreeKernel(1, 300_000).tables.at_positions(X, draw(1))
 
 
 def test_long_windows_and_degrees():
@@ -269,13 +269,13 @@ def test_long_windows_and_degrees():
     support = encode(["".join(s) for s in support])
     coefficients = draw(12)
     for kernel in (WeightedDegreeKernel(300), ShiftedWeightedDegreeKernel(260, 1)):
-        weights = kernel.weights_at_positions(support, coefficients)
+        weights = kernel.tables.at_positions(support, coefficients)
         close(weights.values(support), kernel, support, support, coefficients)
 
 
 def test_windows_that_cannot_be():
     support = encode(strings(9))
-    weights = KERNELS["degree 8"].weights_at_positions(support, draw(9))
+    weights = KERNELS["degree 8"].tables.at_positions(support, draw(9))
     assert len(weights.scan(support.codes, np.zeros(0, int))) == 0
     assert len(weights.scan(support.codes, [0, 0, len(support.codes) - LENGTH])) == 3
     for starts in ([-1], [len(support.codes) - LENGTH + 1], [5, 4]):
@@ -291,12 +291,12 @@ def test_windows_that_cannot_be():
 
 def test_no_support_and_no_letters():
     empty = encode([])
-    assert KERNELS["degree 8"].weights_at_positions(empty, np.zeros(0)).values(encode(strings(3))).tolist() == [0, 0, 0]
-    bare = WeightedDegreeKernel(3).weights_at_positions(encode(["", ""]), draw(2))
+    assert KERNELS["degree 8"].tables.at_positions(empty, np.zeros(0)).values(encode(strings(3))).tolist() == [0, 0, 0]
+    bare = WeightedDegreeKernel(3).tables.at_positions(encode(["", ""]), draw(2))
     assert bare.values(encode(["", "", ""])).tolist() == [0, 0, 0]
-    single = WeightedDegreeKernel(3).weights_at_positions(encode(["A", "C"]), np.array([1.0, 2.0]))
+    single = WeightedDegreeKernel(3).tables.at_positions(encode(["A", "C"]), np.array([1.0, 2.0]))
     np.testing.assert_allclose(single.values(encode(["C", "A", "*"])), [1, 0.5, 0])
 
 
 def test_other_kernels_have_none():
-    assert OligoKernel(2).weights_at_positions(encode(["ACGT"]), draw(1)) is None
+    assert OligoKernel(2).tables.at_positions is None

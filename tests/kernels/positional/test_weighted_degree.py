@@ -186,7 +186,7 @@ def test_instructions_threads_and_blocks_give_the_same_bits(length, options, mon
             for n_threads, step in ((1, 7), (2, 70), (3, 16)):
                 spans = [(start, min(start + step, 70)) for start in range(0, 70, step)]
                 monkeypatch.setattr(blocks, "row_blocks", lambda *_, spans=spans: spans)
-                np.testing.assert_array_equal(kernel.kernel(X, n_threads=n_threads), K)
+                np.testing.assert_array_equal(kernel(X, n_threads=n_threads), K)
             monkeypatch.undo()
     finally:
         _product.set_level(highest)
@@ -201,10 +201,10 @@ def test_tables_of_quotients_have_the_bits_of_divisions(instructions, masked, sh
     prepared = kernel.prepare(X)
     tables = prepared.payload.tables(prepared.payload)
     assert (tables is not None) == (masked == shift == 0 and weights is None)
-    found = kernel(X), kernel(X, X.take(slice(3, 140))), kernel.kernel(X, dtype=np.float32)
+    found = kernel(X), kernel(X, X.take(slice(3, 140))), kernel(X, dtype=np.float32)
     monkeypatch.setattr("seqkern.kernels.positional.degree_features.LARGEST_TABLE", 0)
     assert kernel.prepare(X).payload.tables(prepared.payload) is None
-    divided = kernel(X), kernel(X, X.take(slice(3, 140))), kernel.kernel(X, dtype=np.float32)
+    divided = kernel(X), kernel(X, X.take(slice(3, 140))), kernel(X, dtype=np.float32)
     for one, other in zip(found, divided, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -291,9 +291,9 @@ def test_default_weights_as_a_list():
 
 
 def test_definite_unless_a_list_makes_it_otherwise():
-    assert WeightedDegreeKernel(position_weights=[1, 0, 0.001]).positive_semidefinite
-    assert ShiftedWeightedDegreeKernel(shift=500).positive_semidefinite
-    assert ShiftedWeightedDegreeKernel(shift=[3] * 40).positive_semidefinite
+    assert WeightedDegreeKernel(position_weights=[1, 0, 0.001]).traits.positive_semidefinite
+    assert ShiftedWeightedDegreeKernel(shift=500).traits.positive_semidefinite
+    assert ShiftedWeightedDegreeKernel(shift=[3] * 40).traits.positive_semidefinite
     steep = ShiftedWeightedDegreeKernel(1, 1, position_weights=[1, 0.001], normalize=False)
     assert not steep.positive_semidefinite
     # Two sequences that differ in one feature at two places: x − 8y has a negative square.

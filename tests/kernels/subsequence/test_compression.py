@@ -36,7 +36,7 @@ def test_equals_the_formula(name):
     K = CompressionKernel(name, alphabet="dna")(strings())
     np.testing.assert_allclose(K, expected, rtol=1e-12)
     assert K[0, 1] > K[0, 3]
-    np.testing.assert_array_equal(K, CompressionKernel(name, alphabet="dna").kernel(strings(), n_threads=3))
+    np.testing.assert_array_equal(K, CompressionKernel(name, alphabet="dna")(strings(), n_threads=3))
 
 
 def test_masked_residues_are_left_out():

@@ -194,7 +194,7 @@ def test_neither_cuts_nor_order_nor_company_change_a_bit(precision, monkeypatch)
     for step in (1, 7, 23):
         spans = lambda n, *_, step=step: [(i, min(i + step, n)) for i in range(0, n, step)]  # noqa: E731
         monkeypatch.setattr(blocks, "row_blocks", spans)
-        np.testing.assert_array_equal(kernel.kernel(X, n_threads=2), K)
+        np.testing.assert_array_equal(kernel(X, n_threads=2), K)
 
 
 def test_what_is_masked_takes_its_place():
@@ -246,9 +246,9 @@ def test_blosum62_gives_odds_and_is_positive_definite():
     np.testing.assert_allclose(weights[place("A"), place("W")], math.exp(scale * (-3 - 7.5)), rtol=1e-10)
     assert 0.3 < scale < 0.36
     assert definite("BLOSUM62")
-    assert StringKernel(2, matching="BLOSUM62").positive_semidefinite
-    assert not StringKernel(2, matching=[[1, 2], [2, 1]], alphabet="HP").positive_semidefinite
-    assert StringKernel(2, matching="NUC.4.4").positive_semidefinite == definite("NUC.4.4", "dna")
+    assert StringKernel(2, matching="BLOSUM62").traits.positive_semidefinite
+    assert not StringKernel(2, matching=[[1, 2], [2, 1]], alphabet="HP").traits.positive_semidefinite
+    assert StringKernel(2, matching="NUC.4.4").traits.positive_semidefinite == definite("NUC.4.4", "dna")
 
 
 # ---- large and small numbers ---------------------------------------------------------------------
@@ -459,7 +459,7 @@ def test_counts_too_large_are_not_taken_apart():
 )
 def test_parameters_outside_their_domain(params, match):
     with pytest.raises(ParameterError, match=match):
-        StringKernel(**params).kernel(["ACGTACGT"])
+        StringKernel(**params)(["ACGTACGT"])
 
 
 @pytest.mark.parametrize(
@@ -476,15 +476,15 @@ def test_parameters_outside_their_domain(params, match):
 )
 def test_weights_that_are_none(matching, match):
     with pytest.raises(ParameterError, match=match):
-        StringKernel(2, matching=matching).kernel(["ACGTACGT"])
+        StringKernel(2, matching=matching)(["ACGTACGT"])
 
 
 def test_short_sequences_and_those_of_nothing():
     with pytest.raises(SequenceError, match="n=4") as error:
         StringKernel(4)(["ACGT", "ACG"])
     assert error.value.record == "2"
-    assert StringKernel(4, up_to=True).min_length() == 1
-    assert StringKernel(None, empty=True).min_length() == 0
+    assert StringKernel(4, up_to=True)._min_length() == 1
+    assert StringKernel(None, empty=True)._min_length() == 0
     X = encode(["ACGT", "AC*"])
     with pytest.raises(SequenceError, match="zero_diagonal=zero"):
         StringKernel(3)(X)
@@ -494,7 +494,7 @@ def test_short_sequences_and_those_of_nothing():
 
 def test_memory_that_nobody_has_is_refused_before():
     with pytest.raises(SequenceError, match="GB"):
-        StringKernel(20_000).kernel(["ACGT" * 10_000])
+        StringKernel(20_000)(["ACGT" * 10_000])
 
 
 def test_the_plan_grows_with_the_work(set_level):

@@ -13,7 +13,7 @@ from seqkern.formats import residue_windows
 from seqkern.formats.profile_sources import ProfileSearch
 from seqkern.kernels import NystroemKernel, RandomFourierKernel, build_kernel, kernel_from_state
 from seqkern.kernels.feature_transforms import PCATransform
-from seqkern.kernels.kernel import feature_vectors
+from seqkern.kernels.feature_transforms.transformed import with_transforms
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, centres, draw_waves, inverse_root
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
@@ -64,15 +64,15 @@ def units(spec):
 def test_widths_are_those_of_the_vectors(spec):
     train, new = units(spec)
     kernel = build_kernel(spec).fit(train)
-    form = kernel.vector_form()
+    form = kernel._vector_form()
     assert form.width(new) == form.vectors(new).width
 
 
 def test_the_width_of_transformed_features_is_known_after_the_fit():
-    kernel = build_kernel("linear").with_transforms([PCATransform(n_components=3)])
+    kernel = with_transforms(build_kernel("linear"), [PCATransform(n_components=3)])
     kernel.normalize = False
-    assert kernel.vector_form().width(table()) > 0
-    assert kernel.fit(table()).vector_form().width(table()) == 3
+    assert kernel._vector_form().width(table()) > 0
+    assert kernel.fit(table())._vector_form().width(table()) == 3
 
 
 @pytest.mark.parametrize("spec", ["nystroem:n_components=3", "random_fourier:n_components=4"])
@@ -170,7 +170,7 @@ def test_centres_of_records_without_letters(kernel):
     X = SequenceSet.from_strings(["", "", ""], "protein")
     base = build_kernel(f"window:gamma=0.1,vector_kernel={kernel}")
     fitted = NystroemKernel(base, n_components=2, landmarks="kmeans").fit(X)
-    np.testing.assert_allclose(fitted.kernel(X), base.kernel(X), atol=1e-6)
+    np.testing.assert_allclose(fitted(X), base(X), atol=1e-6)
 
 
 def test_centres_are_means_of_clusters():
@@ -249,26 +249,26 @@ def test_features_of_a_unit_do_not_depend_on_others_nor_on_threads(spec):
     X = windows((700, 340))
     kernel = build_kernel(spec).fit(X)
     assert len(X) > 2 * CHUNK_ROWS
-    whole = kernel.feature_blocks(X).block(0, len(X))
+    whole = kernel.features.blocks(X).block(0, len(X))
     assert whole.dtype == np.float32
     rng = np.random.default_rng(5)
     for n_threads in (1, 3):
         kernel.set_params(n_threads=n_threads)
         for rows in (rng.permutation(len(X)), rng.permutation(len(X))[:77], [1030]):
-            one_by_one = kernel.feature_blocks(X).take(rows)
+            one_by_one = kernel.features.blocks(X).take(rows)
             np.testing.assert_array_equal(one_by_one.block(0, len(rows)), whole[rows])
-            again = kernel.feature_blocks(X.take(rows)).block(0, len(rows))
+            again = kernel.features.blocks(X.take(rows)).block(0, len(rows))
             np.testing.assert_array_equal(again, whole[rows])
-    pieces = [block for _, block in kernel.feature_blocks(X).blocks(100)]
+    pieces = [block for _, block in kernel.features.blocks(X).blocks(100)]
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
-    np.testing.assert_allclose(feature_vectors(kernel, X.take([3, 0])), whole[[3, 0]], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(kernel.features.normalised(X.take([3, 0])), whole[[3, 0]], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("spec", APPROXIMATE)
 def test_features_times_weights(spec):
     X = windows((500, 40))
     kernel = build_kernel(spec).fit(X)
-    blocks = kernel.feature_blocks(X)
+    blocks = kernel.features.blocks(X)
     weights = np.random.default_rng(1).standard_normal((blocks.shape[1], 3))
     found = blocks.times(weights)
     wanted = blocks.block(0, len(X)).astype(np.float64) @ weights
@@ -339,14 +339,14 @@ def test_nothing_to_draw_from():
 @pytest.mark.parametrize(("base", "most"), [("spectrum:k=3", 1e-6), ("smith_waterman:matrix=NUC.4.4", 1e-6)])
 def test_nystroem_is_the_base_between_landmarks_up_to_rounding(base, most):
     X = ["".join(text) for text in np.random.default_rng(3).choice(list("ACGT"), (40, 20))]
-    K = build_kernel(base).kernel(X)
+    K = build_kernel(base)(X)
     found = build_kernel(f"nystroem:base=({base})").fit(X).kernel(X)
     np.testing.assert_allclose(found, K, atol=most * np.abs(K).max())
 
 
 def test_nystroem_of_an_indefinite_base_is_its_positive_part_between_landmarks():
     X = np.random.default_rng(3).normal(size=(30, 4))
-    K = build_kernel("sigmoid:gamma=1").kernel(X)
+    K = build_kernel("sigmoid:gamma=1")(X)
     found = build_kernel("nystroem:base=(sigmoid:gamma=1)").fit(X).kernel(X)
     values, vectors = np.linalg.eigh(K)
     np.testing.assert_allclose(found, vectors * np.maximum(values, 0) @ vectors.T, atol=1e-4 * values[-1])

@@ -58,7 +58,7 @@ Y = LABELS.signs()
 
 
 def stored(kernel, X=X, transforms=()):
-    form = kernel.stored_form()
+    form = kernel.stored_form
     return StoredGram([compute_gram(one, X) for one in form.kernels], transforms, form=form, ids=X.ids)
 
 
@@ -68,18 +68,18 @@ def stored(kernel, X=X, transforms=()):
 def test_it_is_the_sum_of_its_parts_with_weights_over_scales():
     kernel = build_kernel(ALIGNED).fit(X.take(TRAIN), Y[TRAIN])
     assert kernel.weights_.sum() == pytest.approx(1)
-    grams = [part.kernel(X) for part in kernel.parts]
+    grams = [part(X) for part in kernel.parts]
     total = sum(w / s * K for w, s, K in zip(kernel.weights_, kernel.scales_, grams, strict=True))
-    np.testing.assert_allclose(kernel.kernel(X), total, rtol=1e-13)
+    np.testing.assert_allclose(kernel(X), total, rtol=1e-13)
     centred = [np.trace(K[np.ix_(TRAIN, TRAIN)]) / 20 - K[np.ix_(TRAIN, TRAIN)].mean() for K in grams]
     np.testing.assert_allclose(kernel.scales_, centred, rtol=1e-12)
 
 
 def test_equal_weights_without_scales_are_the_mean_and_learn_nothing():
     kernel = build_kernel(f"combination:{PARTS},weights=uniform,scale=none")
-    assert not kernel.data_dependent
-    assert kernel.stored_form().kernels == [kernel]
-    np.testing.assert_allclose(kernel.kernel(X), np.mean([part.kernel(X) for part in kernel.parts], axis=0), rtol=1e-14)
+    assert not kernel.traits.data_dependent
+    assert kernel.stored_form.kernels == [kernel]
+    np.testing.assert_allclose(kernel(X), np.mean([part(X) for part in kernel.parts], axis=0), rtol=1e-14)
 
 
 def test_a_part_without_weight_is_not_computed(monkeypatch):
@@ -88,9 +88,9 @@ def test_a_part_without_weight_is_not_computed(monkeypatch):
     seen = []
     real = SpectrumKernel.prepare
     monkeypatch.setattr(SpectrumKernel, "prepare", lambda self, *a, **k: seen.append(self.k) or real(self, *a, **k))
-    K = kernel.kernel(X)
+    K = kernel(X)
     assert seen == [2]
-    np.testing.assert_array_equal(K, SpectrumKernel(k=2).kernel(X) * (1.0 / kernel.scales_[1]))
+    np.testing.assert_array_equal(K, SpectrumKernel(k=2)(X) * (1.0 / kernel.scales_[1]))
 
 
 def test_real_labels_and_several_classes():
@@ -126,7 +126,7 @@ def test_parts_that_are_not_semidefinite_are_refused_by_mkl_only():
     parts = "combination:parts=[(smith_waterman:normalize=true),(spectrum:k=2)]"
     with pytest.raises(ParameterError, match=r"pairwise:base=\(smith_waterman\)"):
         build_kernel(f"{parts},weights=mkl")
-    assert not build_kernel(parts).positive_semidefinite
+    assert not build_kernel(parts).traits.positive_semidefinite
     with pytest.raises(ParameterError, match="different data"):
         build_kernel("combination:parts=[linear,(spectrum:k=2)]")
 
@@ -209,9 +209,7 @@ def test_weights_are_learned_from_the_training_part_alone(spec):
 
 
 def test_a_kernel_with_a_part_that_must_be_fitted_has_no_stored_form():
-    assert (
-        build_kernel("combination:parts=[(rbf:gamma=scale,base=(spectrum:k=2)),(spectrum:k=2)]").stored_form() is None
-    )
+    assert build_kernel("combination:parts=[(rbf:gamma=scale,base=(spectrum:k=2)),(spectrum:k=2)]").stored_form is None
 
 
 def test_a_unit_that_cannot_be_normalised_is_named():

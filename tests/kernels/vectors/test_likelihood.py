@@ -38,9 +38,11 @@ def test_derivatives_of_the_likelihood(text, classes):
     X = peptides()
     y = np.random.default_rng(2).standard_normal(len(X))
     base = build_kernel(text)
-    search = LikelihoodSearch(base.gradient(X), Labels(np.where(y > 0, "a", "b") if classes else y), base.tunable())
-    names = [*base.tunable(), "scale", *([] if classes else ["noise"])]
-    x = np.array([*base.tunable().values(), 1.3, *([] if classes else [0.4])])
+    search = LikelihoodSearch(
+        base.gradient(X), Labels(np.where(y > 0, "a", "b") if classes else y), base.gradient.tunable()
+    )
+    names = [*base.gradient.tunable(), "scale", *([] if classes else ["noise"])]
+    x = np.array([*base.gradient.tunable().values(), 1.3, *([] if classes else [0.4])])
     _, slopes = search.value(x, names, {})
     for i, name in enumerate(names):
         step = np.zeros(len(x))

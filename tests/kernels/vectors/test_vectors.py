@@ -84,30 +84,30 @@ def test_radial_is_one_where_rounding_makes_a_distance_negative():
 
 
 def test_linear_is_the_dot_product_and_its_cosine(values):
-    np.testing.assert_allclose(LinearKernel().kernel(values), values @ values.T, rtol=1e-13)
+    np.testing.assert_allclose(LinearKernel()(values), values @ values.T, rtol=1e-13)
     lengths = np.linalg.norm(values, axis=1)
     expected = values @ values.T / np.outer(lengths, lengths)
-    np.testing.assert_allclose(LinearKernel(normalize=True).kernel(values), expected, rtol=1e-13)
+    np.testing.assert_allclose(LinearKernel(normalize=True)(values), expected, rtol=1e-13)
 
 
 def test_polynomial_separates_xor():
     # SPEC: with (1 + x·z)² and hard margin, α = 1/8 each: Kα·y = y for the four points.
     X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
     y = np.array([-1.0, 1, 1, -1])
-    K = PolynomialKernel(degree=2).kernel(X)
+    K = PolynomialKernel(degree=2)(X)
     np.testing.assert_array_equal(K, (1 + X @ X.T) ** 2)
     np.testing.assert_allclose(np.linalg.solve(K * np.outer(y, y), np.ones(4)), 1 / 8)
 
 
 @pytest.mark.parametrize(("squared", "d", "distance"), [(1, 1, 1.124), (1, 0.5, 1.315), (1, 2, 0.887), (4, 0.5, 1.414)])
 def test_distances_under_the_radial_kernel(squared, d, distance):
-    K = RBFKernel(gamma=1 / d).kernel(np.array([[0.0], [math.sqrt(squared)]]))
+    K = RBFKernel(gamma=1 / d)(np.array([[0.0], [math.sqrt(squared)]]))
     assert math.sqrt(K[0, 0] + K[1, 1] - 2 * K[0, 1]) == pytest.approx(distance, abs=5e-4)
 
 
 def test_radial_is_one_on_the_diagonal_and_for_equal_vectors(values):
     values = np.vstack([values * 1e6, values[:1] * 1e6])
-    K = RBFKernel(gamma=3.0).kernel(values)
+    K = RBFKernel(gamma=3.0)(values)
     np.testing.assert_array_equal(np.diagonal(K), 1.0)
     assert K[0, -1] == 1.0
 
@@ -115,21 +115,21 @@ def test_radial_is_one_on_the_diagonal_and_for_equal_vectors(values):
 def test_on_another_kernel_they_use_its_block_and_diagonals():
     strings = ["ACGTAC", "ACGGGA", "TTTACG", "ACGTAC"]
     base = SpectrumKernel(k=2, normalize=False)
-    K = base.kernel(strings)
+    K = base(strings)
     d = np.diagonal(K)
     squared = d[:, None] + d - 2 * K
-    np.testing.assert_allclose(RBFKernel(gamma=0.1, base=base).kernel(strings), np.exp(-0.1 * squared))
-    polynomial = PolynomialKernel(degree=3, gamma=0.5, coef0=2, base=base).kernel(strings)
+    np.testing.assert_allclose(RBFKernel(gamma=0.1, base=base)(strings), np.exp(-0.1 * squared))
+    polynomial = PolynomialKernel(degree=3, gamma=0.5, coef0=2, base=base)(strings)
     np.testing.assert_allclose(polynomial, (0.5 * K + 2) ** 3)
-    sigmoid = SigmoidKernel(gamma=0.1, coef0=-0.5, base=base).kernel(strings)
+    sigmoid = SigmoidKernel(gamma=0.1, coef0=-0.5, base=base)(strings)
     np.testing.assert_allclose(sigmoid, np.tanh(0.1 * K - 0.5))
 
 
 def test_on_a_normalised_kernel_gamma_is_half_the_factor_of_k_minus_one():
     strings = ["ACGTAC", "ACGGGA", "TTTACG"]
     base = SpectrumKernel(k=2)
-    expected = np.exp(1.0 * (base.kernel(strings) - 1))
-    np.testing.assert_allclose(RBFKernel(gamma=0.5, base=base).kernel(strings), expected)
+    expected = np.exp(1.0 * (base(strings) - 1))
+    np.testing.assert_allclose(RBFKernel(gamma=0.5, base=base)(strings), expected)
 
 
 def test_scale_is_one_over_the_variance_of_the_training_part(values):
@@ -137,7 +137,7 @@ def test_scale_is_one_over_the_variance_of_the_training_part(values):
     gamma = 1 / values[:10].var(axis=0).sum()
     assert kernel.gamma_ == pytest.approx(gamma, rel=1e-12)
     expected = np.exp(-gamma * naive_squared_distances(values))
-    np.testing.assert_allclose(kernel.kernel(values), expected, rtol=1e-10)
+    np.testing.assert_allclose(kernel(values), expected, rtol=1e-10)
     standard = (values - values.mean(axis=0)) / values.std(axis=0)
     assert RBFKernel(gamma="scale").fit(standard).gamma_ == pytest.approx(1 / 6)
 
@@ -175,11 +175,11 @@ def test_scale_is_summed_block_by_block(values, monkeypatch):
 def test_tables_with_other_columns_are_refused():
     named = FeatureTable(np.eye(2), columns=["a", "b"])
     with pytest.raises(SequenceError, match="2 and 3 features"):
-        LinearKernel().kernel(np.eye(2), np.eye(3))
+        LinearKernel()(np.eye(2), np.eye(3))
     with pytest.raises(SequenceError, match="differ in c"):
-        LinearKernel().kernel(FeatureTable(np.eye(2), columns=["a", "c"]), named)
+        LinearKernel()(FeatureTable(np.eye(2), columns=["a", "c"]), named)
     with pytest.raises(SequenceError, match="differ in their order"):
-        RBFKernel().kernel(FeatureTable(np.eye(2), columns=["b", "a"]), named)
+        RBFKernel()(FeatureTable(np.eye(2), columns=["b", "a"]), named)
 
 
 @pytest.mark.parametrize(
@@ -198,4 +198,4 @@ def test_tables_with_other_columns_are_refused():
 )
 def test_parameters_outside_their_domain(kernel, message):
     with pytest.raises(ParameterError, match=message):
-        kernel.kernel(np.eye(2))
+        kernel(np.eye(2))

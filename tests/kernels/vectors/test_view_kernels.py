@@ -44,12 +44,12 @@ def test_a_view_is_a_table_of_its_vectors(X, cls):
 
 
 def test_rbf_learns_gamma_of_a_view(X):
-    assert RBFKernel(view="esm").data_dependent
-    assert not RBFKernel().data_dependent
+    assert RBFKernel(view="esm").traits.data_dependent
+    assert not RBFKernel().traits.data_dependent
     fitted = RBFKernel(view="esm").fit(X)
     assert fitted.gamma_ == pytest.approx(1 / VALUES.var(axis=0).sum(), rel=1e-12)
     np.testing.assert_array_equal(fitted(X), RBFKernel(gamma=fitted.gamma_)(VALUES))
-    assert not RBFKernel(view="esm", gamma=0.5).data_dependent
+    assert not RBFKernel(view="esm", gamma=0.5).traits.data_dependent
     again = kernel_from_state(*fitted.state())
     np.testing.assert_array_equal(again(X), fitted(X))
 
@@ -115,14 +115,14 @@ def test_landmarks_keep_only_what_the_kernel_reads(X):
 def test_features_have_names(X):
     kernel = LinearKernel(view="esm")
     np.testing.assert_array_equal(kernel.features(X), VALUES)
-    assert list(kernel.feature_names(X))[:2] == ["esm1", "esm2"]
-    assert build_kernel("spectrum:k=1+linear:view=t5").feature_names(X)[-1] == "linear t53"
+    assert list(kernel.features.names(X))[:2] == ["esm1", "esm2"]
+    assert build_kernel("spectrum:k=1+linear:view=t5").features.names(X)[-1] == "linear t53"
 
 
 def test_threads_and_blocks_do_not_matter(X):
     kernel = build_kernel("spectrum:k=2+rbf:view=esm").fit(X)
-    K = kernel.kernel(X, n_threads=1)
-    assert K.tobytes() == kernel.kernel(X, n_threads=4).tobytes()
+    K = kernel(X, n_threads=1)
+    assert K.tobytes() == kernel(X, n_threads=4).tobytes()
     np.testing.assert_array_equal(kernel(X.take([5]), X)[0], K[5])
 
 

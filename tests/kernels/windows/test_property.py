@@ -13,7 +13,7 @@ from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.package_files import open_resource
 from seqkern.kernels import PropertyKernel, build_kernel, kernel_from_state
 from seqkern.kernels.decisions import attributions
-from seqkern.kernels.kernel import name_features
+from seqkern.kernels.kernel import check_files
 from seqkern.kernels.vectors.property import amino_acid_scales, read_scales
 from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
 
@@ -101,7 +101,7 @@ def test_scales_of_ones_own(tmp_path):
     file.unlink()
     np.testing.assert_array_equal(kernel_from_state(*state)(X), K)
     with pytest.raises(FileError, match="scales such as hydrophobicity"):
-        linear(scales=str(file)).check_files()
+        check_files(linear(scales=str(file)))
 
 
 # ---- windows -------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_windows_equal_their_definition(names):
     cube = PropertyKernel(scales=names, vector_kernel="polynomial", gamma=0.1, degree=3)
     np.testing.assert_allclose(cube(X), (0.1 * expected @ expected.T + 1) ** 3, rtol=1e-10, atol=1e-10)
     # In single precision, as approximations of many windows take them.
-    single = kernel.vector_form().vectors(X, np.float32).gather()
+    single = kernel._vector_form().vectors(X, np.float32).gather()
     assert single.dtype == np.float32
     np.testing.assert_array_equal(single, kernel.features(X).astype(np.float32))
 
@@ -128,10 +128,10 @@ def test_windows_equal_their_definition(names):
 def test_names_of_windows():
     X = encode(WINDOWS, PROTEIN)
     kernel = linear(scales=["hydrophobicity", "charge"])
-    names = kernel.feature_names(PROTEIN, 7)
+    names = kernel.features.names(X)
     assert len(names) == kernel.features(X).shape[1]
     assert names[:4] == ["-3:hydrophobicity", "-3:charge", "-3:end", "-2:hydrophobicity"]
-    assert name_features(kernel, X, [0, 10]) == ["-3:hydrophobicity", "0:charge"]
+    assert kernel.features.named(X, [0, 10]) == ["-3:hydrophobicity", "0:charge"]
 
 
 # ---- covariances ---------------------------------------------------------------------------------
@@ -163,14 +163,14 @@ def test_covariances_equal_their_definition(lag, cross):
 
 def test_names_of_covariances():
     kernel = linear("covariance", scales=["hydrophobicity", "volume"], lag=2)
-    names = kernel.feature_names()
+    names = kernel.features.names()
     pairs = ["hydrophobicity", "hydrophobicity×volume", "volume×hydrophobicity", "volume"]
     assert names == [f"{pair}:lag{lag}" for lag in (1, 2) for pair in pairs]
     X = encode(CHAINS, PROTEIN)
     assert kernel.features(X).shape == (len(X), len(names))
-    assert name_features(kernel, X, [5]) == ["hydrophobicity×volume:lag2"]
+    assert kernel.features.named(X, [5]) == ["hydrophobicity×volume:lag2"]
     alone = linear("covariance", scales=["hydrophobicity", "volume"], lag=2, cross=False)
-    assert alone.feature_names() == ["hydrophobicity:lag1", "volume:lag1", "hydrophobicity:lag2", "volume:lag2"]
+    assert alone.features.names() == ["hydrophobicity:lag1", "volume:lag1", "hydrophobicity:lag2", "volume:lag2"]
 
 
 def test_short_sequences_are_counted():

@@ -7,7 +7,6 @@ from naive_windows import matrix_row, one_hot, values, vectors
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.formats import residue_windows
 from seqkern.kernels import WindowKernel, kernel_from_state
-from seqkern.kernels.kernel import name_features
 from seqkern.kernels.vectors.windows import WindowTable, position_weights
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -80,9 +79,9 @@ def test_features_and_their_names():
     kernel = WindowKernel(vector_kernel="linear", position_weights="triangle")
     found = kernel.features(X)
     np.testing.assert_allclose(found, vectors(X, one_hot, [0.75, 1.5, 0.75]), rtol=1e-12)
-    assert kernel.feature_blocks(X).shape == (27, 63)
+    assert kernel.features.blocks(X).shape == (27, 63)
     first = found[0]  # the end, M, K
-    names = name_features(kernel, X, np.flatnonzero(first))
+    names = kernel.features.named(X, np.flatnonzero(first))
     assert names == ["-1:end", "0:M", "1:K"]
     with pytest.raises(ParameterError, match="vector_kernel=linear, or approximate it"):
         WindowKernel().features(X)

@@ -6,7 +6,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers import LinearDiscriminant, LPMachine, Network, OneAgainstRest, WhitenedNeighbors
 from seqkern.solvers.shared import ROWS, gram_order, order_by_content
 

@@ -12,7 +12,7 @@ from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import Split
 from seqkern.evaluation.fold_tables import write_results
 from seqkern.kernels import build_kernel
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.methods.sources import FeatureSource
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import FeatureTable

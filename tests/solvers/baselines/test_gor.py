@@ -9,7 +9,7 @@ import pytest
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import PropertyKernel, WindowKernel
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import GOR
 

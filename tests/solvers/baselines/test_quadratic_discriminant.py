@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers import LinearDiscriminant, QuadraticDiscriminant
 
 

@@ -43,7 +43,7 @@ def test_variances_are_bounded_from_below_by_the_exact_ones(problem, monkeypatch
     exact = GPR(**given).fit(K[:N, :N], y).variances(K[N:, :N], new.squares).latent
     above = []
     for rank in (10, 40, N):
-        monkeypatch.setattr("seqkern.solvers.gaussian.regression.RANK", rank)
+        monkeypatch.setattr("seqkern.solvers.gaussian.processes.RANK", rank)
         found = GPR(**given).fit(train, y).variances(new, new.squares).latent
         assert (found >= exact - 1e-8).all()
         above.append((found - exact).max())

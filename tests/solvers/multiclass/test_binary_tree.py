@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers import (
     CSVC,
     BinaryTree,

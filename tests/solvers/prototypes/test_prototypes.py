@@ -88,8 +88,7 @@ def test_descent_uses_the_gradient_of_its_cost(cls, m, monkeypatch):
         seen.append((evaluate, x + 0.01 * rng.random(len(x))))
         return descend(evaluate, x, tol, 3, **options)
 
-    for module in ("gram_prototypes", "feature_prototypes"):
-        monkeypatch.setattr(f"seqkern.solvers.prototypes.{module}.descend", record)
+    monkeypatch.setattr("seqkern.solvers.classic.prototypes.descend", record)
     with pytest.warns(UserWarning, match="before it converged"):
         cls(n_prototypes=m).fit(matrix(cls, points), y)
     evaluate, x = seen[0]
@@ -110,7 +109,7 @@ def test_a_descent_ends_where_every_line_search_fails(seed, monkeypatch):
         assert len(calls) < 2000, "the descent does not end"
         return calls[-1]
 
-    monkeypatch.setattr("seqkern.solvers.prototypes.gram_prototypes.glvq_cost", counted)
+    monkeypatch.setattr("seqkern.solvers.classic.prototypes.glvq_cost", counted)
     noise, y = np.random.default_rng(seed).normal(size=(6, 6)), np.arange(6) % 2
     solver = RelationalGLVQ().fit(noise + noise.T, y)  # indefinite: distances below zero, kinks everywhere
     assert solver.report_["objective"] == min(cost for cost, _ in calls)
@@ -239,8 +238,8 @@ def test_relevances_find_the_features_that_matter(rank):
     solver = GMLVQ(rank=rank).fit(X, y)
     found = solver.relevances()
     assert np.trace(found) == pytest.approx(1.0)
-    np.testing.assert_allclose(solver.selected_weights(), np.diagonal(found)[solver.selected_columns()])
-    assert (np.diff(solver.selected_weights()) <= 0).all()
+    np.testing.assert_allclose(solver.selection().weights, np.diagonal(found)[solver.selection().columns])
+    assert (np.diff(solver.selection().weights) <= 0).all()
     if rank == "all":
         assert set(np.argsort(-np.diagonal(found))[:2]) == {3, 5}
         assert np.diagonal(found)[[3, 5]].sum() > 0.8

@@ -320,7 +320,7 @@ def test_gram_operator():
     rng = np.random.default_rng(10)
     sequences = ["".join(rng.choice([*"ACGT"], size=40)) for _ in range(25)]
     kernel = build_kernel("spectrum:k=3")
-    vectors, K = kernel.implicit(sequences), kernel.kernel(sequences)
+    vectors, K = kernel.implicit(sequences), kernel(sequences)
     operator = GramOperator(vectors)
     np.testing.assert_allclose(operator @ np.eye(25), K, atol=1e-13)
     np.testing.assert_allclose(operator.T @ np.eye(25), K.T, atol=1e-13)

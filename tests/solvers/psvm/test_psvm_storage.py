@@ -103,7 +103,7 @@ def test_selection_of_motifs():
         warnings.simplefilter("ignore")  # words that no sequence has are constant columns
         solver = PSVC(kernel="features", C=np.inf, epsilon=0.5).fit(features, y)
         dense = PSVC(kernel="features", C=np.inf, epsilon=0.5).fit(features.toarray(), y)
-    words = np.array(kernel.feature_names("dna"))[solver.support_]
+    words = np.array(kernel.features.names("dna"))[solver.support_]
     assert {"TGACT", "GACTC", "ACTCA"} & set(words)
     assert set(words) <= {"TGACT", "GACTC", "ACTCA"}
     np.testing.assert_array_equal(solver.support_, dense.support_)
@@ -125,7 +125,7 @@ def test_several_classes_from_sparse_features(machine):
 def test_a_kernel_that_is_never_stored():
     sequences, y = planted(120, "TGACTCA", seed=3)
     kernel = build_kernel("spectrum:k=5")
-    vectors, K = kernel.implicit(sequences), kernel.kernel(sequences)
+    vectors, K = kernel.implicit(sequences), kernel(sequences)
     train, new = np.arange(90), np.arange(90, 120)
     operator = GramOperator(vectors.take(train))
     solver = PSVC(epsilon=0.3, tol=1e-9).fit(operator, y[train])

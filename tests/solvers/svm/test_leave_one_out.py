@@ -254,7 +254,7 @@ def test_labels_of_any_type_and_class_weights():
 
 
 def test_many_support_vectors_have_no_span(monkeypatch):
-    monkeypatch.setattr("seqkern.solvers.svm.leave_one_out.MOST_SUPPORT", 5)
+    monkeypatch.setattr("seqkern.solvers.svm.margins.MOST_SUPPORT", 5)
     _, K, y = problem(2)
     solver = CSVC().fit(K, y)
     found = solver.leave_one_out(K, y)

@@ -219,9 +219,9 @@ def grams():
     """Return the Gram matrices of the four words, by name."""
     points = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
     return {
-        "spectrum": SpectrumKernel(k=2, normalize=False, alphabet=LETTERS).kernel(WORDS),
+        "spectrum": SpectrumKernel(k=2, normalize=False, alphabet=LETTERS)(WORDS),
         "subsequences": np.array([[8, 4, 4, 2], [4, 8, 2, 4], [4, 2, 8, 4], [2, 4, 4, 8]], dtype=float),
-        "string": StringKernel(n=2, decay=0.5, normalize=False, alphabet=LETTERS).kernel(WORDS),
+        "string": StringKernel(n=2, decay=0.5, normalize=False, alphabet=LETTERS)(WORDS),
         "xor": (1.0 + points @ points.T) ** 2,
     }
 

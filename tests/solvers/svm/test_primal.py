@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC as LiblinearSVC
 from threadpoolctl import threadpool_limits
 
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers import CSVC, LinearSVC, PrimalSVC
 from seqkern.solvers.svm import primal
 from seqkern.solvers.svm import primal as conditioner
@@ -267,10 +267,10 @@ def test_weights_of_classes():
     several = PrimalSVC().fit(X, y)
     assert several.linear() is None
     np.testing.assert_allclose(
-        new @ several.weights_by_class().T + several.intercept_, several.decision_function(new), atol=1e-12
+        new @ several.selection().by_class.T + several.intercept_, several.decision_function(new), atol=1e-12
     )
     two = PrimalSVC().fit(X, y > 0)
-    assert two.weights_by_class() is None
+    assert two.selection().by_class is None
     coefficients, constant = two.linear()
     np.testing.assert_allclose(new @ coefficients + constant, two.decision_function(new), atol=1e-12)
 

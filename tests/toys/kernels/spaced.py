@@ -26,7 +26,7 @@ class SpacedKernel(KmerKernel):
         """Return kernels for the contract suite."""
         return [cls(), cls([1, 2], step=3, weights=[1, 0.5]), cls(2, reverse_complement=True, presence=True)]
 
-    def min_length(self):
+    def _min_length(self):
         """Return how many residues the longest k-mer spans."""
         return max(map(self._window, self._lengths()))
 

@@ -17,7 +17,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, flag, integer
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.selection.selectors.selector import Selector
-from seqkern.solvers.shared import limit
+from seqkern.solvers.shared import count
 
 
 class PearsonSelector(Selector):
@@ -53,7 +53,21 @@ class PearsonSelector(Selector):
         return largest_against_rest(lambda second: _correlation(X, np.where(second, 1.0, -1.0)), y, self.classes_)
 
 
-class TSelector(Selector):
+class MomentSelector(Selector):
+    """Base of filters by the moments of two classes, or of one class against the rest."""
+
+    def _fit(self, X: Floats, y: Array) -> Floats:
+        """Return the score of each column, the largest of one class against the rest."""
+        return largest_against_rest(
+            lambda second: self._score(_Moments(X, ~second), _Moments(X, second)), y, self.classes_
+        )
+
+    def _score(self, first: "_Moments", other: "_Moments") -> Floats:
+        """Return the score of each column from the moments of two classes."""
+        raise NotImplementedError
+
+
+class TSelector(MomentSelector):
     """Absolute t statistic of two samples.
 
     score = |μ₁ − μ₂| / √(s₁²/n₁ + s₂²/n₂), s² the unbiased variances (Welch); with ``equal_variance`` both are
@@ -86,22 +100,17 @@ class TSelector(Selector):
         """Return selectors for the contract suite."""
         return [cls(), cls(n_features=2, equal_variance=True)]
 
-    def _fit(self, X: Floats, y: Array) -> Floats:
+    def _score(self, first: "_Moments", other: "_Moments") -> Floats:
         """Return the t statistic |t| of each column."""
-
-        def score(second: Bools) -> Floats:
-            first, other = _Moments(X, ~second), _Moments(X, second)
-            n1, n2 = first.n, other.n
-            if self.equal_variance:
-                square = (first.squares + other.squares) / max(n1 + n2 - 2, 1) * (1 / n1 + 1 / n2)
-            else:
-                square = first.squares / (max(n1 - 1, 1) * n1) + other.squares / (max(n2 - 1, 1) * n2)
-            return _ratio(np.abs(first.mean - other.mean), np.sqrt(square))
-
-        return largest_against_rest(score, y, self.classes_)
+        n1, n2 = first.n, other.n
+        if self.equal_variance:
+            square = (first.squares + other.squares) / max(n1 + n2 - 2, 1) * (1 / n1 + 1 / n2)
+        else:
+            square = first.squares / (max(n1 - 1, 1) * n1) + other.squares / (max(n2 - 1, 1) * n2)
+        return _ratio(np.abs(first.mean - other.mean), np.sqrt(square))
 
 
-class GolubSelector(Selector):
+class GolubSelector(MomentSelector):
     """Golub's ratio of signal to noise.
 
     score = |μ₁ − μ₂| / (σ₁ + σ₂), σ the standard deviations (unbiased variances). With several classes the largest of
@@ -127,18 +136,12 @@ class GolubSelector(Selector):
     name = "golub"
     summary = "Golub's signal-to-noise ratio: difference of the class means over the sum of the spreads."
 
-    def _fit(self, X: Floats, y: Array) -> Floats:
+    def _score(self, first: "_Moments", other: "_Moments") -> Floats:
         """Return Golub's signal-to-noise ratio of each column."""
-
-        def score(second: Bools) -> Floats:
-            first, other = _Moments(X, ~second), _Moments(X, second)
-            spread = first.deviation() + other.deviation()
-            return _ratio(np.abs(first.mean - other.mean), spread)
-
-        return largest_against_rest(score, y, self.classes_)
+        return _ratio(np.abs(first.mean - other.mean), np.sqrt(first.variance()) + np.sqrt(other.variance()))
 
 
-class FisherSelector(Selector):
+class FisherSelector(MomentSelector):
     """Fisher's criterion.
 
     score = (μ₁ − μ₂)² / (σ₁² + σ₂²), σ² the unbiased variances. With several classes the largest of one class against
@@ -163,14 +166,9 @@ class FisherSelector(Selector):
     name = "fisher"
     summary = "Fisher's criterion: squared difference of the class means over the sum of the variances."
 
-    def _fit(self, X: Floats, y: Array) -> Floats:
+    def _score(self, first: "_Moments", other: "_Moments") -> Floats:
         """Return Fisher's criterion of each column."""
-
-        def score(second: Bools) -> Floats:
-            first, other = _Moments(X, ~second), _Moments(X, second)
-            return _ratio((first.mean - other.mean) ** 2, first.variance() + other.variance())
-
-        return largest_against_rest(score, y, self.classes_)
+        return _ratio((first.mean - other.mean) ** 2, first.variance() + other.variance())
 
 
 class WilcoxonSelector(Selector):
@@ -294,10 +292,6 @@ class _Moments:
     def variance(self) -> Floats:
         """Return the unbiased variances; 0 of a single row."""
         return self.squares / max(self.n - 1, 1)
-
-    def deviation(self) -> Floats:
-        """Return the standard deviations."""
-        return np.sqrt(self.variance())
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
@@ -431,7 +425,7 @@ class ReliefSelector(Selector):
     name = "relief"
     summary = "Prefers features that differ between near samples of different classes."
 
-    n_neighbors: int = integer(default=10, low=1, doc="Number of nearest neighbours in each class.")
+    n_neighbors: int = count(10, "Number of nearest neighbours in each class.")
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: all distances."""
@@ -577,7 +571,7 @@ class FocusSelector(Selector):
         "(Fayyad & Irani); a feature without a cut is not used. ``none``: each value is a level of its own, as for "
         "nominal features.",
     )
-    max_subsets: int = limit(200_000, "Number of subsets after which the search stops with an error.")
+    max_subsets: int = count(200_000, "Number of subsets after which the search stops with an error.")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -11,12 +11,12 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.parameters import changed, choice, integer, real
+from seqkern.core.parameters import changed, choice, integer
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors.filters import constant_columns, largest_against_rest, second_classes
 from seqkern.solvers.selection.selectors.selector import Selector
-from seqkern.solvers.shared import random_seed
+from seqkern.solvers.shared import cost, count, positive, random_seed, share
 
 # Linear SVMs for selectors, trained through the Gram matrix, for few samples with many features.
 
@@ -106,9 +106,7 @@ class OneNormSelector(Selector):
     fit_products = 6000.0
     summary = "Linear support vector machine with a small sum of absolute weights, most of them zero."
 
-    C: float = real(
-        default=1.0, low=0, open_low=True, doc="C, the cost of a margin error; small values leave few weights."
-    )
+    C: float = cost("C, the cost of a margin error; small values leave few weights.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -159,17 +157,10 @@ class ZeroNormSelector(Selector):
     fit_products = 3000.0
     summary = "Multiplies features repeatedly by the weights of a support vector machine, until few are left."
 
-    C: float = real(
-        default=100.0,
-        low=0,
-        open_low=True,
-        doc="C, the cost of a margin error; large values give the hard margin of the original.",
-    )
-    max_iter: int = integer(
-        default=20,
-        low=1,
-        doc="Maximum number of rounds; it stops earlier when no ln z_j of a remaining feature changes "
-        "by more than 0.001.",
+    C: float = positive(100.0, "C, the cost of a margin error; large values give the hard margin of the original.")
+    max_iter: int = count(
+        20,
+        "Maximum number of rounds; it stops earlier when no ln z_j of a remaining feature changes by more than 0.001.",
     )
 
     @classmethod
@@ -263,11 +254,9 @@ class ARDSelector(Selector):
         doc="Of classes: ``gaussian``, the regression on −1 and 1, or ``logistic`` regression, which takes hundreds of "
         "rounds where there are more features than samples. Real labels are always Gaussian.",
     )
-    threshold: float = real(default=1e4, low=0, open_low=True, doc="λ above which a feature is removed.")
-    tol: float = real(
-        default=1e-3, low=0, open_low=True, doc="It has converged when the weights change by less than this in all."
-    )
-    max_iter: int = integer(default=1000, low=1, doc="Maximum number of rounds.")
+    threshold: float = positive(1e4, "λ above which a feature is removed.")
+    tol: float = positive(1e-3, "It has converged when the weights change by less than this in all.")
+    max_iter: int = count(1000, "Maximum number of rounds.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -295,12 +284,12 @@ class ARDSelector(Selector):
             deviation = y.std()
             yield (y - y.mean()) / (deviation if deviation > 0 else 1.0), _Gaussian
             return
-        for c in range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_)):
+        for second in second_classes(y, self.classes_):
             if self.likelihood == "gaussian":
-                signs = np.where(y == c, 1.0, -1.0)
+                signs = np.where(second, 1.0, -1.0)
                 yield signs - signs.mean(), _Gaussian
             else:
-                yield np.where(y == c, 1.0, 0.0), _Logistic
+                yield np.where(second, 1.0, 0.0), _Logistic
 
     def _relevant(self, X: Floats, targets: Vector, model: "type[_Gaussian] | type[_Logistic]") -> tuple[Ints, Vector]:
         """Return the remaining columns and their weights."""
@@ -444,14 +433,11 @@ class R2W2Selector(Selector):
     fit_products = 3000.0
     summary = "Scales features to minimise a bound on the error of a support vector machine."
 
-    C: float = real(
-        default=100.0, low=0, open_low=True, doc="C, the cost of an error; large values give the hard margin."
-    )
-    max_iter: int = integer(
-        default=20,
-        low=1,
-        doc="Maximum number of steps, each halved until the bound falls; it stops earlier when the "
-        "bound falls by less than a share of 1e-3.",
+    C: float = positive(100.0, "C, the cost of an error; large values give the hard margin.")
+    max_iter: int = count(
+        20,
+        "Maximum number of steps, each halved until the bound falls; it stops earlier when the bound falls by less "
+        "than a share of 1e-3.",
     )
 
     @classmethod
@@ -533,15 +519,14 @@ class LeastSquaresSearch(Selector):
 
     targets = ("binary", "multiclass", "real")
 
-    ridge: float = real(default=1.0, low=0, open_low=True, doc="λ, the penalty on squared weights.")
+    ridge: float = positive(1.0, "λ, the penalty on squared weights.")
 
     def _targets(self, y: Array) -> Floats:
         """Return the labels as numeric columns, float64 (n, c)."""
         if self.kind_ == "real":
             scale = y.std()
             return ((y - y.mean()) / (scale if scale > 0 else 1.0))[:, None]
-        columns = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
-        return np.stack([np.where(y == c, 1.0, -1.0) for c in columns], axis=1)
+        return np.stack([np.where(second, 1.0, -1.0) for second in second_classes(y, self.classes_)], axis=1)
 
 
 class ForwardSelector(LeastSquaresSearch):
@@ -646,13 +631,11 @@ class BackwardSelector(LeastSquaresSearch):
     fit_products = 1000.0
     summary = "Removes one feature after the other, those that a linear classifier needs least."
 
-    step: float = real(
-        default=0.1,
-        low=0,
-        high=1,
+    step: float = share(
+        0.1,
+        "Share of the remaining features removed in each round, at least one; 0 removes one at a time, as in the "
+        "original.",
         open_high=True,
-        doc="Share of the remaining features removed in each round, at least one; 0 removes one at a "
-        "time, as in the original.",
     )
 
     @classmethod
@@ -668,24 +651,27 @@ class BackwardSelector(LeastSquaresSearch):
         """Return the number of features removed before each feature, as its score."""
         X, usable = standardised(X)
         targets, n = self._targets(y), len(X)
-        scores = np.full(X.shape[1], -np.inf)
-        left, gone = np.flatnonzero(usable), 0
-        while len(left):
-            Z = X[:, left]
+
+        def errors(Z: Floats) -> Floats:
             G = np.linalg.inv(np.linalg.inv(start_inverse(n, self.ridge)) + Z @ Z.T)
             U = G @ Z
-            curvature = 1.0 - np.einsum("ij,ij->j", Z, U)
-            errors = candidate_errors(G, targets, Z, U, curvature, -1.0)
-            out = np.argsort(errors, kind="stable")[: going(len(left), self.step)]
-            scores[left[out]] = gone + np.arange(len(out))
-            gone += len(out)
-            left = np.delete(left, out)
-        return scores
+            return candidate_errors(G, targets, Z, U, 1.0 - np.einsum("ij,ij->j", Z, U), -1.0)
+
+        return eliminated(X, usable, self.step, errors)
 
 
-def going(left: int, step: float) -> int:
-    """Return the number of the `left` features to remove in one round, at least 1; `step` is their share."""
-    return max(1, int(step * left))
+def eliminated(X: Floats, usable: Bools, step: float, rate: Callable[[Floats], Floats]) -> Floats:
+    """Return the number of features removed before each feature, −inf for unusable ones.
+
+    Each round removes the share `step` of the features left, at least one: those that `rate` gives the least values.
+    """
+    scores, left, gone = np.full(X.shape[1], -np.inf), np.flatnonzero(usable), 0
+    while len(left):
+        out = np.argsort(rate(X[:, left]), kind="stable")[: max(1, int(step * len(left)))]
+        scores[left[out]] = gone + np.arange(len(out))
+        gone += len(out)
+        left = np.delete(left, out)
+    return scores
 
 
 def start_inverse(n: int, ridge: float) -> Floats:
@@ -712,7 +698,7 @@ def candidate_errors(
 
 # Searches for the feature subset with the smallest leave-one-out error: a beam, and a genetic algorithm.
 #
-# The error is that of `ForwardSelector` (wrappers.py): regularised least squares with a constant feature for the bias.
+# The error is that of `ForwardSelector`: regularised least squares with a constant feature for the bias.
 
 Subset = tuple[int, ...]
 
@@ -771,7 +757,7 @@ class BeamSelector(LeastSquaresSearch):
         doc="Number of features to search for; the others are ranked by the error that each would "
         "give in place of the last one. With none, min(l − 1, 50).",
     )
-    width: int = integer(default=5, low=1, doc="Number of subsets of each size that are kept.")
+    width: int = count(5, "Number of subsets of each size that are kept.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -868,8 +854,8 @@ class GeneticSelector(LeastSquaresSearch):
 
     n_features: int | None = changed(default=None, doc="Number of features in every subset. With none, min(l − 1, 20).")
     population: int = integer(default=60, low=4, doc="Number of subsets in a generation.")
-    generations: int = integer(default=40, low=1, doc="Number of generations after the first.")
-    mutation: float = real(default=0.05, low=0, high=1, doc="Probability that a feature of a child is replaced.")
+    generations: int = count(40, "Number of generations after the first.")
+    mutation: float = share(0.05, "Probability that a feature of a child is replaced.")
     seed: int = random_seed("Of all draws.")
 
     @classmethod
@@ -989,13 +975,11 @@ class RecursiveEliminationSelector(Selector):
     fit_products = 1000.0
     summary = "Trains a support vector machine repeatedly, each time without the features of least weight."
 
-    C: float = real(default=1.0, low=0, open_low=True, doc="C, the cost of a margin error.")
-    step: float = real(
-        default=0.1,
-        low=0,
-        high=1,
+    C: float = cost("C, the cost of a margin error.")
+    step: float = share(
+        0.1,
+        "Share of the remaining features removed in each round, at least one; 0 removes one at a time.",
         open_high=True,
-        doc="Share of the remaining features removed in each round, at least one; 0 removes one at a time.",
     )
 
     @classmethod
@@ -1010,13 +994,9 @@ class RecursiveEliminationSelector(Selector):
     def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the number of features removed before each feature, as its score."""
         X, usable = standardised(X)
-        scores, seconds = np.full(X.shape[1], -np.inf), second_classes(y, self.classes_)
-        left, gone = np.flatnonzero(usable), 0
-        while len(left):
-            part = X[:, left]
-            weights = sum(linear_weights(part, second, self.C) ** 2 for second in seconds)
-            out = np.argsort(weights, kind="stable")[: going(len(left), self.step)]
-            scores[left[out]] = gone + np.arange(len(out))
-            gone += len(out)
-            left = np.delete(left, out)
-        return scores
+        seconds = second_classes(y, self.classes_)
+
+        def weights(part: Floats) -> Floats:
+            return np.asarray(sum(linear_weights(part, second, self.C) ** 2 for second in seconds))
+
+        return eliminated(X, usable, self.step, weights)
