@@ -187,10 +187,10 @@ class CompositeKernel(Kernel):
             lambda X: sum(part.cost(self._seen(X)) for part in parts()),
         )
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
+    def _plan(self, X: Any, Y: Any) -> Plan:
         """Return the sum of the parts' plans."""
-        X = self._seen(self.coerce(X))
-        Y = None if Y is None else self._seen(self.coerce(Y))
+        X = self._seen(X)
+        Y = None if Y is None else self._seen(Y)
         plans = [part.plan(X, Y) for part in self.bases]
         return Plan(
             " + ".join(plan.algorithm for plan in plans),

@@ -565,10 +565,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     def _fill_single(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float32]) -> bool:
         return self.normalize and rows.payload.fill_single(cols.payload, out)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         length = self.common_length(X)
         weighted = self.position_weights is not None and set(self.position_weights) != {1}
         cost, reason = degree_cost(X, Y, self.degree, int(self.shifts(length).max(initial=0)), weighted)
