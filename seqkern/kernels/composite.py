@@ -136,8 +136,7 @@ class CompositeKernel(Kernel):
         if any(part.traits.data_dependent for part in self._given()):
             X = self._seen(X)
             self.bases_ = [
-                copy.deepcopy(part).fit(X, y)._forget() if part.traits.data_dependent else part
-                for part in self._given()
+                copy.deepcopy(part).fit(X, y).forget() if part.traits.data_dependent else part for part in self._given()
             ]
 
     def learned(self) -> dict[str, float]:

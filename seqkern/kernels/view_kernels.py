@@ -485,7 +485,7 @@ class EachViewKernel(CompositeKernel):
     def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
         if self.traits.data_dependent:
             self.names_ = self._names(X)
-            self.joined_ = self.joined(self.names_).fit(X, y)._forget()
+            self.joined_ = self.joined(self.names_).fit(X, y).forget()
 
     def learned(self) -> dict[str, float]:
         """Return the numbers that the joined kernel learned."""
