@@ -19,7 +19,7 @@ from scipy.stats import spearmanr
 from search_defaults import sequences
 
 from seqkern.evaluation import roc_auc
-from seqkern.evaluation.selection import select
+from seqkern.evaluation.selection import Search, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels import build_kernel
 from seqkern.methods.sources import FitData, StoredGram
@@ -92,7 +92,7 @@ def main():
         for metric in ("auc", "accuracy", *BOUNDS):
             start = time.process_time()
             choices[metric] = (
-                select(data.training_set(), candidates, make_solver, folds=5, metric=metric, seed=1),
+                select(data.training_set(), candidates, make_solver, Search(folds=5, metric=metric)),
                 time.process_time() - start,
             )
         columns = [*table[:, :3].T, -choices["accuracy"][0].scores.mean(axis=1)]

@@ -16,7 +16,7 @@ from common import DATA
 from seqkern.core.convergence import unconverged
 from seqkern.evaluation.metrics import balanced_accuracy
 from seqkern.evaluation.ranking import roc_auc
-from seqkern.evaluation.selection import select
+from seqkern.evaluation.selection import Search, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels import build_kernel
 from seqkern.methods.acquisition import CANDIDATES_PER_RECORD, greedy
@@ -68,7 +68,7 @@ def trained(K, labels, grid, rows):
     own = FitData(labels, {"": StoredGram(gram)}).take(rows)
     with warnings.catch_warnings(), unconverged():
         warnings.simplefilter("ignore")
-        choice = select(own, [("", spec) for spec in grid], make_solver, folds=3, seed=1)
+        choice = select(own, [("", spec) for spec in grid], make_solver, Search())
         return make_solver(choice.spec, "binary").fit(K[np.ix_(rows, rows)], own.labels.targets())
 
 

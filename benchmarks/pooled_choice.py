@@ -17,7 +17,7 @@ from scop_best_on_test import FAMILIES
 
 from seqkern.evaluation import roc_auc, roc_n
 from seqkern.evaluation.pooled import AUTO, InnerLoop, cluster_groups, pooled_choice
-from seqkern.evaluation.selection import select
+from seqkern.evaluation.selection import Search, select
 from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels import build_kernel
 from seqkern.methods.sources import FitData, StoredGram
@@ -52,13 +52,13 @@ def inner_loops(labels, inside, candidates):
     sources = {name: StoredGram(GramMatrix(K, np.diag(K), np.diag(K), {})) for name, K in inside.items()}
     data = FitData(labels, sources)
     alone = data.with_groups(None)
-    found = {"random": select(alone, candidates, make_solver, folds=3, seed=1)}
+    found = {"random": select(alone, candidates, make_solver, Search())}
     if labels.groups is None:
         positive = labels.y > 0
         groups = cluster_groups(next(iter(inside.values()))[np.ix_(positive, positive)], positive, AUTO)
-        found["cluster"] = select(data.with_groups(groups), candidates, make_solver, folds=AUTO, seed=1)
+        found["cluster"] = select(data.with_groups(groups), candidates, make_solver, Search(folds=AUTO))
     elif len(np.unique(labels.groups[labels.y > 0])) > 1:
-        found["family"] = select(data, candidates, make_solver, folds=3, seed=1)
+        found["family"] = select(data, candidates, make_solver, Search())
     else:
         found["family"] = found["random"]
     return found

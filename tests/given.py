@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from seqkern.evaluation import halving, held_out, selection
+from seqkern.evaluation.selection import Search
 from seqkern.methods.sources import Block
 from seqkern.sequences.labels import Labels
+from seqkern.solvers.solver_specs import Free
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +40,18 @@ def paired(pairs, candidates):
     return candidates
 
 
+def search(limits=(), **options):
+    """Return the settings of a search without class weights."""
+    return Search(free=Free(tuple(limits)), **{"seed": 0} | options)
+
+
 def select(pairs, labels, candidates, make_solver, **options):
-    return selection.select(Given(labels, pairs), paired(pairs, candidates), make_solver, **options)
+    return selection.select(Given(labels, pairs), paired(pairs, candidates), make_solver, search(**options))
 
 
-def halve(pairs, labels, candidates, make_solver, rungs, **options):
-    return halving.halve(Given(labels, pairs), candidates, make_solver, rungs, **options)
+def halve(pairs, labels, candidates, make_solver, rungs, combinations=(), **options):
+    data = Given(labels, pairs)
+    return halving.halve(data, candidates, make_solver, rungs, search(**options), combinations=combinations)
 
 
 def held_out_decisions(pair, labels, solver, chains=None, **options):

@@ -11,7 +11,7 @@ from old_files.make import FILES, HERE
 from seqkern import __version__
 from seqkern.core.errors import SeqkernError
 from seqkern.core.file_kinds import KINDS, MODEL
-from seqkern.report.dataset_results import read_json
+from seqkern.methods.study_results import read_json
 
 EXPECTED = {file.parent: json.loads(file.read_text("utf-8")) for file in sorted(HERE.glob("*/expected.json"))}
 OLD = [pytest.param(folder, name, id=f"{folder.name}-{name}") for folder, names in EXPECTED.items() for name in names]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.common import log_counts, naming_file
+from seqkern.cli.output import log_counts, naming_file
 from seqkern.cli.requests_studies import AuditRequest
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.archive import atomic_write, check_writable

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seqkern.cli.output import log, warn
+from seqkern.cli.output import warn
 from seqkern.cli.requests import Regions, Tracks
 from seqkern.cli.requests_models import NewSamples
 from seqkern.cli.requests_studies import DatasetModel, EvaluateRequest, OfStudy
-from seqkern.core.errors import (
-    ConfigError,
-    FoldError,
-    LabelError,
-    ModelError,
-    ParameterError,
-    SequenceError,
-    unknown_name,
-)
+from seqkern.core.errors import ConfigError, ModelError, ParameterError, unknown_name
 from seqkern.core.types import PathLike, Source
-from seqkern.formats.background import PROPERTIES
-from seqkern.formats.profile_sources import ProfileSource, describe, differs
 from seqkern.formats.profiles import TRACKS
 from seqkern.formats.regions import RegionOptions
-from seqkern.kernels.kernel import Kernel
-from seqkern.methods.model import Model
-from seqkern.sequences.alphabets import masked_text
 from seqkern.sequences.fasta import AnySource
-from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tracks import Track
 from seqkern.study.data_entry import DataEntry, SeveralSequences, with_regions
 from seqkern.study.several_sequences import NOTE, SequenceFiles, SequenceTable, SequenceView
 from seqkern.study.vectors import View, holds_sequences, parse_views
 
 if TYPE_CHECKING:
+    from seqkern.formats.profile_sources import ProfileSource
+    from seqkern.kernels.kernel import Kernel
     from seqkern.methods.model import Model
+    from seqkern.sequences.sequence_set import SequenceSet
     from seqkern.study.study import Study
 
 
@@ -60,16 +48,6 @@ def check_wanted(entry: Mapping[str, Any] | None, kernel: Kernel, made: Mapping[
 
 
 OF_TABLE = "is for FASTA, not for a feature table"
-
-
-def log_counts(counts: Mapping[str, int], source: PathLike) -> None:
-    """Print the effects of the reading policies on standard error."""
-    masked = masked_text(counts)
-    touched = [f"{count} {what}" for what, count in counts.items() if count and not what.startswith("masked ")]
-    if touched:
-        log(f"{source}: {', '.join(touched)}")
-    if masked:
-        log(f"{source}: {masked}; --unknown error refuses them")
 
 
 def unrecognised(model: Model) -> Iterator[str]:
@@ -122,6 +100,9 @@ def _profile_source(entry: Mapping[str, Any] | None, made: Mapping[str, Any] | N
     if entry is None:
         return None
 
+    # imported here: most commands have no profiles
+    from seqkern.formats.profile_sources import ProfileSource, describe, differs
+
     source = ProfileSource(entry)
     if made is not None and differs(source.note(), made):
         own, other = describe(source.note()), describe(made)
@@ -133,47 +114,12 @@ def _profile_source(entry: Mapping[str, Any] | None, made: Mapping[str, Any] | N
     return source
 
 
-@contextlib.contextmanager
-def naming_file(file: PathLike) -> Iterator[None]:
-    """Add the file name to errors about sequences, labels or folds that lack one.
-
-    >>> with naming_file("donors.fa"):
-    ...     raise SequenceError("is empty")
-    Traceback (most recent call last):
-        ...
-    seqkern.core.errors.SequenceError: donors.fa: is empty
-    """
-    try:
-        yield
-    except (SequenceError, LabelError, FoldError) as error:
-        if error.file is None:
-            error.file = file
-        raise
-
-
 def as_sources(files: list[Source], request: Regions, width: int | None = None) -> list[AnySource]:
     """Return the files to read, with each BED file replaced by its regions' sequences, by default of some width."""
     given = request.region_keys
     if given:
         given.setdefault("width", width)
     return with_regions(files, RegionOptions(**given) if given else None)
-
-
-def log_folds(notes: dict[str, Any]) -> None:
-    """Print the genomic regions that folds keep together, on standard error."""
-    if "genome" in notes:
-        log(notes["genome"]["folds"])
-
-
-def log_background(notes: dict[str, Any]) -> None:
-    """Print the quality of the match of a drawn background, on standard error."""
-    drawn = notes.get("genome", {}).get("background")
-    if drawn is None:
-        return
-    distances = ", ".join(f"{PROPERTIES[name]} {value:.4f}" for name, value in drawn["ks"].items())
-    log(f"{drawn['regions']} background regions drawn; KS distances: {distances}")
-    for remark in drawn["remarks"]:
-        log(remark)
 
 
 AnySamples = TypeVar("AnySamples", bound=NewSamples)

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
-from hashlib import blake2b
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqkern.cli.common import log_folds, naming_file
-from seqkern.cli.output import FINISHED, check_result_folder, log, log_formulas, result_folder, warn
+from seqkern.cli.output import (
+    FINISHED,
+    check_result_folder,
+    log,
+    log_folds,
+    log_formulas,
+    metric_name,
+    naming_file,
+    result_folder,
+    warn,
+)
 from seqkern.cli.requests_training import CvRequest, MethodRequest
 from seqkern.cli.training_input import Input, chosen_method, log_fewer_folds, read_input, read_training
-from seqkern.core.archive import atomic_write, canonical_json, check_writable
+from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
 from seqkern.core.checks import check_integer
-from seqkern.core.errors import FoldError, GramError, LabelError, SequenceError
+from seqkern.core.errors import FoldError, LabelError
 from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.chance import PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
-from seqkern.evaluation.fold_tables import FoldResult, write_results
-from seqkern.evaluation.folds import FoldSet, Split, read_folds
+from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
+from seqkern.evaluation.folds import Split
 from seqkern.evaluation.intervals import too_few
 from seqkern.methods.baselines import BASELINES, best_baseline
 from seqkern.methods.crossval import OuterFolds, as_record, check_splits, cross_validate, procedure_test
@@ -39,20 +46,11 @@ from seqkern.methods.training import SampleGroups, collect_training_data, group_
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import similar_groups
-from seqkern.study.dataset import Task, load_dataset
 
 # The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output.
 
 MOST_FOLDS = 12
 """Number of folds above which their scores are only in the tables."""
-
-
-def metric_name(key: str) -> str:
-    """Return the name of a metric, as the report has it."""
-    # imported here: a training without scores loads nothing of the report
-    from seqkern.report.sentences import metric
-
-    return metric(key).name
 
 
 class CrossValidated(NamedTuple):
@@ -256,120 +254,6 @@ def record(found: CrossValidated) -> dict[str, Any]:
         "trivial": None if found.trivial is None else dict(zip(("baseline", "score"), found.trivial, strict=True)),
         **({} if found.test is None else {"permutation_test": as_record(found.test)}),
     }
-
-
-# The outer splits of a data set, which define the folds of an evaluation.
-
-
-class OuterSplits:
-    """A data set with the splits of its tasks."""
-
-    def __init__(self, dataset: str, folds: str) -> None:
-
-        self.place = dataset
-        self.dataset = load_dataset(dataset)
-        self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}
-
-    @cached_property
-    def fold_sets(self) -> dict[str, FoldSet]:
-        """The splits by name of the task, read only after a kernel has been checked on the data set."""
-        ids, chains = self.dataset.X.ids, self.dataset.chains
-        return {
-            name: read_folds(self._files[name], ids, task.labels, chains) for name, task in self.dataset.tasks.items()
-        }
-
-    @cached_property
-    def work(self) -> list[tuple[str, Split]]:
-        """Each split with the name of its task, in the order of the tables."""
-        return [(name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits]
-
-    def labels(self, task: str) -> Labels:
-        """Return the labels of a task, with groups and development part of the folds, if any."""
-        return self.fold_sets[task].inner_labels(self.dataset.tasks[task].labels)
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """A text that identifies each split: the samples of both sets, labels and groups."""
-        learned_from = {name: _learned_from(task, self.fold_sets[name]) for name, task in self.dataset.tasks.items()}
-        return [
-            canonical_json([name, split.name, split.train.tolist(), split.test.tolist(), learned_from[name]])
-            for name, split in self.work
-        ]
-
-    @contextlib.contextmanager
-    def naming(self, task: str, split: Split) -> Iterator[None]:
-        """Add the fold file and split to errors about labels and folds, and the data set to errors about samples."""
-        try:
-            yield
-        except (LabelError, FoldError) as error:
-            if error.file is None:
-                error.file, error.problem = self._files[task], f"split {split.name!r}: {error.problem}"
-            raise
-        except (SequenceError, GramError) as error:
-            if error.file is None:
-                error.file = self.place
-            raise
-
-
-def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
-    """Return the identity of a task's results besides data and splits: labels, and the settings of inner folds."""
-    given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
-    inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
-    return [task.labels.digest(), inner]
-
-
-# Remarks on the folds of an evaluation: the headline score in one line, and warnings about problematic fits.
-
-
-def headline(results: Sequence[FoldResult], labels: Labels, task: str) -> str:
-    """Return the headline score of a task, with its interval."""
-    used = labels.take(labels.used())
-    lacking = too_few(used)
-    found = estimates(results, used)
-    if lacking is not None or not found:
-        return f"{task}: {'no score' if lacking is None else lacking.sentence()}"
-    name, one = next(iter(found.items()))
-    title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric_name(name)
-    interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
-    parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
-    return f"{task}: {title} {one.score:.4f}{interval}, {parts}"
-
-
-def fold_remarks(results: Sequence[FoldResult]) -> Iterator[str]:
-    """Yield a sentence on each problem that occurred in some folds."""
-    text = _constant_columns(results)
-    if text is not None:
-        yield text
-    yield from _not_converged(results)
-
-
-def _constant_columns(results: Sequence[FoldResult]) -> str | None:
-    """Return a sentence on the constant columns that the P-SVM left out, over all folds; None if there were none."""
-    counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
-    most, size = max(counts, default=(0, 0))
-    if not most:
-        return None
-    fits = sum(count > 0 for count, _ in counts)
-    were = "column was" if size == 1 else "columns were"
-    return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
-
-
-def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
-    """Yield a sentence on each fit that did not converge, and on solvers' remarks."""
-    fits = [result.fit for result in results]
-    failed = [fit for fit in fits if not fit["converged"]]
-    if failed:
-        why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
-        yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
-    remarks = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
-    if remarks:
-        yield f"remark on {len(remarks)} of {len(fits)} fits, the first: {remarks[0]}"
-    weights = sum(fit.get("weights_converged") is False for fit in fits)
-    if weights:
-        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training sets"
-    inner = [fit["inner_not_converged"] for fit in fits if fit.get("inner_not_converged")]
-    if inner:
-        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training sets"
 
 
 def run(request: CvRequest) -> None:

@@ -7,12 +7,14 @@ from typing import Any, Generic, TypeVar, cast
 
 from seqkern.cli.common import dataset_name, method_settings, read_study
 from seqkern.cli.requests_studies import DatasetModel
+from seqkern.core.errors import ParameterError
 from seqkern.kernels.kernel_specs import check_kind
 from seqkern.methods.model import Model
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.solver_specs import check_solver
+from seqkern.study.dataset import Dataset, Task
 from seqkern.study.dataset_entries import Importance, MotifSearch, VariantEffects
 from seqkern.study.kernel_entries import KernelEntry
 from seqkern.study.solver_entries import MethodEntry
@@ -22,13 +24,12 @@ Purpose = TypeVar("Purpose", "Importance", "MotifSearch", "VariantEffects")
 
 @dataclass(frozen=True)
 class ModelJob(Generic[Purpose]):
-    """A method to train on a data set, the purpose of the model, and the limits of the training."""
+    """A request with the method to train on its data set, and the purpose of the model, as texts or from a study."""
 
-    dataset: str
+    request: DatasetModel
     method: MethodEntry
     purpose: Purpose
     memory: str | None
-    threads: int | None
 
     @classmethod
     def of(cls, request: DatasetModel, kind: type[Purpose]) -> ModelJob[Purpose]:
@@ -40,7 +41,7 @@ class ModelJob(Generic[Purpose]):
             study = read_study(request)
             found = study.settings_of(kind.key, dataset_name(request.dataset))
             settings, purpose, memory = found["method"], kind(**found[kind.key]), study.memory_limit
-        return cls(request.dataset, MethodEntry.parse(settings, KernelEntry.parse), purpose, memory, request.threads)
+        return cls(request, MethodEntry.parse(settings, KernelEntry.parse), purpose, memory)
 
 
 def train_on_dataset(
@@ -49,7 +50,7 @@ def train_on_dataset(
     """Return the model of a method, trained on labelled sequences."""
     method = job.method
     (kernel,), inner = method.kernel.candidates, method.search
-    check_kind(kernel.kernel, "sequences", file=job.dataset)
+    check_kind(kernel.kernel, "sequences", file=job.request.dataset)
     for one in method.solver.grid if explained else ():
         check_solver(one)
     model = train_model(
@@ -64,7 +65,7 @@ def train_on_dataset(
         seed=method.seed,
         notes=notes,
         memory_limit=job.memory,
-        n_threads=job.threads,
+        n_threads=job.request.threads,
     )
     return cast("Model", model)  # of windows
 
@@ -74,3 +75,12 @@ def training_summary(model: Model) -> dict[str, Any]:
     record = model.record
     search = None if record["search"] is None else {key: record["search"][key] for key in ("metric", "folds")}
     return {"n": record["n"], "classes": record["classes"], "solver": record["solver"], "search": search}
+
+
+def two_classes(dataset: Dataset) -> Task:
+    """Return the task of a data set of sequences of two classes."""
+    if dataset.kind != "sequences" or len(dataset.tasks) != 1 or dataset.task().labels.kind != "binary":
+        raise ParameterError(
+            f"{dataset.name} is not a set of sequences of two classes", remedy="choose a data set of peaks"
+        )
+    return dataset.task()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from seqkern.cli.output import log_unlabelled
 from seqkern.cli.requests_studies import DatasetsRequest
-from seqkern.cli.training_input import log_unlabelled
 from seqkern.core.errors import ConfigError, SeqkernError
 from seqkern.core.public_files import public_sets
 from seqkern.sequences.alphabets import count_texts

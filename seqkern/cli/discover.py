@@ -5,22 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from seqkern.cli.common import naming_file
-from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary
-from seqkern.cli.motifs import known_motifs
+from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary, two_classes
+from seqkern.cli.output import naming_file
 from seqkern.cli.requests_studies import DiscoverRequest
 from seqkern.core.archive import check_writable, save_json
-from seqkern.core.errors import ParameterError
 from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.file_kinds import RESULT
 from seqkern.core.threads import given_threads
 from seqkern.genomics import motif_tables
-from seqkern.genomics.motif_tables import nearest
+from seqkern.genomics.motif_tables import KnownMotifs, nearest
 from seqkern.genomics.motifs import find_motifs
 from seqkern.methods.explanation import Explainer
-from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.study.dataset import Dataset, load_dataset
+from seqkern.study.dataset import load_dataset
 from seqkern.study.dataset_entries import MotifSearch
 
 
@@ -31,10 +28,11 @@ def run(request: DiscoverRequest) -> None:
     dataset, out_dir = load_dataset(request.dataset), Path(request.output)
     check_writable(out_dir / "motifs.json")
     with naming_file(request.dataset):
-        X, labels = _samples(dataset)
+        task = two_classes(dataset)
+        X, labels = cast("SequenceSet", dataset.X).take(task.used()), task.labels.take(task.used())
         model = train_on_dataset(X, labels, dataset.notes, job)
         explainer = Explainer(model)
-        known = None if known_file is None else known_motifs(known_file, explainer)
+        known = None if known_file is None else KnownMotifs.from_file(known_file, X.alphabet)
         positive = X.take(labels.y == 1)
         with given_threads(request.threads):
             motifs = find_motifs(explainer, positive)
@@ -47,14 +45,3 @@ def run(request: DiscoverRequest) -> None:
         motif_tables.write_table(out_dir / "motifs.tsv", motifs, labels.classes, matches)
         save_json(out_dir / "motifs.json", RESULT, summary)
     print(out_dir / "motifs.tsv")
-
-
-def _samples(dataset: Dataset) -> tuple[SequenceSet, Labels]:
-    """Return the labelled sequences of a data set of two classes."""
-    if dataset.kind != "sequences" or len(dataset.tasks) != 1 or dataset.task().labels.kind != "binary":
-        raise ParameterError(
-            f"{dataset.name} is not a set of sequences of two classes", remedy="choose a data set of peaks"
-        )
-    task = dataset.task()
-    rows = task.used()
-    return cast("SequenceSet", dataset.X).take(rows), task.labels.take(rows)

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from seqkern.cli.common import naming_file
-from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary
+from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary, two_classes
+from seqkern.cli.output import naming_file
 from seqkern.cli.requests_studies import EffectsRequest
 from seqkern.core.archive import check_writable, save_json
 from seqkern.core.errors import ParameterError, SequenceError
@@ -51,7 +51,7 @@ def run(request: EffectsRequest) -> None:
         _check_some(effects, wanted.file)
         training = _Training(dataset, X, labels, splits, job)
         with naming_file(request.dataset):
-            effects.score(wanted.file, genome, training.scorers, job.threads)
+            effects.score(wanted.file, genome, training.scorers, request.threads)
     distance = distance_to_positive(variants, labels, X.lengths, 1)
     names = [split.name for split in splits]
     scores = None if wanted.truth is None else effect_scores(effects, distance, wanted.threshold)
@@ -67,11 +67,7 @@ def run(request: EffectsRequest) -> None:
 
 def _samples(dataset: Dataset, folds_dir: str) -> tuple[SequenceSet, Labels, list[Split]]:
     """Return the sequences, their labels, and the splits."""
-    if dataset.kind != "sequences" or len(dataset.tasks) != 1 or dataset.task().labels.kind != "binary":
-        raise ParameterError(
-            f"{dataset.name} is not a set of sequences of two classes", remedy="choose a data set of peaks"
-        )
-    X, task = cast("SequenceSet", dataset.X), dataset.task()
+    task, X = two_classes(dataset), cast("SequenceSet", dataset.X)
     if X.alphabet.name != "dna":
         raise ParameterError(f"{dataset.name} has {X.alphabet.name}, but variants are DNA", remedy="give DNA")
     folds = read_folds(Path(folds_dir) / f"{task.name}.tsv", X.ids, task.labels, dataset.chains)

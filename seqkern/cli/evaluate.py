@@ -15,19 +15,21 @@ from pathlib import Path
 from typing import Any, cast
 
 from seqkern.cli.common import dataset_name, method_settings, read_study
-from seqkern.cli.cv import OuterSplits, fold_remarks, headline
+from seqkern.cli.output import metric_name
 from seqkern.cli.requests_studies import INNER_FILE, EvaluateRequest
 from seqkern.core import file_kinds
 from seqkern.core.archive import canonical_json, check_writable
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.errors import FileError, ParameterError
+from seqkern.core.errors import FileError, FoldError, GramError, LabelError, ParameterError, SequenceError
 from seqkern.core.exclusive_files import FolderLock, exclusive_folder
 from seqkern.core.package_files import build_digest
 from seqkern.core.progress import Clock, progress_bar, write_cost
 from seqkern.core.threads import given_threads
-from seqkern.evaluation.fold_tables import FoldResult, write_results
-from seqkern.evaluation.folds import Split
+from seqkern.evaluation.estimates import estimates
+from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
+from seqkern.evaluation.folds import FoldSet, Split, read_folds
 from seqkern.evaluation.held_out import check_postprocessing
+from seqkern.evaluation.intervals import too_few
 from seqkern.evaluation.pooled import (
     StoredLoop,
     digest,
@@ -46,9 +48,10 @@ from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
 from seqkern.methods.sources import FitData, Source
+from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.solver_specs import make_solver
-from seqkern.study.dataset import Dataset
+from seqkern.study.dataset import Dataset, Task, load_dataset
 from seqkern.study.feasible import check_layers
 from seqkern.study.kernel_entries import AutoKernel, KernelEntry, check_stored
 from seqkern.study.plan import DatasetPlan
@@ -100,15 +103,15 @@ def assigned(seconds: Sequence[float], share: int, shares: int) -> list[int]:
 # A pooled choice takes two calls: the first writes the inner loops of each data set, the second chooses.
 
 
-def check_pooled(job: EvaluationJob, search: Search, candidates: Sequence[Candidate]) -> None:
+def check_pooled(request: EvaluateRequest, search: Search, candidates: Sequence[Candidate]) -> None:
     """Raise ParameterError for a pooled choice if there is nothing to choose, or the kernel is auto."""
-    if search.budget is not None and (job.inner_only or job.pooled or search.clusters is not None):
+    if search.budget is not None and (request.inner_only or request.pooled or search.clusters is not None):
         raise ParameterError(
             "kernel auto works neither with pooled choices nor with clusters",
             remedy="remove --inner-only, --pooled and --inner-clusters, or give a choice of kernels",
         )
-    if (job.inner_only or job.pooled) and len(candidates) == 1:
-        option = "--inner-only" if job.inner_only else "--pooled"
+    if (request.inner_only or request.pooled) and len(candidates) == 1:
+        option = "--inner-only" if request.inner_only else "--pooled"
         raise ParameterError(
             "there is nothing to choose: one kernel, and one value for each parameter of the solver",
             remedy=f"remove {option}",
@@ -157,45 +160,43 @@ class InnerLoops:
 
 @dataclass(frozen=True)
 class EvaluationJob:
-    """An evaluation: its methods by name (that of a single one is empty), its input, and what this job does of it."""
+    """A request with its methods, by name (the name of a single one is empty), from a study or from single options."""
 
-    dataset: str
-    folds: str
+    request: EvaluateRequest
     methods: Mapping[str, MethodEntry]
-    grams: Sequence[str]  # The files for the methods that take a Gram matrix
-    pooled: Sequence[str]  # The files of inner loops for a choice over several tasks
-    inner_only: bool
-    share: tuple[int, int] | None
     seconds: Mapping[str, Sequence[float]]  # Predicted for each fold, by the name of the method; empty if unknown
     memory: str | None
-    threads: int | None
-    output: Path
+
+    @property
+    def output(self) -> Path:
+        """The folder for the tables."""
+        return Path(self.request.output)
 
 
 def run(request: EvaluateRequest) -> None:
     """Run ``seqkern evaluate``."""
     job = _job_of(request)
-    splits = OuterSplits(job.dataset, job.folds)
+    splits = OuterSplits(request.dataset, request.folds)
     for entry in next(iter(job.methods.values())).kernel.candidates:
-        check_kind(entry.kernel, splits.dataset.kind, file=job.dataset)
+        check_kind(entry.kernel, splits.dataset.kind, file=request.dataset)
     evaluations = {name: Evaluation(job, splits, method, name) for name, method in job.methods.items()}
     with contextlib.ExitStack() as stack:
         for evaluation in evaluations.values():
             stack.enter_context(evaluation.at_work())
-        if job.share is None:
+        if request.share is None:
             (one,) = evaluations.values()
             finished = [one.finish(place) for place in progress_bar(range(len(splits.work)), "folds")]
             one.write(finished)
         else:
-            mine = _share(job, job.share, len(splits.work))
+            mine = _share(job, request.share, len(splits.work))
             for name, place in progress_bar(mine, "folds"):
                 if not evaluations[name].is_gathered():
                     evaluations[name].finish(place)
-    if job.share is not None:
-        share, shares = job.share
+    if request.share is not None:
+        share, shares = request.share
         count = len(evaluations) * len(splits.work)
         print(f"{job.output}: {len(mine)} of {count} folds finished, share {share} of {shares}")
-    elif not job.inner_only:
+    elif not request.inner_only:
         _print_scores(finished, splits)
 
 
@@ -210,24 +211,12 @@ def _job_of(request: EvaluateRequest) -> EvaluationJob:
     else:
         study = read_study(request)
         names = {"": request.solver} if request.methods is None else {name: name for name in request.methods}
-        job = "inner" if request.inner_only else "evaluate"
-        place = job, dataset_name(request.dataset), request.kernel
+        place = "inner" if request.inner_only else "evaluate", dataset_name(request.dataset), request.kernel
         methods = {key: MethodEntry.parse(study.settings_of(*place, name)) for key, name in names.items()}
         memory = study.memory_limit
     costs = {} if request.plan is None else DatasetPlan.load(request.plan).methods.get(kernel_name or "", {})
-    return EvaluationJob(
-        request.dataset,
-        request.folds,
-        methods,
-        request.gram,
-        request.pooled,
-        request.inner_only,
-        request.share,
-        {name: cost.folds for name, cost in costs.items()},
-        memory,
-        request.threads,
-        Path(request.output),
-    )
+    seconds = {name: cost.folds for name, cost in costs.items()}
+    return EvaluationJob(request, methods, seconds, memory)
 
 
 def _methods(request: EvaluateRequest) -> dict[str, MethodEntry]:
@@ -276,26 +265,97 @@ def _print_scores(finished: list[dict[str, Any]], splits: OuterSplits) -> None:
         print(headline([result for result in results if result.metrics["task"] == name], splits.labels(name), name))
 
 
+# The outer splits of a data set, which define the folds of an evaluation.
+
+
+class OuterSplits:
+    """A data set with the splits of its tasks."""
+
+    def __init__(self, dataset: str, folds: str) -> None:
+        self.place = dataset
+        self.dataset = load_dataset(dataset)
+        self._files = {name: Path(folds) / f"{name}.tsv" for name in self.dataset.tasks}
+
+    @cached_property
+    def fold_sets(self) -> dict[str, FoldSet]:
+        """The splits by name of the task, read only after a kernel has been checked on the data set."""
+        ids, chains = self.dataset.X.ids, self.dataset.chains
+        return {
+            name: read_folds(self._files[name], ids, task.labels, chains) for name, task in self.dataset.tasks.items()
+        }
+
+    @cached_property
+    def work(self) -> list[tuple[str, Split]]:
+        """Each split with the name of its task, in the order of the tables."""
+        return [(name, split) for name, fold_set in self.fold_sets.items() for split in fold_set.splits]
+
+    def labels(self, task: str) -> Labels:
+        """Return the labels of a task, with groups and development part of the folds, if any."""
+        return self.fold_sets[task].inner_labels(self.dataset.tasks[task].labels)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """A text that identifies each split: the samples of both sets, labels and groups."""
+        learned_from = {name: _learned_from(task, self.fold_sets[name]) for name, task in self.dataset.tasks.items()}
+        return [
+            canonical_json([name, split.name, split.train.tolist(), split.test.tolist(), learned_from[name]])
+            for name, split in self.work
+        ]
+
+    @contextlib.contextmanager
+    def naming(self, task: str, split: Split) -> Iterator[None]:
+        """Add the fold file and split to errors about labels and folds, and the data set to errors about samples."""
+        try:
+            yield
+        except (LabelError, FoldError) as error:
+            if error.file is None:
+                error.file, error.problem = self._files[task], f"split {split.name!r}: {error.problem}"
+            raise
+        except (SequenceError, GramError) as error:
+            if error.file is None:
+                error.file = self.place
+            raise
+
+
+def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
+    """Return the identity of a task's results besides data and splits: labels, and the settings of inner folds."""
+    given = [part for part in (fold_set.groups, fold_set.dev) if part is not None]
+    inner = blake2b(b"".join(part.tobytes() for part in given)).hexdigest() if given else None
+    return [task.labels.digest(), inner]
+
+
+def headline(results: Sequence[FoldResult], labels: Labels, task: str) -> str:
+    """Return the headline score of a task, with its interval."""
+    used = labels.take(labels.used())
+    lacking = too_few(used)
+    found = estimates(results, used)
+    if lacking is not None or not found:
+        return f"{task}: {'no score' if lacking is None else lacking.sentence()}"
+    name, one = next(iter(found.items()))
+    title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric_name(name)
+    interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
+    parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
+    return f"{task}: {title} {one.score:.4f}{interval}, {parts}"
+
+
 # The evaluation of one method on the outer splits of a data set, which resumes after the finished folds.
 #
 # Finished folds are kept in the folder ``.finished`` of the output, so that a stopped job loses one fold at most, and
-# several jobs can each compute a share of the folds. Modules needed only for computing are loaded only if a fold is
-# missing. Only one job at a time computes a fold; the tables record the evaluation they belong to, so that a late share
-# computes nothing.
+# several jobs can each compute a share of the folds. Only one job at a time computes a fold; the tables record the
+# evaluation they belong to, so that a late share computes nothing.
 
 
 class Evaluation:
     """The folds of one method."""
 
     def __init__(self, job: EvaluationJob, splits: OuterSplits, chosen: MethodEntry, name: str) -> None:
-
-        dataset, kernel, solver = splits.dataset, chosen.kernel, chosen.solver
+        request, dataset, kernel, solver = job.request, splits.dataset, chosen.kernel, chosen.solver
         check_layers(solver.layers, dataset)
         # several methods share the matrices of those that take them
-        self.grams = job.grams if solver.needs_gram or not name else []
+        self.grams = request.gram if solver.needs_gram or not name else []
         if self.grams:
-            check_stored(dataset, job.dataset)
-        self.job, self.splits, self.chosen = job, splits, chosen
+            check_stored(dataset, request.dataset)
+        self.request, self.memory, self.splits, self.chosen = request, job.memory, splits, chosen
         self.output = job.output / name
         self.entries: Sequence[KernelEntry] = kernel.candidates
         budget = None
@@ -313,9 +373,9 @@ class Evaluation:
         self.search = Search(
             inner.folds, inner.metric, chosen.seed, inner.rule, budget=budget, clusters=inner.cluster_count
         )
-        check_pooled(job, self.search, self.candidates)
+        check_pooled(request, self.search, self.candidates)
         _check_grams(self.grams, [entry.kernel for entry in self.entries], solver.input)
-        self._table = self.output / (INNER_FILE if job.inner_only else "metrics.tsv")
+        self._table = self.output / (INNER_FILE if request.inner_only else "metrics.tsv")
         check_writable(self._table)
         self.done = Checkpoint(self.output / ".finished", self._identity)
 
@@ -329,7 +389,7 @@ class Evaluation:
             "layers": chosen.layers.specs(),
         }
         how |= {"dtypes": [stored_dtype(path) for path in self.grams]}
-        how |= {"selection_bias": chosen.selection_bias, "inner_only": self.job.inner_only}
+        how |= {"selection_bias": chosen.selection_bias, "inner_only": self.request.inner_only}
         if chosen.significance is not None:
             how |= {"significance": chosen.significance.to_dict(), "seed": chosen.seed}
         return canonical_json([self._inner_identity, how])
@@ -350,9 +410,9 @@ class Evaluation:
     def _choices(self) -> list[Any]:
         """The choice made over several tasks for each split, or None."""
         keys = self.splits.keys
-        if not self.job.pooled:
+        if not self.request.pooled:
             return [None] * len(keys)
-        pooled = self._loops.pooled(self.job.pooled, keys)
+        pooled = self._loops.pooled(self.request.pooled, keys)
         return [pooled[key] for key in keys]
 
     @cached_property
@@ -403,8 +463,8 @@ class Evaluation:
             kernels = () if form is None else form.kernels
             grams[entry.name] = [open_gram(next(paths), X, kernel=one) for one in kernels]
         held = self.search.budget is not None and self.method.input == "gram"
-        limit = self.job.memory if given or held else None  # features have no other form within a limit
-        sources = self.method.sources(X, grams=grams, memory_limit=limit, n_threads=self.job.threads)
+        limit = self.memory if given or held else None  # features have no other form within a limit
+        sources = self.method.sources(X, grams=grams, memory_limit=limit, n_threads=self.request.threads)
         for task, split in self.splits.work:
             with self.splits.naming(task, split):
                 for source in sources.values():
@@ -449,9 +509,9 @@ class Evaluation:
     def _compute(self, place: int) -> Any:
         """Return the newly computed result of a fold."""
         task, split = self.splits.work[place]
-        with self.splits.naming(task, split), given_threads(self.job.threads):
+        with self.splits.naming(task, split), given_threads(self.request.threads):
             method, chosen = self.method, self.chosen
-            if self.job.inner_only:
+            if self.request.inner_only:
                 return self._loops.run(method, self.data[task], task, split, self.keys[place])
             how = {"choice": self._choices[place], "significance": chosen.significance}
             how["selection_bias"] = chosen.selection_bias
@@ -461,7 +521,7 @@ class Evaluation:
     def write(self, finished: Sequence[Any]) -> None:
         """Write the tables from the results of all folds."""
         with exclusive_folder(self.output):
-            if self.job.inner_only:
+            if self.request.inner_only:
                 self._loops.write(self.output, finished)
             else:
                 results = [FoldResult(**row) for row in finished]

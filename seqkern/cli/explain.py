@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
-from seqkern.cli.common import log_counts, naming_file, with_fasta
+from seqkern.cli.common import with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import check_result_folder, log_formulas, result_folder
+from seqkern.cli.output import check_result_folder, log_counts, log_formulas, naming_file, result_folder
 from seqkern.cli.requests_models import ExplainRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ModelError, ParameterError, SeqkernError

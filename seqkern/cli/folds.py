@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seqkern.cli.common import log_folds, naming_file
+from seqkern.cli.output import log_folds, naming_file
 from seqkern.cli.requests_studies import FoldsRequest
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
@@ -35,7 +35,6 @@ from seqkern.evaluation.leakage import (
     write_similar,
 )
 from seqkern.study.dataset import Task, load_dataset
-from seqkern.study.study import Study
 
 LEAKAGE: dict[str, Any] = {
     "contained": True,
@@ -94,6 +93,9 @@ def _settings(request: FoldsRequest, name: str) -> tuple[dict[str, Any], dict[st
     options: dict[str, Any] = {}
     leakage, seed = dict(LEAKAGE), 1
     if request.config:
+        # imported here: single options need no configuration
+        from seqkern.study.study import Study
+
         settings = Study.load(request.config).settings_of("folds", request.name or name)
         options, leakage, seed = settings["options"], settings["leakage"], settings["seed"]
     options |= _parsed("--options", request.options)

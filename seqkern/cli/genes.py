@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from seqkern.cli.common import naming_file
-from seqkern.cli.output import log, output_writer, print_output
+from seqkern.cli.output import log, naming_file, output_writer, print_output
 from seqkern.cli.requests_models import GenesRequest, GrammarRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ParameterError, SequenceError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from seqkern.cli.common import as_sources, log_counts
-from seqkern.cli.output import log, print_output
+from seqkern.cli.common import as_sources
+from seqkern.cli.output import log, log_counts, print_output
 from seqkern.cli.requests_studies import BackgroundRequest, SitesRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import ParameterError
@@ -105,7 +105,7 @@ def _write(request: BackgroundRequest, background: Background) -> None:
             write_tsv(request.table, COLUMNS, match_rows(*both))
             print(request.table)
         if request.plot:
-            # imported here: matplotlib is slow to load
+            # imported here: only where a figure is drawn
             from seqkern.report.plots import match_picture
 
             with atomic_write(request.plot, "w") as file:

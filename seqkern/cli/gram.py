@@ -8,16 +8,8 @@ from typing import cast
 
 import numpy as np
 
-from seqkern.cli.common import (
-    as_sources,
-    given_files,
-    log_counts,
-    naming_file,
-    read_given,
-    read_study,
-    read_tracks,
-    read_views,
-)
+from seqkern.cli.common import as_sources, given_files, read_given, read_study, read_tracks, read_views
+from seqkern.cli.output import log_counts, naming_file
 from seqkern.cli.requests_studies import GramRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ConfigError, ParameterError, unknown_name
@@ -36,7 +28,6 @@ from seqkern.study.data_entry import SiteWindow
 from seqkern.study.dataset import load_dataset
 from seqkern.study.kernel_entries import KernelEntry, check_stored
 from seqkern.study.readers import before_cutting, cut_around_sites
-from seqkern.study.study import Study
 
 
 def run(request: GramRequest) -> None:
@@ -128,6 +119,9 @@ def _kernel(request: GramRequest) -> Kernel:
 
 def _configured(request: GramRequest) -> KernelEntry:
     """Return the KernelEntry in the study's configuration."""
+    # imported here: a kernel on the command line needs no configuration
+    from seqkern.study.study import Study
+
     kernels = Study.load(request.kernel_config).kernels
     if request.kernel_name is None:
         raise ConfigError(

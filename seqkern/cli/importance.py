@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.common import naming_file
 from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary
+from seqkern.cli.output import naming_file
 from seqkern.cli.requests_studies import ImportanceRequest
 from seqkern.core.archive import check_writable, save_json
 from seqkern.core.errors import ParameterError

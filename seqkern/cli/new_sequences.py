@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from seqkern.cli.common import OF_TABLE, as_sources, naming_file, read_several, read_tracks, read_views, sequence_files
-from seqkern.cli.output import refuse_part, warn
+from seqkern.cli.common import OF_TABLE, as_sources, read_several, read_tracks, read_views, sequence_files
+from seqkern.cli.output import naming_file, refuse_part, warn
 from seqkern.cli.requests import POLICIES, ModelReading
 from seqkern.cli.requests_models import MotifsRequest, NewSamples
 from seqkern.cli.wrong_files import LONG, TIMES

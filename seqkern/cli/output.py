@@ -7,16 +7,16 @@ import gzip
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.options import Request
 from seqkern.cli.requests import Overwrite, SpreadsheetSafe
 from seqkern.cli.requests_models import Parts, PredictRequest
 from seqkern.core.archive import atomic_write, canonical_json, check_writable, noting_files
-from seqkern.core.errors import FileError, ParameterError
+from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SequenceError
 from seqkern.core.exclusive_files import SUFFIX, exclusive_folder, remove_dead
 from seqkern.core.interruption import remove_tree
 from seqkern.core.package_files import build_digest
@@ -25,6 +25,10 @@ from seqkern.core.text_files import file_sha256, is_standard_output, standard_ou
 from seqkern.core.tsv import FORMULA
 from seqkern.core.types import PathLike
 from seqkern.formats.bgzip import BgzipWriter
+from seqkern.sequences.alphabets import masked_text
+
+if TYPE_CHECKING:
+    from seqkern.study.dataset import Dataset
 
 
 def log(text: str) -> None:
@@ -35,6 +39,70 @@ def log(text: str) -> None:
 def warn(text: str) -> None:
     """Print a warning on standard error."""
     log(f"warning: {text}")
+
+
+def log_counts(counts: Mapping[str, int], source: PathLike) -> None:
+    """Print the effects of the reading policies on standard error."""
+    masked = masked_text(counts)
+    touched = [f"{count} {what}" for what, count in counts.items() if count and not what.startswith("masked ")]
+    if touched:
+        log(f"{source}: {', '.join(touched)}")
+    if masked:
+        log(f"{source}: {masked}; --unknown error refuses them")
+
+
+def log_folds(notes: dict[str, Any]) -> None:
+    """Print the genomic regions that folds keep together, on standard error."""
+    if "genome" in notes:
+        log(notes["genome"]["folds"])
+
+
+def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
+    """Print the number and treatment of unlabelled records, and the first one.
+
+    `learned` says whether the solver learns from them too, None if unknown. Nothing is printed for several tasks,
+    each of
+    which leaves records out, or for residues.
+    """
+    if len(dataset.tasks) != 1 or dataset.residues is not None:
+        return
+    labels = dataset.task().labels
+    missing = [name for name, used in zip(labels.ids, labels.used().tolist(), strict=True) if not used]
+    if missing:
+        count = "1 record" if len(missing) == 1 else f"{len(missing)} records"
+        first = repr(missing[0]) if len(missing) == 1 else f"{missing[0]!r}, …"
+        what = {
+            True: "in every training set",
+            False: f"left out{reason and f', since {reason}'}",
+            None: "left out, but for solvers that learn from them",
+        }
+        log(f"{source}: {count} without a label {what[learned]}: {first}")
+
+
+@contextlib.contextmanager
+def naming_file(file: PathLike) -> Iterator[None]:
+    """Add the file name to errors about sequences, labels or folds that lack one.
+
+    >>> with naming_file("donors.fa"):
+    ...     raise SequenceError("is empty")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.SequenceError: donors.fa: is empty
+    """
+    try:
+        yield
+    except (SequenceError, LabelError, FoldError) as error:
+        if error.file is None:
+            error.file = file
+        raise
+
+
+def metric_name(key: str) -> str:
+    """Return the name of a metric, as the report has it."""
+    # imported here: a training without scores loads nothing of the report
+    from seqkern.report.sentences import metric
+
+    return metric(key).name
 
 
 def is_packed(output: PathLike) -> bool:
@@ -255,7 +323,6 @@ def identity_of_prediction(request: PredictRequest) -> Callable[[], str] | None:
 
     @cache
     def identity() -> str:
-
         return canonical_json([build_digest(), [file_sha256(path) for path in paths], options])
 
     return identity

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from seqkern.cli.common import log_counts, naming_file, unrecognised, with_fasta
+from seqkern.cli.common import unrecognised, with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import added, as_part, gather, log_formulas, prediction_writer, warn
+from seqkern.cli.output import added, as_part, gather, log_counts, log_formulas, naming_file, prediction_writer, warn
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.cli.scan import run_scan
 from seqkern.core.errors import ModelError, ParameterError

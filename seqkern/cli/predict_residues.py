@@ -11,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.common import log_counts, naming_file, unrecognised
+from seqkern.cli.common import unrecognised
 from seqkern.cli.new_sequences import read_chunks
-from seqkern.cli.output import log, output_writer, refuse_part, warn
+from seqkern.cli.output import log, log_counts, naming_file, output_writer, refuse_part, warn
 from seqkern.cli.requests_models import CONFIDENCE, PredictRequest
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.progress import progress_counter
@@ -217,7 +217,6 @@ class LooksLikeStates:
     """A monitor of the chains that a residue model is applied to; it checks proteins only."""
 
     def __init__(self, file: str, model: ResidueModel) -> None:
-
         self.file, letters = file, cast("Alphabet", model.alphabet).letters
         self.watches = set(letters) >= OF_PROTEINS
         self._states = [code for code, letter in enumerate(letters) if letter in DSSP]
@@ -258,7 +257,6 @@ class TrueStates:
     """The true states of a file, reduced as in training; `together` if one file holds residues and states."""
 
     def __init__(self, file: str, model: ResidueModel, together: bool) -> None:
-
         self.file, self.together, self.classes = file, together, model.classes
         self.reduction = model.record.get("residues", {}).get("reduction")
         self._records = () if together else read_state_records(file)[0]

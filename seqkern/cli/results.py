@@ -11,7 +11,7 @@ from typing import Any
 from seqkern.cli.requests_studies import CompareRequest, ReportRequest
 from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, unknown_name
 from seqkern.core.tsv import format_cell
-from seqkern.report.compared import (
+from seqkern.methods.compared import (
     COLUMNS,
     Compared,
     SingleTaskTests,
@@ -21,9 +21,8 @@ from seqkern.report.compared import (
     read_paired_decisions,
     why_untested,
 )
-from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.methods.study_results import DatasetResults, Method, Ranking
 from seqkern.report.sentences import averaged_over
-from seqkern.report.tables import Ranking
 from seqkern.report.terminal import Evaluated, comparison_lines, read_input
 from seqkern.study.study import Study
 

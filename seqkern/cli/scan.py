@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from seqkern.cli.common import log_counts, naming_file
-from seqkern.cli.output import log, output_writer, prediction_writer
+from seqkern.cli.output import log, log_counts, naming_file, output_writer, prediction_writer
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ModelError, ParameterError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from seqkern.cli.common import naming_file, with_fasta
+from seqkern.cli.common import with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import log, log_formulas, output_writer, print_output, warn
+from seqkern.cli.output import log, log_formulas, naming_file, output_writer, print_output, warn
 from seqkern.cli.requests_models import SuggestRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import SeqkernError

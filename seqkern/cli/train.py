@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from seqkern.cli.common import log_counts, naming_file, unrecognised
+from seqkern.cli.common import unrecognised
 from seqkern.cli.cv import (
     CrossValidated,
     check_design,
     count_folds,
     cross_validated,
     grouped_samples,
-    metric_name,
     notes,
     outer_folds,
     record,
     score_table,
 )
-from seqkern.cli.output import warn
+from seqkern.cli.output import log_counts, metric_name, naming_file, warn
 from seqkern.cli.requests_training import MethodRequest, TrainRequest
 from seqkern.cli.training_input import Input, Training, chosen_method, log_fewer_folds, read_input, read_training
 from seqkern.cli.wrong_files import same_in_two_classes

@@ -10,18 +10,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from seqkern.cli.common import (
-    OF_TABLE,
-    check_names,
-    given_files,
-    log_background,
-    log_counts,
-    read_tracks,
-    sequence_files,
-    several_entry,
-    views_of,
-)
-from seqkern.cli.output import log, warn
+from seqkern.cli.common import OF_TABLE, check_names, given_files, read_tracks, sequence_files, several_entry, views_of
+from seqkern.cli.output import log, log_counts, log_unlabelled, warn
 from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_training import MethodRequest
 from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice
@@ -33,6 +23,7 @@ from seqkern.core.tsv import is_excel, read_cells
 from seqkern.evaluation.auto import LARGE_SOLVER, default_solver, kernel_grid, traits_of
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import Candidate
+from seqkern.formats.background import PROPERTIES
 from seqkern.formats.residues import WINDOW
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import check_kind, kernel_text
@@ -56,26 +47,15 @@ from seqkern.study.tables import label_column
 # Notes on standard error about labels that are probably a mistake.
 
 
-def log_unlabelled(dataset: Dataset, source: str, learned: bool | None = False, reason: str = "") -> None:
-    """Print the number and treatment of unlabelled records, and the first one.
-
-    `learned` says whether the solver learns from them too, None if unknown. Nothing is printed for several tasks,
-    each of
-    which leaves records out, or for residues.
-    """
-    if len(dataset.tasks) != 1 or dataset.residues is not None:
+def log_background(notes: dict[str, Any]) -> None:
+    """Print the quality of the match of a drawn background, on standard error."""
+    drawn = notes.get("genome", {}).get("background")
+    if drawn is None:
         return
-    labels = dataset.task().labels
-    missing = [name for name, used in zip(labels.ids, labels.used().tolist(), strict=True) if not used]
-    if missing:
-        count = "1 record" if len(missing) == 1 else f"{len(missing)} records"
-        first = repr(missing[0]) if len(missing) == 1 else f"{missing[0]!r}, …"
-        what = {
-            True: "in every training set",
-            False: f"left out{reason and f', since {reason}'}",
-            None: "left out, but for solvers that learn from them",
-        }
-        log(f"{source}: {count} without a label {what[learned]}: {first}")
+    distances = ", ".join(f"{PROPERTIES[name]} {value:.4f}" for name, value in drawn["ks"].items())
+    log(f"{drawn['regions']} background regions drawn; KS distances: {distances}")
+    for remark in drawn["remarks"]:
+        log(remark)
 
 
 def why_left_out(method: Method) -> str:
@@ -231,11 +211,10 @@ class Training:
         more: dict[str, Any] = {"transforms": self.request.transform, "repair": self.request.repair}
         return [KernelEntry.parse(one.given, one.name, **more) for one in entries] if any(more.values()) else entries
 
-    def _candidates(self, kernels: Sequence[str], given: str) -> list[Candidate]:
-        """Return the candidates: names of kernels with specifications of solvers."""
+    def _candidates(self, kernels: Sequence[str], given: str) -> Solver | list[Candidate]:
+        """Return the candidates: names of kernels with specifications of solvers; the solver if nothing is searched."""
         if not self.searches:
-            spec = build_solver(given).spec()
-            return [(name, spec) for name in kernels]
+            return build_solver(given)
         draws = self.request.draws
         solver = SolverEntry.parse(given, ranges=draws is not None, defaults=True)
         return solver.candidates(kernels, draws, self.request.seed)

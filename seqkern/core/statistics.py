@@ -1,6 +1,7 @@
 """Distributions and their tails, corrections for multiple testing, and the sigmoid of greatest likelihood."""
 
 import math
+from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -117,68 +118,11 @@ def both_classes(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[Flo
     return f, known
 
 
-# Tails and quantiles of the normal and Student's t distributions, and ranks, without `scipy.stats`.
-#
-# Importing `scipy.stats` takes longer than most evaluations of small data sets, and `scipy.special` as long as the
-# training of a small model, so the latter is imported only where it is needed.
+# Ranks, and a quantile, without `scipy.stats` and `scipy.special`, whose imports take longer than most evaluations of
+# small data sets.
 
 NORMAL_975 = 1.9599639845400545
-"""`normal_quantile` of 0.975, for intervals of 95 % without `scipy.special`."""
-
-
-def normal_cdf(z: npt.ArrayLike) -> Floats:
-    """Return the probability that a standard normal value is at most `z`.
-
-    >>> round(float(normal_cdf(1.96)), 4)
-    0.975
-    """
-    from scipy.special import ndtr  # imported here for fast start-up
-
-    return np.asarray(ndtr(np.asarray(z, dtype=np.float64)))
-
-
-def normal_sf(z: npt.ArrayLike) -> Floats:
-    """Return the probability that a standard normal value exceeds `z`.
-
-    >>> round(float(normal_sf(1.96)), 4)
-    0.025
-    """
-    from scipy.special import ndtr  # imported here for fast start-up
-
-    return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
-
-
-def normal_quantile(p: npt.ArrayLike) -> Floats:
-    """Return the quantile of the standard normal distribution at probability `p`.
-
-    >>> round(float(normal_quantile(0.975)), 4)
-    1.96
-    """
-    from scipy.special import ndtri  # imported here for fast start-up
-
-    return np.asarray(ndtri(np.asarray(p, dtype=np.float64)))
-
-
-def student_quantile(p: float, df: float) -> float:
-    """Return the quantile of Student's t distribution at probability `p`; infinite `df` means normal.
-
-    >>> round(student_quantile(0.975, 4), 4)
-    2.7764
-    """
-    from scipy.special import stdtrit  # imported here for fast start-up
-
-    return float(stdtrit(df, p))
-
-
-def student_sf(t: float, df: float) -> float:
-    """Return the probability that a value of Student's t distribution exceeds `t`; infinite `df` means normal.
-
-    >>> round(student_sf(2.7764, 4), 4)
-    0.025
-    """
-    from scipy.special import stdtr  # imported here for fast start-up
-
-    return float(stdtr(df, -t))
+"""`scipy.special.ndtri` of 0.975, for intervals of 95 %."""
 
 
 def average_ranks(values: npt.ArrayLike) -> Floats:
@@ -217,3 +161,26 @@ def wilson_interval(hits: float, n: float, z: float = Z95) -> tuple[float, float
     half = z / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
     # exact at the ends, where rounding would leave the score outside
     return max(0.0, centre - half) if hits > 0 else 0.0, min(1.0, centre + half) if hits < n else 1.0
+
+
+# Numbers as people read them, all rounded in the same way.
+#
+# The same mean, summed in another order, may be 0.8154999999999999 or 0.8155. After rounding to eight digits first,
+# then half up, both are 0.816.
+
+EXACT_DIGITS = 8
+"""Number of digits that agree between sums in different orders."""
+LARGE = 1e15
+"""Size above which a float has no decimals worth rounding."""
+
+
+def rounded(value: float, digits: int = 3) -> float:
+    """Return a number rounded half away from zero.
+
+    >>> rounded(0.8154999999999999), rounded(0.8155), rounded(-0.0005)
+    (0.816, 0.816, -0.001)
+    """
+    if not math.isfinite(value) or abs(value) >= LARGE:
+        return float(value)
+    exact = Decimal(f"{value:.{max(digits, EXACT_DIGITS)}f}")
+    return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))

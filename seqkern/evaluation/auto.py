@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -196,60 +197,51 @@ def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metri
 # role on all sequences are joined by their mean, as in kernels of pairs. The product calls two samples similar only if
 # all their sequences are; it is tried where there are two.
 
-Spec: TypeAlias = Mapping[str, Any]
-Named: TypeAlias = tuple[Spec, str]
-"""A spec and its name in tables; empty if the spec is clear enough."""
-
 ALIGNED = {"kernel": "local_alignment", "normalize": True, **MASKED}
 ROLES = ("composition", "pairs", "mismatches", "similar", "aligned", "aligned loosely")
 
 
-def members_of_several(traits: "Traits") -> "Iterator[Named]":
+def _several(traits: "Traits") -> "Iterator[Member]":
     """Yield the kernels for samples with several sequences, simple ones first.
 
     >>> loop = Traits("protein", n=90, shortest=9, median=12, longest=15, total=1080)
     >>> pair = Traits("protein", n=90, shortest=20, median=25, longest=31, total=2250,
     ...               sequences=(("alpha", loop), ("beta", loop)))
-    >>> [name or spec["kernel"] for spec, name in members_of_several(pair)][:2]
+    >>> [member.spec["kernel"] for member in _several(pair)][:2]
     ['each_view', 'each_view']
     """
-    roles = [_joined_role(traits, role) for role in ROLES]
-    found = [role for role in roles if role is not None]
+    found = [member for role in ROLES for member in _joined_role(traits, role)]
     yield from found
-    if len(traits.sequences) == 2:
-        for role in ("composition", "aligned"):
-            product = _joined_role(traits, role, "product")
-            if product is not None:
-                yield product
-    learned = _joined_role(traits, "composition", "combination")
-    if learned is not None:
-        yield learned
-    together = [role for role in found if "repair" not in role[0]]
-    if len(together) > 1:
-        parts = [spec for spec, _ in together]
-        yield {"kernel": "combination", "parts": parts, "weights": "uniform"}, f"{COMBINED} all kernels of k-mers"
+    for role in ("composition", "aligned") if len(traits.sequences) == 2 else ():
+        yield from _joined_role(traits, role, "product")
+    yield from _joined_role(traits, "composition", "combination")
+    parts = [member.spec for member in found if "repair" not in member.spec]
+    if len(parts) > 1:
+        combined = {"kernel": "combination", "parts": parts, "weights": "uniform"}
+        yield Member.of(combined, f"{COMBINED} all kernels of k-mers")
     k = [3, 4, 5] if traits.alphabet in NUCLEOTIDES else [1, 2]
-    yield {"kernel": "spectrum", "k": k, **LENIENT}, ""
-    yield {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT}, ""
+    yield Member.of({"kernel": "spectrum", "k": k, **LENIENT})
+    yield Member.of({"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT})
 
 
-def _joined_role(traits: "Traits", role: str, rule: str = "mean") -> "Named | None":
-    """Return the joined kernels of a role on all sequences; None if a sequence has no kernel for the role."""
+def _joined_role(traits: "Traits", role: str, rule: str = "mean") -> "Iterator[Member]":
+    """Yield the joined kernels of a role on all sequences, unless a sequence has no kernel for the role."""
     specs = {name: _roles(own).get(role) for name, own in traits.sequences}
     if any(spec is None for spec in specs.values()):
-        return None
+        return
     known = {name: spec for name, spec in specs.items() if spec is not None}
     repair = {"repair": "clip"} if any(spec["kernel"] == "local_alignment" for spec in known.values()) else {}
     first = next(iter(known.values()))
     if all(spec == first for spec in known.values()):
-        return {"kernel": "each_view", "base": first, **({} if rule == "mean" else {"rule": rule}), **repair}, ""
+        yield Member.of({"kernel": "each_view", "base": first, **({} if rule == "mean" else {"rule": rule}), **repair})
+        return
     parts = [{**spec, "view": name} for name, spec in known.items()]
     join: dict[str, dict[str, Any]] = {
         "mean": {"kernel": "sum", "parts": parts, "weights": [1.0 / len(parts)] * len(parts)},
         "product": {"kernel": "product", "parts": parts},
         "combination": {"kernel": "combination", "parts": parts},
     }
-    return {**join[rule], **repair}, f"{rule} over the sequences, by {role}"
+    yield Member.of({**join[rule], **repair}, f"{rule} over the sequences, by {role}")
 
 
 def _roles(traits: "Traits") -> dict[str, dict[str, Any]]:
@@ -289,39 +281,34 @@ HEPTADS = (3, 5, 8, 11)
 
 @dataclass(frozen=True)
 class Member:
-    """A kernel of the portfolio.
-
-    Its `spec` has ``repair`` where the kernel matrix may be indefinite. Solvers without a Gram matrix use feature
-    vectors
-    that are never stored if `implicit`, and products with the kernel matrix if `operator`.
+    """A kernel of the portfolio; its `spec` has ``repair`` where the kernel matrix may be indefinite.
 
     >>> Member.of({"kernel": "spectrum", "k": 3, "short": "zero"})
-    Member(name='spectrum:k=3', spec={'kernel': 'spectrum', 'k': 3, 'short': 'zero'}, implicit=True, operator=True)
+    Member(name='spectrum:k=3', spec={'kernel': 'spectrum', 'k': 3, 'short': 'zero'})
     """
 
     name: str  # Its name in tables: the kernel in text form, without the policies of `LENIENT`
-    # Of the kernel, in the form of a configuration, with ``repair`` where its matrix may be indefinite
-    spec: Mapping[str, Any]
-    implicit: bool  # Whether solvers without a Gram matrix get feature vectors that are never stored
-    operator: bool  # Whether they get products with the kernel matrix
+    spec: Mapping[str, Any]  # In the form of a configuration
 
     @classmethod
     def of(cls, spec: Mapping[str, Any], name: str = "") -> "Member":
         """Return the portfolio member for a kernel spec."""
-        shown = _shown(spec)
-        kernel = build_kernel({key: value for key, value in spec.items() if key != "repair"})
-        free = "repair" not in spec
-        return cls(
-            name or kernel_text(build_kernel(shown)),
-            spec,
-            free and gives(kernel, "implicit"),
-            free and has_operator(kernel),
-        )
+        return cls(name or kernel_text(build_kernel(_shown(spec))), spec)
 
-    @property
+    @cached_property
     def kernel(self) -> Kernel:
         """The unfitted kernel."""
         return build_kernel({key: value for key, value in self.spec.items() if key != "repair"})
+
+    @property
+    def implicit(self) -> bool:
+        """Whether solvers without a Gram matrix get feature vectors that are never stored."""
+        return "repair" not in self.spec and gives(self.kernel, "implicit")
+
+    @property
+    def operator(self) -> bool:
+        """Whether solvers without a Gram matrix get products with the kernel matrix."""
+        return "repair" not in self.spec and has_operator(self.kernel)
 
 
 def _shown(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -449,12 +436,6 @@ def _other(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield {"kernel": "string", "n": 3, "decay": 0.5, **LENIENT}
     if traits.equal:
         yield {"kernel": "weighted_degree", "degree": 5, **MASKED}
-
-
-def _several(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
-    """Yield kernels for samples with several sequences."""
-    for spec, name in members_of_several(traits):
-        yield Member.of(spec, name)
 
 
 def _annotated(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":

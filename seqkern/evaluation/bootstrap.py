@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError
-from seqkern.core.statistics import normal_cdf, normal_quantile, student_sf
 from seqkern.core.types import Bools, Floats, Ints
-from seqkern.evaluation.ranking import as_binary
+from seqkern.evaluation.ranking import as_binary, roc_n_of_counts
 
 CELLS = 1 << 21
 """Maximum number of draws times samples in memory."""
@@ -130,9 +130,9 @@ def bootstrap_interval(
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
         below = np.mean(draws < value - 1e-12) / 2 + np.mean(draws <= value + 1e-12) / 2
-        bias, skew = normal_quantile(below), sample.acceleration(seed)
-        shifted = bias + normal_quantile(tails)
-        tails = normal_cdf(bias + shifted / (1 - skew * shifted))
+        bias, skew = scipy.special.ndtri(below), sample.acceleration(seed)
+        shifted = bias + scipy.special.ndtri(tails)
+        tails = scipy.special.ndtr(bias + shifted / (1 - skew * shifted))
     return ScoreInterval(value, se, *map(float, np.quantile(draws, tails)))
 
 
@@ -201,18 +201,22 @@ def bootstrap_test(
     if se < 1e-12:
         alike = abs(difference) < 1e-12
         return ScoreComparison(a, b, difference, 0.0, 0.0 if alike else math.nan, 1.0 if alike else math.nan, df)
-    return ScoreComparison(a, b, difference, se, difference / se, 2 * student_sf(abs(difference) / se, df), df)
+    p = 2 * float(scipy.special.stdtr(df, -abs(difference) / se))
+    return ScoreComparison(a, b, difference, se, difference / se, p, df)
+
+
+def batches(draws: int, n: int) -> Iterator[int]:
+    """Yield the number of draws of n samples in each batch that fits into memory."""
+    size = max(1, CELLS // n)
+    for start in range(0, draws, size):
+        yield min(size, draws - start)
 
 
 class Sample:
     """Samples in test sets, with the decision values of one or more methods, and a score."""
 
     def __init__(
-        self,
-        labels: npt.ArrayLike,
-        decisions: Sequence[npt.ArrayLike],
-        score: str,
-        folds: npt.ArrayLike | None,
+        self, labels: npt.ArrayLike, decisions: Sequence[npt.ArrayLike], score: str, folds: npt.ArrayLike | None
     ) -> None:
         pairs = [as_binary(labels, values) for values in decisions]
         positive = pairs[0][0]
@@ -256,10 +260,8 @@ class Sample:
         check_integer("n_resamples", n_resamples, 2)
         check_integer("seed", seed, 0)
         rng = np.random.default_rng(seed)
-        at_once = max(1, CELLS // self.n)
         found = []
-        for first in range(0, n_resamples, at_once):
-            count = min(at_once, n_resamples - first)
+        for count in batches(n_resamples, self.n):
             weights = np.zeros((count, self.n))
             for stratum in self.strata:
                 drawn = rng.integers(len(stratum), size=(count, len(stratum) - left_out))
@@ -285,9 +287,7 @@ class Sample:
 
     def _without(self, left_out: Ints) -> Iterator[Floats]:
         """Yield the scores of the first method with each of some samples left out in turn."""
-        at_once = max(1, CELLS // self.n)
-        for first in range(0, len(left_out), at_once):
-            some = left_out[first : first + at_once]
+        for some in np.split(left_out, np.cumsum(list(batches(len(left_out), self.n)))[:-1]):
             weights = np.ones((len(some), self.n))
             weights[np.arange(len(some)), some] = 0
             yield self.scores(weights)[:, 0]
@@ -308,23 +308,13 @@ def score_of_counts(name: str) -> Callable[[Floats, Floats], Floats]:
     if name == "average_precision":
         return _average_precision
     if name == "auc":
-        return lambda p, q: _roc_n(p, q, math.inf)
+        return lambda p, q: roc_n_of_counts(p, q, math.inf)
     number = str(name).removeprefix("roc")
     if str(name).startswith("roc") and number.isdecimal() and int(number):
-        return lambda p, q: _roc_n(p, q, int(number))
+        return lambda p, q: roc_n_of_counts(p, q, int(number))
     known = ("auc", "roc50", "average_precision")
     check_choice("score", name, known)
     raise AssertionError(f"{name!r} is among {known}")
-
-
-def _roc_n(p: Floats, q: Floats, n: float) -> Floats:
-    """Return ROC-n from the counts of positives and negatives."""
-    passed = np.cumsum(q, axis=1) - q
-    ahead = np.cumsum(p, axis=1) - p
-    most = np.minimum(n, q.sum(axis=1))
-    counted = np.clip(most[:, None] - passed, 0, q)
-    total = (counted * ahead + p * (counted * (counted + 1) / 2) / (q + 1)).sum(axis=1)
-    return total / (most * p.sum(axis=1))
 
 
 def _average_precision(p: Floats, q: Floats) -> Floats:

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
-from seqkern.core.statistics import average_ranks, normal_sf
+from seqkern.core.statistics import average_ranks
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.sequences.labels import Labels
 
@@ -177,7 +178,7 @@ def chance_test(parts: Sequence[Permuted], *, tested_once: bool = True) -> Chanc
     if se <= 1e-9:
         return ChanceTest(score, chance, 0.0, 0.0, 1.0)
     z = (score - chance) / se
-    return ChanceTest(score, chance, se, z, float(2 * normal_sf(abs(z))))
+    return ChanceTest(score, chance, se, z, float(2 * scipy.special.ndtr(-abs(z))))
 
 
 # Permuted labels that respect the structure of the samples: the null hypothesis of a permutation test.
@@ -262,12 +263,7 @@ def permuted(labels: Labels, rng: np.random.Generator, chains: Ints | None = Non
     return replace(labels, y=y)
 
 
-def _mix(
-    y: Floats | Ints,
-    rows: Ints,
-    rng: np.random.Generator,
-    chains: Ints | None,
-) -> None:
+def _mix(y: Floats | Ints, rows: Ints, rng: np.random.Generator, chains: Ints | None) -> None:
     """Permute the labels of some rows among themselves, or rotate them along each chain."""
     if chains is None:
         y[rows] = rng.permutation(y[rows])

@@ -222,7 +222,7 @@ def biased_scores(
     # warnings were already given by the honest fits of the same solver
     with ignoring_unconverged(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        columns = honest.with_chosen_parameters().fit(both, np.concatenate(y)).selected_columns()
+        columns = honest.with_chosen_parameters().fit(both, np.concatenate(y)).selection().columns
         solver = honest.with_chosen_parameters().without_selection(columns)
         if solver is None:
             solver = honest.with_chosen_parameters()

@@ -160,3 +160,43 @@ def _columns(rows: Iterable[Row], last: str | None = None) -> list[str]:
     """Return the keys of all rows in order of appearance, with the key `last` at the end."""
     columns = dict.fromkeys(key for row in rows for key in row if key != last)
     return [*columns, last] if last else [*columns]
+
+
+# Warnings about problematic fits.
+
+
+def fold_remarks(results: Sequence[FoldResult]) -> Iterator[str]:
+    """Yield a sentence on each problem that occurred in some folds."""
+    text = _constant_columns(results)
+    if text is not None:
+        yield text
+    yield from _not_converged(results)
+
+
+def _constant_columns(results: Sequence[FoldResult]) -> str | None:
+    """Return a sentence on the constant columns that the P-SVM left out, over all folds; None if there were none."""
+    counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
+    most, size = max(counts, default=(0, 0))
+    if not most:
+        return None
+    fits = sum(count > 0 for count, _ in counts)
+    were = "column was" if size == 1 else "columns were"
+    return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
+
+
+def _not_converged(results: Sequence[FoldResult]) -> Iterator[str]:
+    """Yield a sentence on each fit that did not converge, and on solvers' remarks."""
+    fits = [result.fit for result in results]
+    failed = [fit for fit in fits if not fit["converged"]]
+    if failed:
+        why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
+        yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
+    remarks = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
+    if remarks:
+        yield f"remark on {len(remarks)} of {len(fits)} fits, the first: {remarks[0]}"
+    weights = sum(fit.get("weights_converged") is False for fit in fits)
+    if weights:
+        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training sets"
+    inner = [fit["inner_not_converged"] for fit in fits if fit.get("inner_not_converged")]
+    if inner:
+        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training sets"

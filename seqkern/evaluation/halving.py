@@ -15,7 +15,7 @@ import numpy as np
 
 from seqkern.core.types import Bools, Floats, Indices
 from seqkern.evaluation.ranking import hanley_mcneil_variance
-from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Numbers, select, standard_error
+from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Numbers, Search, select, standard_error
 from seqkern.sequences.labels import Labels
 
 # Preference for a combination of kernels over a single one that is hardly better.
@@ -29,6 +29,7 @@ def hedged(
     data: Numbers,
     candidates: Sequence[Candidate],
     make_solver: MakeSolver,
+    search: Search,
     **options: Any,
 ) -> Choice:
     """Return the choice, or a combination of kernels that scores within one standard error of it.
@@ -47,7 +48,7 @@ def hedged(
         return choice
     kernel = choice.candidates[best][0]
     own = [one for one in candidates if one[0] == kernel]
-    second = select(data, own, make_solver, **options)
+    second = select(data, own, make_solver, search, **options)
     if second.scores.shape[1] != choice.scores.shape[1]:  # a single candidate, or folds that it cannot be scored on
         return choice
     new = [place for place, one in enumerate(second.candidates) if one not in choice.candidates]
@@ -138,9 +139,9 @@ def halve(
     candidates: Sequence[Candidate],
     make_solver: MakeSolver,
     rungs: Sequence[tuple[int, int]],
+    search: Search,
     *,
     combinations: Collection[str] = (),
-    seed: int = 0,
     **options: Any,
 ) -> tuple[Choice, list[Rung]]:
     """Choose a kernel and a solver specification by successive halving within a training set.
@@ -151,26 +152,21 @@ def halve(
     found: list[Rung] = []
     fits = failed = 0
     gaps: list[float] = []
+    coarse = replace(search, free=replace(search.free, limits=()))  # compares kernels
     for i, (size, _) in enumerate(rungs):
-        rows = _subset(labels, size, seed)
-        limits = options.get("limits", ()) if i + 1 == len(rungs) else ()  # the coarse grid compares kernels
+        rows = _subset(labels, size, search.seed)
         own = data.take(rows)
         if i + 1 < len(rungs) and not _divisible(own.labels):
             continue  # the next rung compares them all
-        choice = select(
-            own,
-            [one for one in candidates if one[0] in alive],
-            make_solver,
-            seed=seed,
-            **options | {"limits": limits},
-        )
+        tried = [one for one in candidates if one[0] in alive]
+        choice = select(own, tried, make_solver, search if i + 1 == len(rungs) else coarse, **options)
         fits, failed = fits + choice.n_fits, failed + choice.not_converged
         gaps += [] if choice.worst_gap is None else [choice.worst_gap]
         found.append(Rung(len(rows), _best_scores(choice)))
         if i + 1 < len(rungs):
             alive = set(found[-1].ranked()[: rungs[i + 1][1]])
     before = choice.n_fits, choice.not_converged
-    choice = hedged(choice, combinations, own, candidates, make_solver, seed=seed, **options)
+    choice = hedged(choice, combinations, own, candidates, make_solver, search, **options)
     if len(rows) < len(labels):  # decisions about some samples only
         choice = replace(choice, decisions=None, n_folds=0)
     fits, failed = fits + choice.n_fits - before[0], failed + choice.not_converged - before[1]

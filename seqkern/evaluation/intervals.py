@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from seqkern.core.checks import check_integer, check_real
-from seqkern.core.statistics import NORMAL_975, student_quantile, wilson_interval
+from seqkern.core.statistics import NORMAL_975, wilson_interval
 from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.chance import SHARED_TRAINING, variance_of_mean
@@ -79,7 +80,7 @@ def quantile(methods: int, df: float = math.inf) -> float:
     >>> round(quantile(1), 2), round(quantile(24), 2), round(quantile(1, df=4), 2)
     (1.96, 3.08, 2.78)
     """
-    return -student_quantile(LEVEL / (2 * max(methods, 1)), df)
+    return -float(scipy.special.stdtrit(df, LEVEL / (2 * max(methods, 1))))
 
 
 def auc_variance(codes: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """Comparison of methods over many tasks: signed ranks, Friedman's test, the best of many."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.statistics import holm
 from seqkern.core.types import Floats, Ints
-from seqkern.evaluation.bootstrap import CELLS, Sample
+from seqkern.evaluation.bootstrap import Sample, batches
 
 # Comparison of methods over many tasks, such as families: Wilcoxon's signed-rank tests, Holm's correction.
 #
@@ -524,7 +524,7 @@ def corrected_mean(
 def _bootstrapped(score: Scorer, n: int, strata: Sequence[Ints], draws: int, seed: int) -> float:
     """Return the mean over draws of the score on the samples not drawn, of the method best on those drawn."""
     rng, found = np.random.default_rng(seed), []
-    for count in _batches(draws, max(1, CELLS // n)):
+    for count in batches(draws, n):
         drawn = np.zeros((count, n))
         for rows in strata:
             drawn[:, rows] = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=count)
@@ -534,9 +534,3 @@ def _bootstrapped(score: Scorer, n: int, strata: Sequence[Ints], draws: int, see
         found.append(outside[np.arange(count), best])
     scores = np.concatenate(found)
     return float(np.nanmean(scores)) if not np.isnan(scores).all() else math.nan
-
-
-def _batches(total: int, size: int) -> Iterator[int]:
-    """Yield the number of draws in each batch."""
-    for start in range(0, total, size):
-        yield min(size, total - start)

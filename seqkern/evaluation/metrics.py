@@ -7,6 +7,7 @@ samples of a test set (correlations 2 to 10 times), and importing them takes lon
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from statistics import NormalDist
 from typing import NamedTuple
@@ -466,3 +467,22 @@ def top_precision(positive: npt.ArrayLike, scores: npt.ArrayLike, n: int) -> Top
     above, equal = values > limit, values == limit
     hits = float(truth[above].sum() + (n - above.sum()) * truth[equal].mean())
     return TopPrecision(n, hits / n, *wilson_interval(hits, n))
+
+
+# Which way scores are better.
+
+LOWER = frozenset(
+    {"median_rfp", "brier", "log_loss", "rmse", "absolute_error", "nlpd", "span", "xi_alpha", "radius_margin"}
+)
+"""Scores of which the lowest is the best."""
+SHARE_RIGHT = re.compile(r"q(\d+)")
+"""Name of the share of correct residues, with the number of states: the headline of data sets of residues."""
+
+
+def higher_is_better(key: str) -> bool:
+    """Return whether a higher score is better, by the name of its column in ``metrics.tsv``.
+
+    >>> higher_is_better("auc"), higher_is_better("rmse")
+    (True, False)
+    """
+    return key not in LOWER

@@ -240,14 +240,18 @@ def roc_n(labels: npt.ArrayLike, decisions: npt.ArrayLike, n: int = 50) -> float
     positive, decisions = as_binary(labels, decisions)
     if not _both(positive):
         return math.nan
-    _, block = np.unique(-decisions, return_inverse=True)
-    p, q = np.bincount(block[positive], minlength=block.max() + 1), np.bincount(block[~positive])
-    q = np.append(q, np.zeros(len(p) - len(q), dtype=q.dtype))
-    ahead, passed = np.cumsum(p) - p, np.cumsum(q) - q
-    n = min(int(n), int(q.sum()))
-    counted = np.clip(n - passed, 0, q)
-    total = (counted * ahead + p * (counted * (counted + 1) / 2) / (q + 1)).sum()
-    return float(total / (n * p.sum()))
+    false, true, _ = _counts(positive, decisions)
+    p, q = (np.diff(counts, prepend=0.0)[None] for counts in (true, false))
+    return float(roc_n_of_counts(p, q, int(n))[0])
+
+
+def roc_n_of_counts(p: Floats, q: Floats, n: float) -> Floats:
+    """Return ROC-n of draws from their counts of positives and negatives at each value, (draws, values)."""
+    passed, ahead = np.cumsum(q, axis=1) - q, np.cumsum(p, axis=1) - p
+    most = np.minimum(n, q.sum(axis=1))
+    counted = np.clip(most[:, None] - passed, 0, q)
+    total = (counted * ahead + p * (counted * (counted + 1) / 2) / (q + 1)).sum(axis=1)
+    return total / (most * p.sum(axis=1))
 
 
 def median_rfp(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:

@@ -26,7 +26,16 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sampling import deal
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import BOUNDS
-from seqkern.solvers.solver_specs import SOLVERS, Limits, draw_spec, ends_domain, expand_grid, has_range, make_solver
+from seqkern.solvers.solver_specs import (
+    SOLVERS,
+    Free,
+    Limits,
+    draw_spec,
+    ends_domain,
+    expand_grid,
+    has_range,
+    make_solver,
+)
 
 # Candidates of the inner loop: pairs of a kernel and a solver specification, from a grid or drawn at random.
 
@@ -634,16 +643,31 @@ RULES = ("best", "one_standard_error")
 """The rules of choice; see `select`."""
 
 
+@dataclass(frozen=True)
+class Search:
+    """Settings for choosing one of several candidates, by cross-validation within a training set."""
+
+    folds: int = 3  # Folds of the cross-validation; also for held-out decision values
+    # The metric to maximise: ``"auto"``, a name of `METRICS`, or a bound of the leave-one-
+    # out error: no fold is made then
+    metric: str = "auto"
+    seed: int = 1  # Of the folds
+    rule: str = "best"  # The rule of choice (see `select`)
+    # What is searched beyond the candidates: refined values of parameters, and balanced class weights
+    free: Free = field(default_factory=Free)
+    # Predicted CPU seconds for choosing one of several kernels by successive halving (`seqkern.evaluation.halving`);
+    # default: all candidates are tried on the whole training set
+    budget: float | None = None
+    # Hold out clusters of similar positive samples, this many, in place of folds; see `seqkern.evaluation.pooled`
+    clusters: int | None = None
+
+
 def select(
     data: Numbers,
     candidates: Sequence[Candidate],
     make_solver: MakeSolver,
+    search: Search,
     *,
-    folds: int = 3,
-    metric: str = "auto",
-    seed: int = 0,
-    rule: str = "best",
-    limits: Sequence[Limits] = (),
     fit_cache: FitCache | None = None,
     kept_bytes: int = KEPT_BYTES,
 ) -> "Choice":
@@ -662,7 +686,8 @@ def select(
     lower score for simplicity: it chooses the simplest candidate with the best one's kernel and a mean less than one
     standard error below the best mean. The standard error is the best mean's over the inner folds.
     """
-    candidates, labels = list(candidates), data.labels
+    candidates, labels, metric = list(candidates), data.labels, search.metric
+    folds = search.folds if search.clusters is None else search.clusters
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
     by_bound = metric in BOUNDS
@@ -671,18 +696,18 @@ def select(
     names = dict.fromkeys([AUTO[labels.kind] if metric == "auto" else metric, *TIES[labels.kind]])
     measures = {name: _metric(name, labels.kind) for name in names}
     check_integer("inner folds", folds, 2)
-    check_integer("seed", seed, 0)
-    check_choice("rule", rule, RULES)
+    check_integer("seed", search.seed, 0)
+    check_choice("rule", search.rule, RULES)
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-    parts = whole_part(len(labels)) if by_bound else list(inner_folds(labels, folds, seed, labels.groups))
+    parts = whole_part(len(labels)) if by_bound else list(inner_folds(labels, folds, search.seed, labels.groups))
     trials = (BoundTrials if by_bound else Trials)(
         data,
         make_solver,
         parts,
         measures,
         resolution=pair_resolution(labels, parts) if next(iter(measures)) == "auc" and labels.kind == "binary" else 0.0,
-        refines=bool(limits),
+        refines=bool(search.free.limits),
         fit_cache=fit_cache,
         kept_bytes=kept_bytes,
     )
@@ -692,8 +717,8 @@ def select(
             "no inner fold can be scored",
             remedy="give more samples, reduce the inner folds, or choose another inner metric",
         )
-    best = refine(trials, limits)
-    if rule == "one_standard_error":
+    best = refine(trials, search.free.limits)
+    if search.rule == "one_standard_error":
         error = standard_error(trials.scores()[0, best])
         kernel = trials.candidates[best][0]
         best = trials.simplest([c for c in trials.tied(error) if trials.candidates[c][0] == kernel])

@@ -21,9 +21,9 @@ import scipy
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, ParameterError, unknown_name
-from seqkern.core.statistics import Z95, average_ranks, holm, normal_quantile, normal_sf
+from seqkern.core.statistics import Z95, average_ranks, holm
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.evaluation.bootstrap import CELLS, Sample, ScoreComparison, bootstrap_test
+from seqkern.evaluation.bootstrap import Sample, ScoreComparison, batches, bootstrap_test
 from seqkern.evaluation.many_task_tests import pairs_of, signed_rank_test
 from seqkern.evaluation.ranking import as_binary
 
@@ -120,7 +120,7 @@ def delong_interval(
     se = math.sqrt(covariance[0, 0])
     if not se > 0 or auc in (0.0, 1.0):
         return AucInterval(auc, se, math.nan, math.nan)
-    z = float(normal_quantile((1 + level) / 2))
+    z = float(scipy.special.ndtri((1 + level) / 2))
     if scale == "plain":
         return AucInterval(auc, se, max(0.0, auc - z * se), min(1.0, auc + z * se))
     return AucInterval(auc, se, *logit_ends(auc, se, z))
@@ -179,7 +179,7 @@ def delong_pair(areas: Sequence[float], covariance: Floats, i: int, j: int) -> A
         alike = abs(difference) < 1e-12
         return AucComparison(a, b, difference, se, 0.0 if alike else math.nan, 1.0 if alike else math.nan)
     z = difference / se
-    return AucComparison(a, b, difference, se, z, float(2 * normal_sf(abs(z))))
+    return AucComparison(a, b, difference, se, z, float(2 * scipy.special.ndtr(-abs(z))))
 
 
 def delong_covariance(
@@ -467,9 +467,9 @@ def exchange_test(
     if not sample.parts:
         return float("nan")
     seen = abs(_difference(sample, np.ones((1, len(positive)))))[0]
-    rng, extreme, at_once = np.random.default_rng(seed), 0, max(1, CELLS // (2 * len(positive)))
-    for start in range(0, n_draws, at_once):
-        stay = rng.integers(2, size=(min(at_once, n_draws - start), len(positive)))
+    rng, extreme = np.random.default_rng(seed), 0
+    for count in batches(n_draws, 2 * len(positive)):
+        stay = rng.integers(2, size=(count, len(positive)))
         extreme += int((np.abs(_difference(sample, stay)) >= seen - CLOSE).sum())
     return (1 + extreme) / (1 + n_draws)
 
@@ -633,22 +633,16 @@ class PairTest(NamedTuple):
 
     def turned(self) -> "PairTest":
         """Return the same result with the methods swapped."""
-        z = self.test in ("delong", "bootstrap")
-        return self._replace(
-            first=self.second,
-            second=self.first,
-            value=self.other_value,
-            other_value=self.value,
-            difference=0.0 - self.difference,
-            low=-self.high,
-            high=-self.low,
-            lead=-self.lead,
-            wins=self.losses,
-            losses=self.wins,
-            statistic=0.0 - self.statistic if z else self.statistic,
-            mean=self.other_mean,
-            other_mean=self.mean,
-        )
+        pairs = ("first", "second"), ("value", "other_value"), ("wins", "losses"), ("mean", "other_mean")
+        swapped = {name: getattr(self, other) for pair in pairs for name, other in (pair, pair[::-1])}
+        statistic = 0.0 - self.statistic if self.test in ("delong", "bootstrap") else self.statistic
+        turned: dict[str, Any] = {
+            "difference": 0.0 - self.difference,
+            "low": -self.high,
+            "high": -self.low,
+            "lead": -self.lead,
+        }
+        return self._replace(**swapped, **turned, statistic=statistic)
 
 
 def metrics_with_test(paired: PairedDecisions) -> tuple[str, ...]:

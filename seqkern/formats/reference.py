@@ -7,9 +7,9 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, cast
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.checks import whole_number
@@ -167,7 +167,7 @@ def _write(names: tuple[Path, Path | None], made: tuple[bytes, bytes | None]) ->
     return names
 
 
-class Genome:
+class Genome(AbstractContextManager["Genome"]):
     """A reference genome read in parts; positions count from 0, stops are exclusive."""
 
     def __init__(self, path: PathLike) -> None:
@@ -197,10 +197,5 @@ class Genome:
         """Close the file."""
         self._file.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def track_format(path: PathLike) -> str:
     return form
 
 
-class Track:
+class Track(AbstractContextManager["Track"]):
     """Values along chromosomes, kept in a temporary file until all are known.
 
     A bigWig file lists its chromosomes in the order of their names, with their lengths, before all values; both
@@ -145,12 +145,7 @@ class Track:
         """Remove the temporary file."""
         self._file.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

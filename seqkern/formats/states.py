@@ -285,11 +285,7 @@ def find_reduction(name: str) -> Reduction:
 
 
 def reduce_states(
-    states: Codes,
-    stops: npt.ArrayLike,
-    name: str,
-    file: PathLike | None = None,
-    needed: bool = True,
+    states: Codes, stops: npt.ArrayLike, name: str, file: PathLike | None = None, needed: bool = True
 ) -> Codes:
     """Return states reduced to H, E and C; unknown states stay 0."""
     reduction = find_reduction(name)

@@ -11,13 +11,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from seqkern.core.checks import check_number
-from seqkern.core.errors import FileError, SequenceError
+from seqkern.core.errors import FileError, SeqkernError, SequenceError
 from seqkern.core.parts import Part, open_span
 from seqkern.core.text_files import open_text
 from seqkern.core.tsv import table_text
@@ -78,11 +77,10 @@ class VcfReader:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         try:
-            self._stack.__exit__(kind, value, trace)  # turns what went wrong in reading into one line
+            # turns what went wrong in reading into one line; an error about something else does not name this file
+            self._stack.__exit__(*((None, None, None) if isinstance(raised[1], SeqkernError) else raised))
         except OSError as error:
             if isinstance(error, FileError):
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -602,12 +602,7 @@ class LevelAccuracy:
         return 2 / (1 / self.sensitivity + 1 / self.precision) if right else 0.0
 
     def __add__(self, other: LevelAccuracy) -> LevelAccuracy:
-        return LevelAccuracy(
-            self.true + other.true,
-            self.predicted + other.predicted,
-            self.right_true + other.right_true,
-            self.right_predicted + other.right_predicted,
-        )
+        return LevelAccuracy(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
 NOTHING = LevelAccuracy(0, 0, 0, 0)

@@ -14,7 +14,7 @@ Gupta, Stamatoyannopoulos, Bailey, Noble: Quantifying similarity between motifs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,15 @@ class KnownMotifs:
         self.columns = np.concatenate(self.motifs)
         self.lengths = np.array([len(motif) for motif in self.motifs])
         self.starts = np.concatenate(([0], np.cumsum(self.lengths)[:-1]))
+
+    @classmethod
+    def from_file(cls, path: str, alphabet: Alphabet) -> KnownMotifs:
+        """Return the motifs of a file, on both strands if the alphabet has two."""
+        try:
+            return cls(MotifSet.from_file(path).matrices, alphabet, alphabet.complement is not None)
+        except ParameterError as error:
+            error.file = path
+            raise
 
     def compare(self, motif: Floats) -> tuple[Floats, list[Match]]:
         """Return the p-value and best alignment (its q is 1) of each known motif with a motif."""
@@ -118,9 +127,8 @@ def nearest(motifs: Sequence[Floats], known: KnownMotifs) -> list[Match]:
     chosen = []
     for row, (p, matches) in enumerate(compared):
         i = int(p.argmin())
-        one = matches[i]
-        strand = one.strand if known.both_strands else "+"
-        chosen.append(Match(one.name, one.p, float(q[row, i]), one.correlation, one.overlap, one.offset, strand))
+        strand = matches[i].strand if known.both_strands else "+"
+        chosen.append(replace(matches[i], q=float(q[row, i]), strand=strand))
     return chosen
 
 
@@ -182,7 +190,8 @@ class _Null:
 # Files of motifs: MEME and a TSV table.
 
 COLUMNS = ("motif", "class", "consensus", "columns", "sites", "share")
-KNOWN = ("known", "p", "q", "correlation", "overlap", "offset", "strand")
+KNOWN = {"known": str, "p": float, "q": float, "correlation": float, "overlap": int, "offset": int, "strand": str}
+"""Columns of the fields of a Match, with their types."""
 
 
 def write_meme(path: PathLike, motifs: Sequence[FoundMotif], alphabet: Alphabet | None = None) -> None:
@@ -206,17 +215,14 @@ def rows(
     for number, motif in enumerate(motifs):
         row: list[Any] = [motif.name, classes[motif.sign > 0], motif.consensus, len(motif.counts), motif.sites]
         row.append(motif.share)
-        if matches is not None:
-            one = matches[number]
-            row += [one.name, one.p, one.q, one.correlation, one.overlap, one.offset, one.strand]
-        yield row
+        yield row if matches is None else [*row, *astuple(matches[number])]
 
 
 def write_table(
     path: PathLike, motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None = None
 ) -> None:
     """Write the table of motifs as TSV."""
-    columns = COLUMNS if matches is None else COLUMNS + KNOWN
+    columns = COLUMNS if matches is None else (*COLUMNS, *KNOWN)
     write_tsv(path, columns, rows(motifs, classes, matches))
 
 
@@ -245,15 +251,9 @@ def _motifs_of(
         motifs.append(one)
     if not found or "known" not in found[0]:
         return motifs, classes, None
-    return motifs, classes, [_match(row) for row in found]
+    return motifs, classes, [Match(*(kind(row[name]) for name, kind in KNOWN.items())) for row in found]
 
 
 def _alphabet(letters: str) -> Alphabet:
     """Return the alphabet with the given letters, for DNA and RNA with complements."""
     return next((one for one in (DNA, RNA) if one.letters == letters), as_alphabet(letters))
-
-
-def _match(row: Mapping[str, str]) -> Match:
-    """Return the known motif in a row of the table."""
-    p, q, correlation = (float(row[name]) for name in ("p", "q", "correlation"))
-    return Match(row["known"], p, q, correlation, int(row["overlap"]), int(row["offset"]), row["strand"])

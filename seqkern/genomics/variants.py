@@ -433,14 +433,7 @@ class SiteScorer:
             where[mine[better]] = words
         return np.where(np.isinf(best), np.nan, best), where
 
-    def _candidates(
-        self,
-        text: Codes,
-        near: Bools,
-        starts: Ints,
-        length: Ints,
-        strand: int,
-    ) -> Ints:
+    def _candidates(self, text: Codes, near: Bools, starts: Ints, length: Ints, strand: int) -> Ints:
         """Return the starts on a strand of sites whose windows lie in one piece and have no masked base."""
         first = np.flatnonzero(near)
         low = starts if strand == 0 else len(text) - starts - length

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from seqkern.core.errors import LabelError, SequenceError, TooLargeError
 from seqkern.core.memory import available_memory, default_limit_text, format_bytes, more_memory, parse_bytes
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import GIVEN_THREADS, available_threads
-from seqkern.core.types import PathLike
+from seqkern.core.types import Bools, Floats, Ints, PathLike
 from seqkern.evaluation.auto import GAPPED, LENIENT, MASKED, Traits, traits_of
 from seqkern.evaluation.chance import permuted
 from seqkern.evaluation.folds import Split, read_folds
@@ -27,9 +27,7 @@ from seqkern.evaluation.relations import (
     ANY,
     KINDS,
     MOST,
-    Codes,
     Finding,
-    Flags,
     Parts,
     Relations,
     Within,
@@ -42,7 +40,7 @@ from seqkern.evaluation.single_task_tests import delong_interval
 from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import build_kernel, kernel_text
+from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.methods.baselines import composition_features, linear_model
 from seqkern.methods.method import Method
 from seqkern.sequences.labels import Labels, make_labels
@@ -98,9 +96,9 @@ def subset_scores(
     role: str,
     title: str,
     labels: Labels,
-    decisions: npt.NDArray[np.float64],
+    decisions: Floats,
     predicted: npt.ArrayLike,
-    overlaps: Flags,
+    overlaps: Bools,
 ) -> Iterator[TestScore]:
     """Yield the scores on each of `SUBSETS`, or on all test sequences alone if none overlaps."""
     codes = codes_of(labels.kind, predicted)
@@ -112,7 +110,7 @@ def subset_scores(
         yield TestScore(role, title, subset, int(rows.sum()), *auc, mcc.score, mcc.low, mcc.high)
 
 
-def _auc(labels: Labels, y: npt.NDArray[np.int64], decisions: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+def _auc(labels: Labels, y: Ints, decisions: Floats) -> tuple[float, float, float]:
     """Return the AUC and the ends of its interval; several classes have no interval."""
     if len(np.unique(y)) < 2:
         return math.nan, math.nan, math.nan
@@ -140,62 +138,31 @@ def mean_of(scores: Sequence[TestScore]) -> TestScore:
 
 SOLVER = {"solver": "csvc", "C": 1.0, "class_weight": "balanced"}
 """The solver of all classifiers."""
+ALIGNING = "local_alignment"
+"""The kernel that aligns each pair of sequences, which takes long."""
 
 
-@dataclass(frozen=True)
-class Classifier:
-    """A kernel of the portfolio; all kernels share one solver.
+def portfolio(traits: Traits) -> dict[str, dict[str, Any]]:
+    """Return the specs of the kernels that suit some sequences, by their titles; the verdict uses the first one.
 
-    >>> Classifier("spectrum", {"kernel": "spectrum", "k": 3, "short": "zero"}).text
-    'spectrum:k=3'
-    """
-
-    title: str  # In tables and sentences
-    spec: Mapping[str, Any]  # Of the kernel
-
-    @property
-    def kernel(self) -> Kernel:
-        """The unfitted kernel."""
-        return build_kernel(self.spec)
-
-    @property
-    def text(self) -> str:
-        """The kernel in text form, without the policies for records that are too short or masked."""
-        return kernel_text(build_kernel({key: value for key, value in self.spec.items() if key not in LENIENT}))
-
-    @property
-    def aligns(self) -> bool:
-        """Whether the kernel aligns each pair of sequences, which takes long."""
-        return self.spec["kernel"] == "local_alignment"
-
-
-def classifiers(traits: Traits) -> list[Classifier]:
-    """Return the classifiers that suit some sequences; the verdict uses the first one.
-
-    >>> traits = Traits("protein", n=9, shortest=90, median=120, longest=300, total=1080)
-    >>> [one.title for one in classifiers(traits)]
+    >>> list(portfolio(Traits("protein", n=9, shortest=90, median=120, longest=300, total=1080)))
     ['gapped k-mers', 'spectrum', 'local alignment']
     """
     if traits.kind in ("windows", "regions"):
-        both = {"reverse_complement": traits.alphabet == "dna"}
-        found = [
-            Classifier("gapped k-mers", {**GAPPED, "l": 10, "k": 6, **both, **LENIENT}),
-            Classifier("spectrum", {"kernel": "spectrum", "k": 6, **both, **LENIENT}),
-        ]
-        if traits.equal:
-            found.append(Classifier("weighted degree", {"kernel": "weighted_degree", "degree": 5, **MASKED}))
-        return found
-    if traits.kind == "other":
-        return [
-            Classifier("gapped k-mers", {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT}),
-            Classifier("spectrum", {"kernel": "spectrum", "k": 2, **LENIENT}),
-        ]
-    l, k, words = (5, 3, 2) if traits.kind == "peptides" else (6, 4, 3)  # noqa: E741  # as the kernel names it
-    return [
-        Classifier("gapped k-mers", {"kernel": "gapped_kmer", "l": l, "k": k, **LENIENT}),
-        Classifier("spectrum", {"kernel": "spectrum", "k": words, **LENIENT}),
-        Classifier("local alignment", {"kernel": "local_alignment"}),
-    ]
+        both = {"reverse_complement": traits.alphabet == "dna", **LENIENT}
+        found = {
+            "gapped k-mers": {**GAPPED, "l": 10, "k": 6, **both},
+            "spectrum": {"kernel": "spectrum", "k": 6, **both},
+        }
+        return found | (
+            {"weighted degree": {"kernel": "weighted_degree", "degree": 5, **MASKED}} if traits.equal else {}
+        )
+    l, k, words = (5, 3, 2) if traits.kind in ("other", "peptides") else (6, 4, 3)  # noqa: E741  # as the kernel names it
+    found = {
+        "gapped k-mers": {"kernel": "gapped_kmer", "l": l, "k": k, **LENIENT},
+        "spectrum": {"kernel": "spectrum", "k": words, **LENIENT},
+    }
+    return found if traits.kind == "other" else found | {"local alignment": {"kernel": ALIGNING}}
 
 
 # Scores of a fixed portfolio and of trivial baselines on the test set, with and without its overlap with training.
@@ -259,7 +226,7 @@ def score_parts(parts: Parts, relations: Relations, *, n_threads: int | None = N
     return Scores(tuple(means), tuple(remarks))
 
 
-def _why_not(parts: Parts, train: Codes, test: Codes) -> str:
+def _why_not(parts: Parts, train: Ints, test: Ints) -> str:
     """Return the reason why there are no scores; empty if there are scores."""
     if not parts.names:
         return "the sequences have no labels"
@@ -296,26 +263,26 @@ class _Trained:
     def jobs(self, remarks: list[str]) -> Iterator[Callable[[], Iterator[Decided]]]:
         """Yield the jobs; samples and classifiers left out are added to the remarks."""
         traits = traits_of(self.X)
-        for place, one in enumerate(classifiers(traits)):
+        for place, (title, spec) in enumerate(portfolio(traits).items()):
             pairs = traits.total**2 / 2
-            if one.aligns and pairs > MOST_ALIGNED:
-                remarks.append(f"no {one.title} kernel: {pairs:.0e} pairs of residues to align")
+            if spec["kernel"] == ALIGNING and pairs > MOST_ALIGNED:
+                remarks.append(f"no {title} kernel: {pairs:.0e} pairs of residues to align")
                 continue
-            yield partial(self._classifier, one, place == 0)
+            yield partial(self._classifier, title, build_kernel(spec), place == 0)
         features = composition_features(self.X)
         yield partial(self._linear, "composition", "composition only", features[:, 1:])
         if not traits.equal:
             yield partial(self._linear, "length", "length only", features[:, :1])
 
-    def _classifier(self, one: Classifier, first: bool) -> Iterator[Decided]:
+    def _classifier(self, title: str, kernel: Kernel, first: bool) -> Iterator[Decided]:
         """Yield the decisions of a classifier; for the first one also with permuted labels and of the nearest
         neighbour.
         """
-        gram = compute_gram(one.kernel, self.X, n_threads=self.n_threads)
-        method = Method({one.title: one.kernel}, SOLVER, threshold="none")
-        data = method.data(self.X, self.labels, grams={one.title: [gram]}, n_threads=self.n_threads)
+        gram = compute_gram(kernel, self.X, n_threads=self.n_threads)
+        method = Method({title: kernel}, SOLVER, threshold="none")
+        data = method.data(self.X, self.labels, grams={title: [gram]}, n_threads=self.n_threads)
         decided = method.fit(data, self.train, ahead=self.test).decide(self.test)
-        yield "classifier", one.title, decided.decisions, decided.predicted
+        yield "classifier", title, decided.decisions, decided.predicted
         if not first:
             return
         rng = np.random.default_rng(SEED)

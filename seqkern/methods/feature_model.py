@@ -49,7 +49,7 @@ def chosen_features(
         if names is None:
             return []
     names = kernel.features.named(X, columns) if names is None else [names[j] for j in columns]
-    several = solver.weights_by_class() is not None
+    several = solver.selection().by_class is not None
     return feature_rows(
         solver,
         names,
@@ -81,7 +81,7 @@ def interval_rows(solver: "Solver", kernel: "Kernel", X: "Samples", classes: Seq
     ``low`` and ``high`` treat the selection as known beforehand; ``full_low`` and ``full_high`` use all features.
     There are no rows for a solver without intervals.
     """
-    found = solver.intervals()
+    found = solver.selection().intervals
     if found is None:
         return []
     names = kernel.features.named(X, np.arange(found.shape[1]))
@@ -122,8 +122,8 @@ def feature_rows(
 
 def ranked_features(solver: "Solver") -> tuple[Ints, list[Any]]:
     """Return the columns (from 0) that a fitted solver selected, best first, and their weights."""
-    columns = np.asarray(solver.selected_columns(), dtype=np.int64)
-    weights, by_class = solver.selected_weights(), solver.weights_by_class()
+    found = solver.selection()
+    columns, weights, by_class = found.columns, found.weights, found.by_class
     if by_class is not None:
         order = np.argsort(-np.abs(by_class).max(axis=0), kind="stable")
         return columns[order], by_class[:, order].T.tolist()
@@ -177,7 +177,7 @@ class FeatureModel(Model):
 
     def form(self) -> NoReturn:
         """Raise ParameterError: the decision is not a sum over training samples."""
-        weights = "" if self.solver.selected_weights() is None else " and their weights"
+        weights = "" if self.solver.selection().weights is None else " and their weights"
         raise ParameterError(
             "the model uses features, not kernel values with training sequences",
             remedy=f"see the features{weights}: seqkern train --features FILE",

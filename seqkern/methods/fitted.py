@@ -16,7 +16,7 @@ from seqkern.core.errors import ModelError, ParameterError, SeqkernError
 from seqkern.core.package_files import build_digest
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
-from seqkern.evaluation.selection import AUTO, Choice, ends, number_paths, unequal
+from seqkern.evaluation.selection import AUTO, Choice, Search, ends, number_paths, unequal
 from seqkern.kernels.kernel import Kernel
 from seqkern.methods.model import (
     MEANS_KEY,
@@ -32,7 +32,6 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers.contract import ClassSolver, Solver
-from seqkern.solvers.solver_specs import Free
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
 
 if TYPE_CHECKING:
@@ -52,14 +51,14 @@ def class_names(labels: Labels, solver: Solver) -> tuple[str, ...]:
     return labels.classes
 
 
-def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str) -> dict[str, Any] | None:
+def search_record(choice: Choice, search: Search, kind: str) -> dict[str, Any] | None:
     """Return the candidates and their scores as JSON, or None if there was nothing to choose."""
     if math.isnan(choice.score):
         return None
     return {
-        "metric": AUTO[kind] if metric == "auto" else metric,
-        "folds": folds,
-        "rule": rule,
+        "metric": AUTO[kind] if search.metric == "auto" else search.metric,
+        "folds": search.folds,
+        "rule": search.rule,
         "kernels": [kernel for kernel, _ in choice.candidates],
         "specs": [spec for _, spec in choice.candidates],
         "scores": choice.scores.tolist(),
@@ -162,28 +161,6 @@ def _digests(X: Any) -> list[bytes]:
     return [hashlib.blake2b(part.data, digest_size=DIGEST_BYTES).digest() for part in parts]
 
 
-# Settings for choosing one of several candidates.
-
-
-@dataclass(frozen=True)
-class Search:
-    """Settings for choosing one of several candidates, by cross-validation within a training set."""
-
-    folds: int = 3  # Folds of the cross-validation; also for held-out decision values
-    # The metric to maximise: ``"auto"``, a name of `seqkern.evaluation.selection.METRICS`, or a bound of the leave-one-
-    # out error: no fold is made then
-    metric: str = "auto"
-    seed: int = 1  # Of the folds
-    rule: str = "best"  # The rule of choice (see `seqkern.evaluation.selection.select`)
-    # What is searched beyond the candidates: refined values of parameters, and balanced class weights
-    free: Free = field(default_factory=Free)
-    # Predicted CPU seconds for choosing one of several kernels by successive halving (`seqkern.evaluation.halving`);
-    # default: all candidates are tried on the whole training set
-    budget: float | None = None
-    # Hold out clusters of similar positive samples, this many, in place of folds; see `seqkern.evaluation.pooled`
-    clusters: int | None = None
-
-
 # Probabilities and the threshold of the positive class, fitted to held-out decisions after the choice of a solver.
 #
 # The rule for predicting the positive class is defined here once:
@@ -213,7 +190,7 @@ def fit_after_choice(
     data: FitData,
     choice: Choice,
     solver: "Solver",
-    search: "Search",
+    search: Search,
     *,
     calibration: str | None = None,
     threshold: str | None = None,
@@ -425,7 +402,7 @@ class FittedMethod:
             "kernel": self.choice.kernel,
             "solver": self.choice.spec,
             **({"rungs": [asdict(rung) for rung in self.rungs]} if self.rungs else {}),
-            "search": search_record(self.choice, search.metric, search.folds, labels.kind, search.rule),
+            "search": search_record(self.choice, search, labels.kind),
             "report": self.solver.report_,
             "inner_not_converged": self.inner_not_converged,
             "recognised": recognised,

@@ -19,6 +19,7 @@ from seqkern.core.types import Array, Indices
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import (
     Choice,
+    Search,
     check_bound,
     check_bound_kernels,
     select,
@@ -31,11 +32,10 @@ from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.capabilities import required
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
-from seqkern.methods.fitted import FittedMethod, InnerFits, Search, fit_after_choice, rows_seen
+from seqkern.methods.fitted import FittedMethod, InnerFits, fit_after_choice, rows_seen
 from seqkern.methods.model import Postprocessing
 from seqkern.methods.sources import (
     NO_CALLBACKS,
-    Block,
     Callbacks,
     FitData,
     HeldGram,
@@ -307,34 +307,30 @@ class Method:
         ParameterError, GramError
             As for `make_source`.
         """
-        if self.input == "features":
-            names = " and ".join(dict.fromkeys(repr(spec["solver"]) for spec in self.specs))
-            for name, kernel in self.kernels.items():
-                if kernel is not None and self.gives(name, X) == "features":
-                    required(kernel, "features", f"solver {names} learns from features")
         memory_budget = MemoryBudget.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix)
         strict = memory_budget if memory_limit is None else replace(memory_budget, most=memory_budget.limit)
         held = None if self.search.budget is None else HeldMatrices(X, memory_budget=strict, n_threads=n_threads)
-        make = functools.partial(
-            make_source,
-            form=feature_form(self.solvers) if self.input == "features" else {},
-            memory_limit=memory_limit,
-            n_threads=n_threads,
-            held=held,
-            memory_budget=memory_budget,
-        )
-        stored = {} if grams is None else grams
-        sources = {
-            name: make(
+        solvers = " and ".join(dict.fromkeys(repr(spec["solver"]) for spec in self.specs))
+        sources: dict[str, Source] = {}
+        for name, kernel in self.kernels.items():
+            if kernel is None:
+                continue
+            stored = () if grams is None else grams.get(name, ())
+            gives = self.input if stored else self.gives(name, X)
+            if gives == "features":
+                required(kernel, "features", f"solver {solvers} learns from features")
+            sources[name] = make_source(
                 kernel,
                 X,
                 self.transforms_of(name),
-                gives=self.input if stored.get(name) else self.gives(name, X),
-                grams=stored.get(name, ()),
+                gives=gives,
+                form=feature_form(self.solvers),
+                grams=stored,
+                memory_limit=memory_limit,
+                held=held,
+                n_threads=n_threads,
+                memory_budget=memory_budget,
             )
-            for name, kernel in self.kernels.items()
-            if kernel is not None
-        }
         if held is not None:
             held.expect([source.takes for source in sources.values() if isinstance(source, HeldGram)])
         return sources
@@ -497,7 +493,16 @@ class _Fitting:
             postprocessing = self.fit_postprocessing(choice, solver)
             layers = self.fit_layers(choice, solver, self.rows if ahead is None else ahead)
         seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
-        block, converged = self.prepare(choice, seen)
+        rows, like = (self.rows, None) if seen is None else (seen, self.rows)
+        with unconverged() as weights:
+            block = self.data.at(choice.kernel, rows, like, self.callbacks)
+        for text in weights:
+            warnings.warn(text, stacklevel=4)
+        self.callbacks.lap("kernel")
+        self.callbacks.training_matrix(block.train, self.method.kernels[choice.kernel], block.transforms, solver)
+        solver.fit(block.train, self.y, self.labels.groups)
+        self.callbacks.lap("train")
+        n_fits, failed = choice.n_fits + self.n_held_out, choice.not_converged + self.n_failed
         return FittedMethod(
             search=self.method.search,
             data=self.data,
@@ -507,13 +512,11 @@ class _Fitting:
             choice=choice,
             block=block,
             ahead=seen,
-            solver=self.train(choice, solver, block),
+            solver=solver,
             postprocessing=postprocessing,
             layers=layers,
-            inner=InnerFits(
-                choice.n_fits + self.n_held_out, choice.not_converged + self.n_failed, len(self.failed_weights)
-            ),
-            kernel_converged=converged,
+            inner=InnerFits(n_fits, failed, len(self.failed_weights)),
+            kernel_converged=not weights,
             rungs=self.compared,
         )
 
@@ -526,39 +529,27 @@ class _Fitting:
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-        options: dict[str, Any] = {
-            "folds": search.folds if search.clusters is None else search.clusters,
-            "metric": search.metric,
-            "seed": search.seed,
-            "rule": search.rule,
-            "limits": search.free.limits,
-            "fit_cache": self.fit_cache,
-            **({} if search.budget is None else {"kept_bytes": 0}),  # what is kept has a place of its own
-        }
         if search.budget is None:
             inner = self.inner
             if search.clusters is not None and len(candidates) > 1:  # each is held out whole, in a fold of its own
                 inner = inner.with_groups(self.clusters(search.clusters))
-            choice = select(inner, candidates, self.make, **options)
+            choice = select(inner, candidates, self.make, search, fit_cache=self.fit_cache)
         else:
             # imported here: only a choice among many kernels needs them
-            from seqkern.evaluation.halving import halve
+            from seqkern.evaluation.halving import halve, schedule
             from seqkern.kernels.vectors.combination import CombinationKernel
 
-            rungs = self.rungs(search.budget, len(candidates))
+            share = (len(self.rows) / len(self.data.labels)) ** 2
+            seconds = [share * self.data.sources[name].predicted_seconds for name in self.method.kernels]
+            specs = -(-len(candidates) // len(seconds))
+            rungs = schedule(len(self.rows), seconds, specs, search.folds, search.budget)
             several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
-            choice, self.compared = halve(self.inner, candidates, self.make, rungs, combinations=several, **options)
+            options = {"fit_cache": self.fit_cache, "kept_bytes": 0}  # what is kept has a place of its own
+            choice, self.compared = halve(
+                self.inner, candidates, self.make, rungs, search, combinations=several, **options
+            )
         self.callbacks.lap("choose")
         return choice
-
-    def rungs(self, budget: float, n_candidates: int) -> list[tuple[int, int]]:
-        """Return the numbers of samples and kernels in each round of comparison of kernels."""
-        from seqkern.evaluation.halving import schedule
-
-        share = (len(self.rows) / len(self.data.labels)) ** 2
-        seconds = [share * self.data.sources[name].predicted_seconds for name in self.method.kernels]
-        specs = -(-n_candidates // len(self.method.kernels))
-        return schedule(len(self.rows), seconds, specs, self.method.search.folds, budget)
 
     def clusters(self, n: int) -> Indices:
         """Return the clusters of positive samples that the inner loop holds out, by the first candidate's kernel.
@@ -610,20 +601,3 @@ class _Fitting:
             lap=self.callbacks.lap,
         )
         return layers
-
-    def prepare(self, choice: Choice, seen: Indices | None) -> tuple[Block, bool]:
-        """Return the Block of the training set and the samples seen, and whether the kernel's fit converged."""
-        rows, like = (self.rows, None) if seen is None else (seen, self.rows)
-        with unconverged() as weights:
-            block = self.data.at(choice.kernel, rows, like, self.callbacks)
-        for text in weights:
-            warnings.warn(text, stacklevel=5)
-        self.callbacks.lap("kernel")
-        return block, not weights
-
-    def train(self, choice: Choice, solver: Solver, block: Block) -> Solver:
-        """Return the solver, fitted on the whole training set."""
-        self.callbacks.training_matrix(block.train, self.method.kernels[choice.kernel], block.transforms, solver)
-        solver.fit(block.train, self.y, self.labels.groups)
-        self.callbacks.lap("train")
-        return solver

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.types import Floats
 from seqkern.report.markup import Markup, tag
 
 Point = tuple[float, float]
@@ -164,7 +165,7 @@ def pixels(colours: npt.NDArray[np.uint8], place: Point, size: Point) -> Markup:
     )
 
 
-def shades(shares: npt.NDArray[np.float64], ramp: Sequence[str] = DIVERGING) -> npt.NDArray[np.uint8]:
+def shades(shares: Floats, ramp: Sequence[str] = DIVERGING) -> npt.NDArray[np.uint8]:
     """Return RGB colours, uint8 (n, m, 3), for numbers from −1 to 1.
 
     >>> shades(np.array([[0.0, 1.0]])).tolist()
@@ -220,7 +221,7 @@ class Axis(NamedTuple):
     mono: bool = False
     turn: float = 0  # Degrees by which the names of ticks are turned
 
-    def shares(self, values: Values) -> npt.NDArray[np.float64]:
+    def shares(self, values: Values) -> Floats:
         """Return the places of values, 0 at the first end of the axis and 1 at the other."""
         low, high, places = (np.log10(v) if self.log else np.asarray(v, float) for v in (self.low, self.high, values))
         return np.asarray((places - low) / (high - low))
@@ -229,6 +230,17 @@ class Axis(NamedTuple):
     def room(self) -> float:
         """Width of the widest tick's name."""
         return max((text_width(name, self.size, self.mono) for _, name in self.ticks), default=0.0)
+
+
+def span(*values: Values) -> Point:
+    """Return the smallest and the largest of the finite values.
+
+    >>> span(0, [np.nan, 3], [[-1.5]])
+    (-1.5, 3.0)
+    """
+    known = np.concatenate([np.ravel(np.asarray(one, float)) for one in values])
+    known = known[np.isfinite(known)]
+    return (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
 
 
 def scaled(
@@ -264,7 +276,7 @@ class Style(NamedTuple):
     fill: str = ""  # Of the marks; empty for the colour
 
 
-def _ring(n: int, turn: float = 0, radii: Sequence[float] = (1,)) -> npt.NDArray[np.float64]:
+def _ring(n: int, turn: float = 0, radii: Sequence[float] = (1,)) -> Floats:
     """Return a closed line through n points around (0, 0), the first one to the right, with radii in turn."""
     angles = np.radians(turn + 360 * np.arange(n) / n)
     points = np.resize(radii, n)[:, None] * np.stack((np.cos(angles), -np.sin(angles)), axis=1)
@@ -285,18 +297,18 @@ SHAPES = {
 """Outlines of the markers, for a size of 2."""
 
 
-def drawn_line(points: npt.NDArray[np.float64], style: Style, every: tuple[int, int] = (0, 1)) -> Iterable[Markup]:
-    """Yield a line and its marks; `every` is the first point with a mark, and the step to the next."""
+def drawn_line(points: Floats, style: Style) -> Iterable[Markup]:
+    """Yield a line and its marks; no mark at a point that is not finite."""
     if style.width and len(points):
         yield stroke(style.colour, points.tolist(), width=style.width, dashes=style.dashes)
-    if style.marker and len(points):
-        shape = SHAPES[style.marker] * style.size / 2
-        marks = [(shape + point).tolist() for point in points[every[0] :: every[1]]]
+    shape = SHAPES.get(style.marker, np.zeros(0)) * style.size / 2
+    marks = [(shape + point).tolist() for point in points if style.marker and np.isfinite(point).all()]
+    if marks:
         edge = {"stroke": style.colour, "stroke_width": f"{max(0.7, style.size / 6):.2g}"}
         yield fill(style.fill or style.colour, *marks, **edge)
 
 
-def stepped(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def stepped(points: Floats) -> Floats:
     """Return a line that first rises or falls, then goes to the right, in place of each slope.
 
     >>> stepped(np.array([[0, 0], [1, 2]])).tolist()
@@ -336,17 +348,18 @@ class Panel:
         self.inside: list[Markup] = []
         self.names = (True, True)
 
-    def points(self, x: Values, y: Values) -> npt.NDArray[np.float64]:
-        """Return the coordinates of some points, shape (n, 2); points that are NaN are left out."""
-        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
-        kept = ~np.isnan(x + y)
-        across, up = self.x.shares(x[kept]), self.y.shares(y[kept])
-        return np.stack((self.left + self.width * across, self.bottom - self.height * up), axis=1)
+    def points(self, x: Values, y: Values) -> Floats:
+        """Return the coordinates of some points, shape (n, 2)."""
+        across, up = self.x.shares(x), self.y.shares(y)
+        return np.stack(np.broadcast_arrays(self.left + self.width * across, self.bottom - self.height * up), axis=-1)
 
     def line(self, x: Values, y: Values, style: Style, every: tuple[int, int] = (0, 1), *, steps: bool = False) -> None:
-        """Draw a line with its marks, as slopes or as steps."""
+        """Draw a line with its marks, as slopes or as steps; it has a gap at points that are not finite."""
         points = self.points(x, y)
-        self.inside += drawn_line(stepped(points) if steps else points, style, every)
+        for part in np.split(points, np.flatnonzero(~np.isfinite(points).all(axis=1))):
+            kept = part[np.isfinite(part).all(axis=1)]
+            self.inside += drawn_line(stepped(kept) if steps else kept, style._replace(marker=""))
+        self.inside += drawn_line(points[every[0] :: every[1]], style._replace(width=0))
 
     def guide(self, x: Values, y: Values) -> None:
         """Draw a dashed line to compare with."""

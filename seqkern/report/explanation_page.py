@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import SequenceError
 from seqkern.core.tsv import format_cell, table_text, write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.formats.regions import Place, place_of
 from seqkern.kernels.view_kernels import PieceKernel
 from seqkern.methods.explanation import WORDS_LETTERS, Explainer, KmerTable
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 Words = Sequence[tuple[str, float, int | None]]
 """K-mers, their weights and occurrences, as from `KmerTable.sorted`."""
 MOST_BARS = 15
+STYLE = Path(__file__).with_name("explanation.css")
 
 
 def render_page(
@@ -65,7 +65,7 @@ def render_page(
         "means": means,
         "words": list(_word_tables(summary, words)) if words else None,
     }
-    return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content))
+    return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content), styles=(STYLE,))
 
 
 def _word_tables(summary: Summary, words: Words) -> Iterator[Markup]:
@@ -99,7 +99,7 @@ class Shown:
     True
     """
 
-    contributions: npt.NDArray[np.float64]  # shape (L,): Contribution of each residue to the decision value
+    contributions: Floats  # shape (L,): Contribution of each residue to the decision value
     letters: str  # length L: The sequence
     bias: float  # Bias of the model
     caption: object  # As for `escape`
@@ -156,7 +156,7 @@ class _Record:
 
     name: str
     letters: str
-    contributions: npt.NDArray[np.float64]
+    contributions: Floats
     decision: float
     predicted: Any
     place: Place | None

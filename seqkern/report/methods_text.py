@@ -14,8 +14,8 @@ from seqkern.core.package_files import open_resource, resource_path
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation.fold_tables import POOLED_COLUMNS
 from seqkern.methods.baselines import BASELINES
-from seqkern.report.compared import Compared, ComparedChains, SingleTaskTests
-from seqkern.report.dataset_results import DatasetResults, numbers
+from seqkern.methods.compared import Compared, ComparedChains, SingleTaskTests
+from seqkern.methods.study_results import DatasetResults, numbers
 from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import number, plural
 from seqkern.report.sentences import enumerate_names, metric, spec_text

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.methods.study_results import DatasetResults, numbers, positive_class, rows_by_value
 from seqkern.report.curves import Line, mean_curve, mean_steps, pr_points, roc_points
-from seqkern.report.dataset_results import DatasetResults, numbers, positive_class, rows_by_value
 from seqkern.report.markup import Markup, escape
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.study.dataset import load_dataset
@@ -79,8 +79,9 @@ def _multiclass_outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome
     """Return curves of each class against the rest, and the confusion matrix."""
     classes, known = _known_classes(dataset, table)
     code = {name: i for i, name in enumerate(classes)}
-    result = Outcome(confusion=np.zeros((len(classes), len(classes)), dtype=int))
-    np.add.at(result.confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
+    confusion = np.zeros((len(classes), len(classes)), dtype=int)
+    np.add.at(confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
+    result = Outcome(confusion=confusion)
     for name in classes:
         column = f"decision:{name}"
         parts = [_line(part, name, column) for _, part in rows_by_value(table, "split")] if column in table else []

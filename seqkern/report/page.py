@@ -1,13 +1,13 @@
 """Page of the report: head, findings, one chapter for each data set, and how it was made."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 import yaml
 
 from seqkern.core.archive import atomic_write
@@ -15,8 +15,14 @@ from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.ranking import precision_recall_curve, roc_curve
-from seqkern.report.compared import COLUMNS
-from seqkern.report.dataset_results import DatasetResults, StudyResults, positive_class, rows_by
+from seqkern.methods.compared import COLUMNS
+from seqkern.methods.study_results import (
+    DatasetResults,
+    Ranking,
+    StudyResults,
+    metric_columns,
+    ranked_sets,
+)
 from seqkern.report.figure_files import FOLDER, collected_figures
 from seqkern.report.methods_text import MethodsText, methods_text
 from seqkern.report.page_frame import render, whole_page
@@ -39,12 +45,52 @@ from seqkern.report.sections.provenance import (
     numbers_section,
     provenance_section,
 )
-from seqkern.report.tables import families_table, metrics_table, summary_table, write_tables
 from seqkern.report.view import Section, View
 from seqkern.study.study import Study
 
-if TYPE_CHECKING:
-    import pandas as pd
+# Score tables of the data sets.
+
+
+def summary_table(dataset: DatasetResults, ranking: Ranking) -> pd.DataFrame:
+    """Return the rows of ``summary.tsv``, one for each method; the means of methods without results are empty.
+
+    With several tasks, the last columns hold the medians.
+    """
+    rows = []
+    for method in dataset.methods:
+        row = {"dataset": dataset.name, "tasks": max(len(dataset.tasks), 1), **method._asdict()}
+        row["values"] = max((by[method].n for by in ranking.scores.values() if method in by), default=0)
+        for name in ranking.scores:
+            score = ranking.score(method, name)
+            row |= {f"{name}_mean": score.mean, f"{name}_sd": score.sd}
+        if dataset.several:
+            row |= {f"{name}_median": ranking.score(method, name).median for name in ranking.scores}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def families_table(dataset: DatasetResults) -> pd.DataFrame:
+    """Return the rows of ``families.tsv``: one for each task and method, means over the task's splits."""
+    columns = metric_columns(dataset)
+    keys = ["task", "kernel", "solver"]
+    table = dataset.metrics.groupby(keys, sort=False)[columns].mean().reset_index()
+    table.insert(0, "dataset", dataset.name)
+    order = {name: i for i, name in enumerate(dict.fromkeys([*dataset.tasks, *table["task"]]))}
+    return table.sort_values("task", key=lambda column: column.map(order), kind="stable")
+
+
+def metrics_table(dataset: DatasetResults) -> pd.DataFrame:
+    """Return the rows of ``metrics.tsv``: every evaluated row, as it was written."""
+    table = dataset.metrics_text.copy()
+    table.insert(0, "dataset", dataset.name)
+    return table
+
+
+def write_tables(tables: Sequence[pd.DataFrame | None], columns: Sequence[str], path: str | os.PathLike[str]) -> None:
+    """Write DataFrames, one below the other, to a TSV file; columns that a table lacks stay empty."""
+    tables = [table for table in tables if table is not None and len(table)]
+    whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(columns))
+    write_tsv(path, list(whole.columns), whole.itertuples(index=False, name=None))
 
 
 # Points of all ROC and precision-recall curves, fold by fold: ``roc.tsv`` and ``pr.tsv``.
@@ -52,18 +98,6 @@ if TYPE_CHECKING:
 PLACE = ("dataset", "kernel", "solver", "task", "split")
 ROC_COLUMNS = (*PLACE, "false_positive_rate", "true_positive_rate", "threshold", "class")
 PR_COLUMNS = (*PLACE, "recall", "precision", "threshold", "class")
-
-Row = tuple[object, ...]
-Array = npt.NDArray[np.float64]
-
-
-class Ranked(NamedTuple):
-    """The decisions of one test set for one positive class."""
-
-    place: tuple[str, ...]
-    name: str
-    positive: npt.NDArray[np.bool_]
-    decision: "Array"
 
 
 def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
@@ -74,52 +108,23 @@ def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
     ROC curves, and points between two others of the same recall out of precision-recall curves. Test sets with a single
     class have no curve.
     """
-    curves = list(_ranked(datasets))  # every table of decisions is read once
-    write_tsv(folder / "roc.tsv", ROC_COLUMNS, (row for one in curves for row in _roc_rows(one)))
-    write_tsv(folder / "pr.tsv", PR_COLUMNS, (row for one in curves for row in _pr_rows(one)))
-
-
-def _ranked(datasets: Sequence[DatasetResults]) -> "Iterator[Ranked]":
-    """Yield the decisions for each curve: by method, task, split and class."""
+    roc_rows: list[tuple[object, ...]] = []
+    pr_rows: list[tuple[object, ...]] = []
     for dataset in datasets:
-        if dataset.kind == "real":
-            continue
-        for method in dataset.done:
+        for method in dataset.done if dataset.kind != "real" else ():
             table = dataset.decisions(method)
-            if table is None:
-                continue
-            for (task, split), rows in rows_by(table, ["task", "split"]):
-                place = (dataset.name, *method, task, split)
-                for name, column in _classes(dataset, task, rows):
-                    known = rows[rows[column].notna()]
-                    yield Ranked(place, name, (known["label"] == name).to_numpy(), known[column].to_numpy(float))
-
-
-def _classes(dataset: DatasetResults, task: str, rows: "pd.DataFrame") -> Iterator[tuple[str, str]]:
-    """Yield the classes that have decisions, each with its column."""
-    if dataset.kind == "binary":
-        yield positive_class(dataset, rows), "decision"
-        return
-    for name in dataset.classes(task) or sorted(set(rows["label"])):
-        if f"decision:{name}" in rows:
-            yield name, f"decision:{name}"
-
-
-def _roc_rows(one: "Ranked") -> "Iterator[Row]":
-    """Yield the corners of a ROC curve."""
-    if one.positive.any() and not one.positive.all():
-        for point in zip(*roc_curve(one.positive, one.decision), strict=True):
-            yield (*one.place, *map(float, point), one.name)
-
-
-def _pr_rows(one: "Ranked") -> "Iterator[Row]":
-    """Yield the points of a precision-recall curve."""
-    if one.positive.any() and not one.positive.all():
-        curve = precision_recall_curve(one.positive, one.decision)
-        same = np.diff(curve.recall) == 0
-        kept = ~(np.append(False, same) & np.append(same, False))
-        for point in zip(*(values[kept] for values in curve), strict=True):
-            yield (*one.place, *map(float, point), one.name)
+            for one in () if table is None else ranked_sets(dataset, table):
+                place = (dataset.name, *method, one.task, one.split)
+                if one.both:
+                    points = zip(*roc_curve(one.positive, one.decision), strict=True)
+                    roc_rows += [(*place, *map(float, point), one.name) for point in points]
+                    curve = precision_recall_curve(one.positive, one.decision)
+                    same = np.diff(curve.recall) == 0
+                    kept = ~(np.append(False, same) & np.append(same, False))
+                    points = zip(*(values[kept] for values in curve), strict=True)
+                    pr_rows += [(*place, *map(float, point), one.name) for point in points]
+    write_tsv(folder / "roc.tsv", ROC_COLUMNS, roc_rows)
+    write_tsv(folder / "pr.tsv", PR_COLUMNS, pr_rows)
 
 
 ASSETS = Path(__file__).with_name("assets")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seqkern.core.statistics import rounded
 from seqkern.report.markup import Markup, clean, escape, join, text_of
 from seqkern.report.sentences import TRANSDUCTIVE, enumerate_names, metric, upper_first
 
@@ -51,7 +50,8 @@ def render(template: str, block: str, content: Mapping[str, Any]) -> Markup:
 
 def macro(name: str, *values: object, **options: object) -> Markup:
     """Return what a shared macro makes of some values."""
-    return Markup(environment().globals[name](*values, **options))
+    found: Any = environment().globals[name]
+    return Markup(found(*values, **options))
 
 
 # The frame of an HTML page: its head, with the style shared by all pages.
@@ -134,26 +134,6 @@ def turned(
 
 
 # Numbers as shown on a page, all rounded in the same way.
-#
-# The same mean, summed in another order, may be 0.8154999999999999 or 0.8155. After rounding to eight digits first,
-# then half up, both are 0.816.
-
-EXACT_DIGITS = 8
-"""Number of digits that agree between sums in different orders."""
-LARGE = 1e15
-"""Size above which a float has no decimals worth rounding."""
-
-
-def rounded(value: float, digits: int = 3) -> float:
-    """Return a number rounded as `number` shows it: half away from zero.
-
-    >>> rounded(0.8154999999999999), rounded(0.8155), rounded(-0.0005)
-    (0.816, 0.816, -0.001)
-    """
-    if not math.isfinite(value) or abs(value) >= LARGE:
-        return float(value)
-    exact = Decimal(f"{value:.{max(digits, EXACT_DIGITS)}f}")
-    return float(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def fixed(value: float, digits: int = 3) -> str:

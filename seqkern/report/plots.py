@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.calibration import Bin
 from seqkern.formats.background import PROPERTIES, Composition, ks_distance
 from seqkern.report.drawing import (
@@ -37,6 +38,7 @@ from seqkern.report.drawing import (
     picture,
     scaled,
     shades,
+    span,
     stroke,
     text,
     unit,
@@ -46,7 +48,6 @@ from seqkern.report.markup import Markup
 from seqkern.report.page_frame import fixed, mark, number, short
 from seqkern.report.profile_pictures import NAMES, shape_of
 
-FloatArray = npt.NDArray[np.float64]
 SMALL = (144.0, 144.0)
 """Width and height of a small panel."""
 BAND = "#c9c5bb"
@@ -118,9 +119,8 @@ def dot_intervals(
     longest = int(0.42 * width / BOLD)
     names = [short(row.name, longest) for row in rows]
     left = 8 + max((BOLD if row.strong else LETTER) * len(name) for row, name in zip(rows, names, strict=True))
-    values = [v for row in rows for v in (row.score, row.low, row.high) if v == v]
-    values += [*lines, *(() if ends is None else ends[1:])]
-    low, high, ticks = axis_scale(min(values), max(values))
+    values = [(row.score, row.low, row.high) for row in rows]
+    low, high, ticks = axis_scale(*span(values, list(lines), [] if ends is None else ends[1]))
     if ends is not None:
         room = 0.02 * (high - low)
         low, high = max(low, ends[0] - room), min(high, ends[1] + room)
@@ -130,10 +130,10 @@ def dot_intervals(
     for value, name in ticks:
         if low <= value <= high:
             panel.upright(value, PALE, 0.5)
-            parts.append(text(name, (panel.points(value, 0)[0, 0], panel.bottom + 15), fill=SOFT))
+            parts.append(text(name, (panel.points(value, 0)[0], panel.bottom + 15), fill=SOFT))
     parts.append(text(title, ((left + width - VALUE) / 2, panel.bottom + 33)))
     for value, name in lines.items():
-        place, half = panel.points(value, 0)[0, 0], LETTER * len(name) / 2
+        place, half = panel.points(value, 0)[0], LETTER * len(name) / 2
         parts.append(stroke(NEGATIVE, [(place, TOP - 5), (place, panel.bottom)], width=1.2, dashes="4 3"))
         parts.append(text(name, (min(max(place, left + half), width - half), TOP - 9), fill=NEGATIVE))
     for i, row in enumerate(rows):
@@ -240,14 +240,14 @@ def coverage_panel(levels: Sequence[float], observed: Sequence[float], label: st
 MOST_POINTS = 400
 
 
-def scatter_panel(true: FloatArray, predicted: FloatArray, label: str) -> Markup:
+def scatter_panel(true: Floats, predicted: Floats, label: str) -> Markup:
     """Return a plot of predicted against true values.
 
     Of many samples, only evenly spaced ones in the order of the true value are drawn.
     """
     order = np.argsort(true, kind="stable")
     chosen = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_POINTS)).astype(int))]
-    ends = float(np.nanmin([true, predicted])), float(np.nanmax([true, predicted]))
+    ends = span(true, predicted)
     (panel,) = panels(SMALL, [(scaled(*ends, "true value", most=4), scaled(*ends, "predicted value", most=4))])
     panel.guide(ends, ends)
     panel.line(true[chosen], predicted[chosen], Style(DARK, 0, "", ".", 2))
@@ -258,7 +258,7 @@ def scatter_panel(true: FloatArray, predicted: FloatArray, label: str) -> Markup
 
 
 def families_figure(
-    series: Sequence[tuple[str, str, FloatArray, npt.NDArray[np.int64]]],
+    series: Sequence[tuple[str, str, Floats, Ints]],
     metric_name: str,
     many: str,
     label: str,
@@ -316,11 +316,10 @@ def coefficients_figure(
     columns = min(len(means), PANELS)
     rows = -(-len(means) // columns)
     place = {feature: i for i, feature in enumerate(features)}
-    found = [one for own in means.values() for one in own.values()]
-    low, high = (
-        end([one[name] for one in found for name in ("weight", "full_low", "full_high")]) for end in (min, max)
-    )
-    axes = scaled(min(low, 0), max(high, 0), "coefficient"), listed([short(feature, 12) for feature in features])
+    found = [
+        one[name] for own in means.values() for one in own.values() for name in ("weight", "full_low", "full_high")
+    ]
+    axes = scaled(*span(0, found), "coefficient"), listed([short(feature, 12) for feature in features])
     size = 187.2 * columns, rows * (9 * len(features) + 25.2) + 28.8
     drawn = panels(size, [axes] * len(means), columns, [state_title(state) for state in means], shared=True)
     for panel, own in zip(drawn, means.values(), strict=True):
@@ -344,7 +343,6 @@ def epsilon_path_figure(
 ) -> Markup:
     """Return the weights of all columns against ε, in units of ε_max, as SVG."""
     first, last, name = epsilons[0], epsilons[-1], "ε / ε_max (smaller to the right: more columns are selected)"
-    values = [value for own in weights.values() for value in own]
     x = Axis(first, last, name, [(tick, f"{tick:g}") for tick in TICKS if last <= tick <= first], log=True)
     entries = [
         (short(own), Style(COLOURS[i % len(COLOURS)], 1.2, DASHES[i // len(COLOURS) % len(DASHES)]))
@@ -352,7 +350,7 @@ def epsilon_path_figure(
     ]
     size, wide = (475.2, 216.0), legend_size(entries)[0] if entries else 0.0
     (panel,) = panels(
-        (size[0] - wide, size[1] - 6), [(x, scaled(min(0, *values), max(0, *values), "weight α"))], titles=[""]
+        (size[0] - wide, size[1] - 6), [(x, scaled(*span(0, *weights.values()), "weight α"))], titles=[""]
     )
     panel.across(0)
     for own, line in weights.items():
@@ -362,7 +360,7 @@ def epsilon_path_figure(
         panel.line(epsilons, weights[own], style)
     if used > 0:
         panel.upright(used, SOFT, 1, "1.3 1.6")
-        panel.inside.append(text("ε of the fit", (panel.points(used, 0)[0, 0], panel.top - 3), size=7, fill=SOFT))
+        panel.inside.append(text("ε of the fit", (panel.points(used, 0)[0], panel.top - 3), size=7, fill=SOFT))
     return chart([panel.drawn(), *legend(entries, (size[0] - wide, panel.top))], size, label)
 
 
@@ -371,8 +369,7 @@ def epsilon_path_figure(
 
 def feature_weights_figure(weights: Mapping[str, Sequence[float]], label: str) -> Markup:
     """Return the weights of features as SVG, one row for each feature."""
-    everything = [0.0, *(value for values in weights.values() for value in values)]
-    x = scaled(min(everything), max(everything), "weight of a unit of the feature (dots: training sets; bars: means)")
+    x = scaled(*span(0, *weights.values()), "weight of a unit of the feature (dots: training sets; bars: means)")
     size = 374.4, 12.25 * len(weights) + 43.2
     (panel,) = panels(size, [(x, listed([short(name, 24) for name in weights]))])
     middles, rows = [sum(values) / len(values) for values in weights.values()], np.arange(len(weights))
@@ -425,7 +422,7 @@ MOST_NAMED = 6
 class Thumbnail:
     """A small picture of a Gram matrix, with the bands of its classes."""
 
-    picture: npt.NDArray[np.float64]  # shape (p, p): Block means
+    picture: Floats  # shape (p, p): Block means
     bands: list[tuple[str, float, float]]  # Name, first and last place of each class, in pixels
     total: int  # How many samples there are, and how many stand for all
     sampled: int  # How many samples there are, and how many stand for all
@@ -433,8 +430,8 @@ class Thumbnail:
 
 
 def block_means(
-    matrix: npt.NDArray[np.floating[Any]], order: npt.NDArray[np.int64], pixels: int = 160, cap: int = 1600
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], int]:
+    matrix: npt.NDArray[np.floating[Any]], order: Ints, pixels: int = 160, cap: int = 1600
+) -> tuple[Floats, Ints, int]:
     """Return a small picture of a square matrix, block edges, and the number of rows read.
 
     Pixels are block means, read a few rows at a time; of more than `cap` rows, evenly spaced ones are sampled.
@@ -473,7 +470,7 @@ def gram_figure(thumbnail: Thumbnail, label: str) -> Markup:
     panel.image(shades(np.clip(2 * (matrix - low) / (high - low) - 1, -1, 1), VIRIDIS))
     if 1 < len(thumbnail.bands) <= MOST_NAMED:
         for band in thumbnail.bands:
-            middle = panel.points(0, (band[1] + band[2]) / 2)[0, 1]
+            middle = panel.points(0, (band[1] + band[2]) / 2)[1]
             panel.inside.append(text(_fitting(band, len(matrix)), (9, middle), turn=-90, size=7))
         for _, first, _ in thumbnail.bands[1:]:
             panel.across(first, "#fff", 0.7)
@@ -497,10 +494,10 @@ STATE_PANELS = 4
 class LetterImportance(NamedTuple):
     """The importance of letters around a residue for its state, with values of shape (states, letters, places)."""
 
-    values: npt.NDArray[np.float64]  # shape (states, letters, places)
+    values: Floats  # shape (states, letters, places)
     states: list[str]
     letters: list[str]
-    places: npt.NDArray[np.int64]  # Distances from the residue
+    places: Ints  # Distances from the residue
 
     @property
     def inside(self) -> list[bool]:
@@ -510,8 +507,8 @@ class LetterImportance(NamedTuple):
 
 def lengths_figure(
     state: str,
-    true: npt.NDArray[np.int64],
-    predicted: Sequence[tuple[str, npt.NDArray[np.int64]]],
+    true: Ints,
+    predicted: Sequence[tuple[str, Ints]],
     label: str,
 ) -> Markup:
     """Return a plot of the number of segments of one state with at least each length, on a log scale.
@@ -524,7 +521,7 @@ def lengths_figure(
     entries = [("true", Style(BAND, 6))]
     entries += [(short(name, 22), residue_line(i, 1.2)) for i, (name, _) in enumerate(predicted)]
     counts = [segments_of_at_least(lengths, x) for lengths in (true, *(lengths for _, lengths in predicted))]
-    most = 20 * max(float(np.max(own, initial=1, where=~np.isnan(own))) for own in counts)  # room for the legend
+    most = 20 * span(1, *counts)[1]  # room for the legend
     lengths = [1, *range(longest // 3, longest + 1, longest // 3)]
     x_axis = Axis(0, longest + 1, "minimum length (residues)", [(n, str(n)) for n in lengths])
     decades = [10**power for power in range(int(np.log10(most)) + 1)]
@@ -539,7 +536,7 @@ def lengths_figure(
     return chart(panel.drawn(), size, label)
 
 
-def segments_of_at_least(lengths: npt.NDArray[np.int64], x: npt.NDArray[np.int64]) -> FloatArray:
+def segments_of_at_least(lengths: Ints, x: Ints) -> Floats:
     """Return the number of segments with at least each length; NaN in place of 0.
 
     >>> segments_of_at_least(np.array([2, 1]), np.arange(1, 4))
@@ -549,12 +546,10 @@ def segments_of_at_least(lengths: npt.NDArray[np.int64], x: npt.NDArray[np.int64
     return np.where(counts > 0, counts, np.nan)
 
 
-def ends_figure(series: Sequence[tuple[str, FloatArray]], distances: Sequence[int], label: str) -> Markup:
+def ends_figure(series: Sequence[tuple[str, Floats]], distances: Sequence[int], label: str) -> Markup:
     """Return a plot of the accuracy by the distance to the N end and to the C end of the chain."""
     last, names = len(distances) - 0.5, list(enumerate(_ranges(distances)))
-    shares = np.concatenate([np.ravel(shares) for _, shares in series])
-    low, high = (float(end(shares[~np.isnan(shares)], initial=0.5)) for end in (np.min, np.max))
-    y = scaled(low, high, "share of residues right")
+    y = scaled(*span(*(shares for _, shares in series)), "share of residues right")
     ends = [
         (Axis(-0.5, last, "residues from the N end", names, size=6.5, turn=-45), y),
         (Axis(last, -0.5, "residues from the C end", names, size=6.5, turn=-45), y),

@@ -1,13 +1,14 @@
 """Prediction profiles and states of residues as pictures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Floats, Ints
 from seqkern.report.drawing import (
     INK,
     NEGATIVE,
@@ -18,6 +19,7 @@ from seqkern.report.drawing import (
     axis_scale,
     fill,
     picture,
+    rectangle,
     stroke,
     text,
 )
@@ -40,7 +42,7 @@ WEAK = 0.15
 
 
 def profile(
-    contributions: npt.NDArray[np.float64],
+    contributions: Floats,
     letters: str,
     bias: float,
     label: str,
@@ -75,9 +77,9 @@ def bin_width(size: int) -> int:
 
 
 def _row(
-    values: npt.NDArray[np.float64],
+    values: Floats,
     letters: str,
-    numbers: npt.NDArray[np.int64],
+    numbers: Ints,
     first: int,
     width: int,
     share: float,
@@ -89,11 +91,11 @@ def _row(
     end = LEFT + STEP * len(values)
     box = Panel((LEFT, 0, STEP * len(values), HEIGHT), Axis(0, max(1, len(values))), Axis(low, high))
 
-    def _steps(heights: npt.NDArray[np.float64]) -> list[list[float]]:
+    def _steps(heights: Floats) -> list[list[float]]:
         """Return the corners of a step curve."""
         return box.points(np.repeat(np.arange(len(values) + 1), 2)[1:-1], np.repeat(heights, 2)).tolist()
 
-    zero, line = (float(box.points(0, value)[0, 1]) for value in (0, share))
+    zero, line = (float(box.points(0, value)[1]) for value in (0, share))
     parts = [stroke(SOFT, [(LEFT, 0), (LEFT, HEIGHT)])]
     if len(values):
         for part, colour in ((np.maximum(values, 0), POSITIVE), (np.minimum(values, 0), NEGATIVE)):
@@ -104,7 +106,7 @@ def _row(
         stroke(INK, [(LEFT, line), (end, line)], width=1, dashes="4 3"),
     ]
     for tick, name in ticks:
-        y = float(box.points(0, tick)[0, 1])
+        y = float(box.points(0, tick)[1])
         parts.append(stroke(SOFT, [(LEFT - 3, y), (LEFT, y)]))
         parts.append(text(name, (LEFT - 6, y + 3.5), "end", fill=SOFT))
     parts += _letters(values, letters, max(abs(low), abs(high)))
@@ -126,7 +128,7 @@ def _blanked(letters: str, views: Sequence[Stretch]) -> str:
     return "".join(out)
 
 
-def _numbers(size: int, views: Sequence[Stretch]) -> npt.NDArray[np.int64]:
+def _numbers(size: int, views: Sequence[Stretch]) -> Ints:
     """Return the position of each residue in its sequence, from 1; 0 between joined sequences."""
     if not views:
         return np.arange(1, size + 1)
@@ -147,7 +149,7 @@ def _view_marks(views: Sequence[Stretch], first: int, size: int) -> list[Markup]
     return parts
 
 
-def _letters(values: npt.NDArray[np.float64], letters: str, largest: float) -> list[Markup]:
+def _letters(values: Floats, letters: str, largest: float) -> list[Markup]:
     """Return the residues below the curve, in the colours of their contributions; weak ones are grey."""
     groups: dict[str, list[tuple[int, str]]] = {SOFT: [], POSITIVE: [], NEGATIVE: []}
     for place, letter in enumerate(letters):
@@ -186,15 +188,23 @@ NAMES = dict(
 )
 
 UNKNOWN = "?"
-COLOURS: dict[str | None, str] = {
-    HELIX: "#d55e00",
-    STRAND: "#0072b2",
-    TURN: "#7a5c00",
-    COIL: "#555555",
-    None: "#8a8a8a",
+
+
+class Look(NamedTuple):
+    """The colours of a shape: in pictures, of its rarer states there, and in a terminal."""
+
+    colour: str
+    pale: str
+    terminal: str
+
+
+LOOKS: dict[str | None, Look] = {
+    HELIX: Look("#d55e00", "#f3b48a", "38;5;166"),
+    STRAND: Look("#0072b2", "#8fc3e6", "38;5;32"),
+    TURN: Look("#7a5c00", "#7a5c00", "38;5;94"),
+    COIL: Look("#555555", "#555555", "38;5;244"),
+    None: Look("#8a8a8a", "#8a8a8a", "38;5;90"),
 }
-PALE: dict[str | None, str] = {HELIX: "#f3b48a", STRAND: "#8fc3e6"}
-ANSI: dict[str | None, str] = {HELIX: "38;5;166", STRAND: "38;5;32", TURN: "38;5;94", COIL: "38;5;244", None: "38;5;90"}
 WRONG = "#fbe9b7"
 
 CELL, TRACK_LEFT, TRACK_RIGHT, TRACK_TOP = 15, 84, 12, 10
@@ -260,13 +270,13 @@ def track_text(track: Track, width: int = 60, colour: bool = False) -> str:
 
 def _ruler(start: int, stop: int) -> str:
     """Return the numbers of every tenth residue, each ending above its residue."""
-    text = [" "] * (stop - start)
+    line = [" "] * (stop - start)
     for number in range(start + 10 - start % 10, stop + 1, 10):
         name = str(number)
         place = number - start - len(name)
         if place >= 0:
-            text[place : place + len(name)] = name
-    return "".join(text)
+            line[place : place + len(name)] = name
+    return "".join(line)
 
 
 def _coloured(states: str, colour: bool) -> str:
@@ -274,7 +284,9 @@ def _coloured(states: str, colour: bool) -> str:
     if not colour:
         return states
     runs = ("".join(run) for _, run in groupby(states))
-    return "".join(run if run[0] == UNKNOWN else f"\x1b[{ANSI[shape_of(run[0])]}m{run}\x1b[0m" for run in runs)
+    return "".join(
+        run if run[0] == UNKNOWN else f"\x1b[{LOOKS[shape_of(run[0])].terminal}m{run}\x1b[0m" for run in runs
+    )
 
 
 def shape_of(state: str) -> str | None:
@@ -289,28 +301,30 @@ def _differs(true: str, predicted: str) -> bool:
 
 def track_svg(track: Track, width: int = 60) -> Markup:
     """Return a track as SVG that scales with the available width, for a separate file or a page."""
-    rows: list[object] = []
+    parts: list[Markup] = []
     y = TRACK_TOP
-    lanes = [("true", track.true)] if track.true is not None else []
+    lanes = [] if track.true is None else [("true", track.true)]
     lanes.append(("predicted", track.predicted))
     for start in range(0, len(track.letters), width):
         part = slice(start, min(start + width, len(track.letters)))
-        rows.append(_letter_track(track.letters[part], start, y))
+        parts += _residues(track.letters[part], start, y)
         top = y + 32
         if track.true is not None:
-            rows.append(_mistakes(track.true[part], track.predicted[part], top, LINE * len(lanes)))
+            pairs = zip(track.true[part], track.predicted[part], strict=True)
+            wrong = [i for i, (true, predicted) in enumerate(pairs) if _differs(true, predicted)]
+            parts += _columns(wrong, top - 1, top - 1 + LINE * len(lanes))
         for name, states in lanes:
-            rows += [_label(name, top + 12), *_segments(states, part, top)]
+            parts += [_label(name, top + 12), *_segments(states, part, top)]
             top += LINE
         if track.sure is not None:
-            rows += [_label("confidence", top + 16), _bars(track, part, top + 3 + BARS)]
+            parts += [_label("confidence", top + 16), *_bars(track.sure[part], track.predicted[part], top + 3 + BARS)]
             top += BARS + 3
         y = top + 18
     legend, high = _legend(track, width, y)
     return tag(
         "svg",
         tag("title", track.head()),
-        rows,
+        parts,
         legend,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {TRACK_LEFT + CELL * width + TRACK_RIGHT} {high}",
@@ -320,43 +334,25 @@ def track_svg(track: Track, width: int = 60) -> Markup:
     )
 
 
-def _text(
-    x: object, y: float, text: object, size: float = 12, anchor: str = "middle", colour: str = "#1c1c1c"
-) -> Markup:
-    """Return an SVG text element."""
-    return tag("text", text, x=x, y=y, font_size=size, text_anchor=anchor, fill=colour)
-
-
 def _label(name: str, y: float) -> Markup:
     """Return the label to the left of a line of a row."""
-    return _text(TRACK_LEFT - 10, y, name, 11, "end", "#5a5a5a")
+    return text(name, (TRACK_LEFT - 10, y), "end", size=11, fill=SOFT)
 
 
-def _letter_track(letters: str, start: int, y: float) -> list[Markup]:
-    """Return the residues of a row, with the number of every tenth one above."""
-    places = range(start + 1, start + len(letters) + 1)
+def _residues(letters: str, start: int, y: float) -> Iterator[Markup]:
+    """Yield the residues of a row, with the number of every tenth one above."""
+    yield _label(str(start + 1), y + 24)
+    for n in range(start + 10 - start % 10, start + len(letters) + 1, 10):
+        yield text(n, (TRACK_LEFT + CELL * (n - start - 0.5), y + 8), size=9.5, fill=SOFT)
     centres = " ".join(f"{TRACK_LEFT + CELL * (i + 0.5):g}" for i in range(len(letters)))
-    numbers = [
-        _text(TRACK_LEFT + CELL * (n - start - 0.5), y + 8, n, 9.5, colour="#5a5a5a") for n in places if n % 10 == 0
-    ]
-    return [_label(str(start + 1), y + 24), *numbers, _text(centres, y + 24, letters)]
+    yield tag("text", letters, x=centres, y=y + 24, font_size=12, text_anchor="middle", fill=INK)
 
 
-def _mistakes(true: str, predicted: str, y: int, height: int) -> Markup | None:
-    """Return a tint behind the wrongly predicted residues."""
-    pairs = zip(true, predicted, strict=True)
-    path, x = [], TRACK_LEFT
-    for wrong, run in groupby(_differs(a, b) for a, b in pairs):
-        wide = CELL * len(list(run))
-        if wrong:
-            path.append(f"M{x} {y - 1}h{wide}v{height}h{-wide}z")
-        x += wide
-    return _path("".join(path), fill=WRONG)
-
-
-def _path(d: str, **attributes: object) -> Markup | None:
-    """Return an SVG path, or None if it is empty."""
-    return tag("path", d=d, **attributes) if d else None
+def _columns(places: Sequence[int], top: float, bottom: float) -> Iterator[Markup]:
+    """Yield a tint behind some residues of a row."""
+    if places:
+        left = [TRACK_LEFT + CELL * place for place in places]
+        yield fill(WRONG, *(rectangle(x, top, x + CELL, bottom) for x in left))
 
 
 def _segments(states: str, part: slice, y: int) -> Iterator[Markup]:
@@ -367,29 +363,23 @@ def _segments(states: str, part: slice, y: int) -> Iterator[Markup]:
         a, b = max(first, part.start), min(place, part.stop)
         if a < b and state != UNKNOWN:
             x, wide = TRACK_LEFT + CELL * (a - part.start), CELL * (b - a)
-            yield tag(
-                "g",
-                tag("title", f"{name_of(state)}, {first + 1}–{place}"),
-                _shape(state, x, y, wide, (a == first, b == place)),
-            )
+            title = tag("title", f"{name_of(state)}, {first + 1}–{place}")
+            yield tag("g", title, _shape(state, x, y, wide, (a == first, b == place)))
 
 
-def _shape(state: str, x: int, y: int, wide: int, ends: tuple[bool, bool]) -> object:
+def _shape(state: str, x: int, y: int, wide: int, ends: tuple[bool, bool] = (True, True)) -> list[Markup]:
     """Return the drawing of one segment, `wide` wide from `x`; `ends` marks which of its two ends are real."""
-    shape = shape_of(state)
+    shape, middle = shape_of(state), y + 8
     named = state.upper() not in COMMON and shape != COIL
-    colour = PALE.get(shape, COLOURS[shape]) if named else COLOURS[shape]
-    middle = y + 8
+    colour = LOOKS[shape].pale if named else LOOKS[shape].colour
     if shape == COIL:
-        return _path(f"M{x} {middle}h{wide}", stroke=colour, stroke_width=1.6, fill="none")
+        return [stroke(colour, [(x, middle), (x + wide, middle)], width=1.6)]
     if shape == TURN:
-        arc = f"M{x} {middle + 3}q{wide / 2:g} -14 {wide} 0"
-        dashes = "3 2" if state.upper() == "S" else None
-        return _path(arc, stroke=colour, stroke_width=1.8, fill="none", stroke_dasharray=dashes)
-    drawn = [_path(_arrow(x, middle, wide, ends[1]) if shape == STRAND else _box(x, y, wide, ends), fill=colour)]
-    if named:
-        drawn.append(_text(x + wide / 2, middle + 3.5, state, 9.5, colour="#ffffff" if shape is None else "#1c1c1c"))
-    return drawn
+        arc, dashes = f"M{x} {middle + 3}q{wide / 2:g} -14 {wide} 0", "3 2" if state.upper() == "S" else None
+        return [tag("path", d=arc, stroke=colour, stroke_width=1.8, fill="none", stroke_dasharray=dashes)]
+    drawn = tag("path", d=_arrow(x, middle, wide, ends[1]) if shape == STRAND else _box(x, y, wide, ends), fill=colour)
+    name = text(state, (x + wide / 2, middle + 3.5), size=9.5, fill="#fff" if shape is None else INK)
+    return [drawn, name] if named else [drawn]
 
 
 def _box(x: int, y: int, wide: int, ends: tuple[bool, bool]) -> str:
@@ -411,51 +401,33 @@ def _arrow(x: float, middle: int, wide: int, end: bool) -> str:
     return f"M{x} {middle - 4}h{shaft}v-4l{head} 8l{-head} 8v-4h{-shaft}z"
 
 
-def _bars(track: Track, part: slice, foot: int) -> list[Markup | None]:
-    """Return one bar for each residue, with the confidence of its prediction as height, above a line."""
-    assert track.sure is not None
-    bars = []
-    for i, (sure, state) in enumerate(zip(track.sure[part], track.predicted[part], strict=True)):
-        if state != UNKNOWN:
-            high = round(BARS * float(sure), 1)
-            bars.append(f"M{TRACK_LEFT + CELL * i + 2} {foot}v{-high}h{CELL - 4}v{high}z")
-    base = _path(f"M{TRACK_LEFT} {foot}h{CELL * (part.stop - part.start)}", stroke="#b5b0a5", stroke_width=0.8)
-    return [_path("".join(bars), fill="#7c8894"), base]
+def _bars(sure: Sequence[float], predicted: str, foot: int) -> list[Markup]:
+    """Return one bar for each predicted residue, with the confidence of its prediction as height, above a line."""
+    bars = [
+        rectangle(TRACK_LEFT + CELL * i + 2, foot - BARS * float(value), TRACK_LEFT + CELL * (i + 1) - 2, foot)
+        for i, (value, state) in enumerate(zip(sure, predicted, strict=True))
+        if state != UNKNOWN
+    ]
+    base = [(TRACK_LEFT, foot), (TRACK_LEFT + CELL * len(predicted), foot)]
+    return [fill("#7c8894", *bars), stroke("#b5b0a5", base, width=0.8)]
 
 
 def _legend(track: Track, width: int, y: int) -> tuple[Markup, int]:
     """Return the legend of the shapes, and the y coordinate below it."""
     found = {s for s in (track.true or "") + track.predicted if s != UNKNOWN}
-    there = sorted(found, key=lambda s: ("HGIEBTSC".find(s.upper()) % 99, s))
-    entries: list[tuple[str, Callable[[int, int], object]]] = [(name_of(state), _sample(state)) for state in there]
-    if track.true is not None:
-        entries.append(("predicted wrongly", lambda x, y: _path(f"M{x} {y}h30v16h-30z", fill=WRONG)))
-    x = TRACK_LEFT
-    drawn: list[object] = []
-    for name, draw in entries:
+    states = sorted(found, key=lambda s: ("HGIEBTSC".find(s.upper()) % 99, s))
+    x, drawn = TRACK_LEFT, []
+    for state in [*states, *[None] * (track.true is not None)]:
+        name = "predicted wrongly" if state is None else name_of(state)
         wide = 60 + round(6.4 * len(name))
         if x + wide > TRACK_LEFT + CELL * width and x > TRACK_LEFT:
             x, y = TRACK_LEFT, y + 20
-        drawn += [draw(x, y), _text(x + 36, y + 12, name, 11, "start", "#5a5a5a")]
+        drawn.append(fill(WRONG, rectangle(x, y, x + 30, y + 16)) if state is None else _shape(state, x, y, 30))
+        drawn.append(text(name, (x + 36, y + 12), "start", size=11, fill=SOFT))
         x += wide
     return tag("g", drawn), y + 22
-
-
-def _sample(state: str) -> Callable[[int, int], object]:
-    """Return a function that draws a short segment of a state at (x, y)."""
-    return lambda x, y: _shape(state, x, y, 30, (True, True))
 
 
 def name_of(state: str) -> str:
     """Return the name of a state, with its letter."""
     return f"{NAMES.get(state.upper(), shape_of(state) or 'state')} ({state})"
-
-
-def track_page(tracks: list[Track], width: int = 60) -> Markup:
-    """Return an HTML page with the tracks of several chains, one below the other."""
-    style = "body{margin:2rem auto;max-width:66rem;padding:0 1rem;" + FONT + "}h2{font-size:1rem}svg{width:100%}"
-    parts = [tag("section", tag("h2", track.head()), track_svg(track, width)) for track in tracks]
-    head = tag(
-        "head", tag("meta", charset="utf-8"), tag("title", "Predicted states"), Markup(f"<style>{style}</style>")
-    )
-    return Markup("<!DOCTYPE html>\n" + tag("html", head, tag("body", parts), lang="en") + "\n")

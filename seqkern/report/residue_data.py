@@ -18,8 +18,8 @@ from seqkern.evaluation.residue_results import (
     state_letters,
     state_scores,
 )
-from seqkern.report.compared import ComparedChains, methods_of
-from seqkern.report.dataset_results import KEYS, DatasetResults, Method, numbers, read_table, rows_by_value
+from seqkern.methods.compared import ComparedChains, methods_of
+from seqkern.methods.study_results import KEYS, DatasetResults, Method, numbers, read_table, rows_by_value
 from seqkern.report.plots import END, LetterImportance
 from seqkern.report.profile_pictures import Track
 

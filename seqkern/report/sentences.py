@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import SeqkernError
+from seqkern.evaluation.metrics import SHARE_RIGHT, higher_is_better
 
 if TYPE_CHECKING:
     from seqkern.core.registry import Registry
-    from seqkern.report.dataset_results import DatasetResults, Method
+    from seqkern.methods.study_results import DatasetResults, Method
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,6 @@ METRICS = {
         "median RFP",
         "The median rate of false positives: the share of negatives that score at least "
         "as high as the median positive. 0 is perfect, 0.5 is chance; lower is better.",
-        higher=False,
     ),
     "average_precision": Metric(
         "average precision",
@@ -74,14 +73,12 @@ METRICS = {
         "Brier score",
         "The mean squared difference between the probability and the label (1 for a positive, 0 for a negative). "
         "0 is perfect; a constant probability reaches p(1 − p), with p the share of positives; lower is better.",
-        higher=False,
         classes="With several classes, the squared differences of all probabilities are summed.",
     ),
     "log_loss": Metric(
         "log loss",
         "The mean of −ln p, with p the probability given to the true class. 0 is perfect, ln 2 = 0.69 is guessing "
         "between two classes; errors made with confidence cost much; lower is better.",
-        higher=False,
     ),
     "sov94": Metric(
         "SOV'94",
@@ -100,12 +97,10 @@ METRICS = {
         "RMSE",
         "Root mean squared error: the typical difference between predicted "
         "and true value, in the units of the label. 0 is perfect; lower is better.",
-        higher=False,
     ),
     "absolute_error": Metric(
         "absolute error",
         "The absolute difference between predicted and true value. 0 is perfect; lower is better.",
-        higher=False,
     ),
     "r2": Metric(
         "R²",
@@ -122,25 +117,21 @@ METRICS = {
         "Negative log predictive density: the mean of −ln p, with p the density that the predicted distribution gives "
         "to the true value. It counts both the error of a prediction and whether its uncertainty is right; lower is "
         "better.",
-        higher=False,
     ),
     "span": Metric(
         "span estimate",
         "The share of errors if each training sample in turn were left out, from one fit; it holds if the support "
         "vectors stay the same without it. It ignores similar samples, which stay in; lower is better.",
-        higher=False,
     ),
     "xi_alpha": Metric(
         "ξα estimate",
         "An upper bound of the leave-one-out error, often far above it, from the coefficients of one fit, if every fit "
         "without one sample has a support vector with 0 < α < C too; with small C it can be too low. Lower is better.",
-        higher=False,
     ),
     "radius_margin": Metric(
         "radius-margin bound",
         "The squared radius of the sphere around the training samples over that of the margin, for each sample, with "
         "the margin errors; often above 1, so only its order counts. Lower is better.",
-        higher=False,
     ),
     "pearson": Metric("Pearson r", "The linear correlation between predicted and true values; 1 is perfect."),
     "spearman": Metric("Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."),
@@ -148,9 +139,6 @@ METRICS = {
 
 SAMPLE_WORDS = {"features": "sample", "similarities": "object", "dissimilarities": "object", "residues": "residue"}
 """Noun for a sample that is not a sequence, by the kind of data."""
-
-# What methods are ranked by: the first that has a value (single-sequence test sets have no AUC).
-HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
 
 FOLDS = {
     "stratified": "Random folds with equal class proportions.",
@@ -211,9 +199,6 @@ STATE_METRICS = {
 }
 """Metrics of single states, whose columns are named ``q:H`` and the like."""
 
-SHARE_RIGHT = re.compile(r"q(\d+)")
-"""Name of the share of correct residues, with the number of states: the headline of data sets of residues."""
-
 
 def metric(key: str) -> Metric:
     """Return the Metric of a column in ``metrics.tsv``; for an unknown one with its plain name.
@@ -227,7 +212,7 @@ def metric(key: str) -> Metric:
     if (parts := key.partition(":"))[0] in STATE_METRICS and parts[1]:
         one = STATE_METRICS[parts[0]]
         return replace(one, name=one.name.format(parts[2]))
-    return METRICS.get(key) or Metric(key.replace("_", " "), "")
+    return replace(METRICS.get(key) or Metric(key.replace("_", " "), ""), higher=higher_is_better(key))
 
 
 def spec_text(spec: Mapping[str, Any], key: str) -> str:

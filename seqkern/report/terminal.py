@@ -14,23 +14,23 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import TooFew, metrics_with_interval, score_interval, too_few_of
 from seqkern.evaluation.many_task_tests import Comparison, SignedRank, least_p
 from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test
-from seqkern.report.compared import (
+from seqkern.methods.compared import (
     LEVEL,
     Compared,
     ComparedChains,
     SingleTaskTests,
-    contrary,
     is_significant,
     lead,
     methods_of,
     verdict,
 )
-from seqkern.report.dataset_results import DatasetResults, Method, StudyResults
-from seqkern.report.headline import corrected_on_task, corrected_over_tasks, not_better
+from seqkern.methods.headline import corrected_on_task, corrected_over_tasks, not_better
+from seqkern.methods.study_results import DatasetResults, Method, StudyResults
 from seqkern.report.markup import text_of
 from seqkern.report.page_frame import fixed
 from seqkern.report.sections.tests import (
     caveat,
+    contrary,
     dependence,
     groups,
     pairs_sentence,

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from seqkern.report.compared import Compared, SingleTaskTests, compare_on_task, compare_tasks
-from seqkern.report.dataset_results import DatasetResults, Method
-from seqkern.report.headline import Headline
+from seqkern.methods.compared import Compared, SingleTaskTests, compare_on_task, compare_tasks
+from seqkern.methods.headline import Headline
+from seqkern.methods.study_results import DatasetResults, Method, Ranking
 from seqkern.report.markup import Markup, escape
 from seqkern.report.outcomes import Outcome, outcome
 from seqkern.report.page_frame import Column, macro, render
 from seqkern.report.residue_data import chain_counts
 from seqkern.report.sentences import Metric, averaged_over, metric, text_for_kind
-from seqkern.report.tables import Ranking
 
 
 class View:

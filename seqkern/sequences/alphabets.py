@@ -310,9 +310,7 @@ def masked_text(counts: Mapping[str, int]) -> str:
     >>> masked_text({"masked letters": 3, "masked N": 2, "masked R": 1})
     '3 letters outside the alphabet (N: 2, R: 1) are masked'
     """
-    total = counts.get("masked letters", 0)
-    each = {name.removeprefix("masked "): n for name, n in counts.items() if name.startswith("masked ") and n}
-    shown = ", ".join(f"{letter}: {count}" for letter, count in each.items() if letter != "letters")
+    total, shown = counts.get("masked letters", 0), _each_masked(counts)
     if not total:
         return ""
     one = total == 1
@@ -322,14 +320,19 @@ def masked_text(counts: Mapping[str, int]) -> str:
     )
 
 
+def _each_masked(counts: Mapping[str, int]) -> str:
+    """Return the numbers of masked letters as text, letter by letter."""
+    each = {name.removeprefix("masked "): n for name, n in counts.items() if name.startswith("masked ") and n}
+    return ", ".join(f"{letter}: {count}" for letter, count in each.items() if letter != "letters")
+
+
 def count_texts(counts: Mapping[str, int]) -> list[str]:
     """Return the effects of the reading policies as ``what: count``, with the masked letters in one item.
 
     >>> count_texts({"masked letters": 3, "masked N": 2, "masked R": 1, "repeated ids": 1})
     ['masked letters: 3 (N: 2, R: 1)', 'repeated ids: 1']
     """
-    each = {name.removeprefix("masked "): n for name, n in counts.items() if name.startswith("masked ") and n}
-    letters = ", ".join(f"{letter}: {count}" for letter, count in each.items() if letter != "letters")
+    letters = _each_masked(counts)
     return [
         f"{name}: {count}{f' ({letters})' if name == 'masked letters' and letters else ''}"
         for name, count in counts.items()

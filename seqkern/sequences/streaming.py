@@ -347,13 +347,7 @@ class Segment:
             kept = low
         return here[kept], record[kept]
 
-    def _score(
-        self,
-        begin: Ints,
-        hidden: Bools,
-        names: npt.NDArray[np.object_],
-        strand: int,
-    ) -> Floats:
+    def _score(self, begin: Ints, hidden: Bools, names: npt.NDArray[np.object_], strand: int) -> Floats:
         """Return the decision values of the windows at `begin`; `hidden` are those with masked residues."""
         scanner, codes = self.scanner, self.codes
         if strand == REVERSE:

@@ -29,7 +29,7 @@ from seqkern.core.specs import json_form
 from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import Exemplar, LeaveOneOut, Traits, Variances
+from seqkern.solvers.capabilities import Exemplar, LeaveOneOut, SelectedFeatures, Traits, Variances
 from seqkern.solvers.checking import (
     check_decisions,
     check_fit,
@@ -355,28 +355,10 @@ class Solver(Estimator):
         """
         return None
 
-    def selected_columns(self) -> Ints:
-        """Return the columns that `fit` selected, int64: by default those that prediction needs.
-
-        A solver on features may need more columns than it selects, if its preprocessing uses whole rows.
-        """
-        return self.support_
-
-    def selected_weights(self) -> Floats | None:
-        """Return the factors of `selected_columns` in the decision, float64, or None.
-
-        None if the decision is not a weighted sum. By default those of `linear`; for scaled features, the factors of
-        the scaled ones.
-        """
+    def selection(self) -> SelectedFeatures:
+        """Return the features that `fit` selected: by default the columns that prediction needs, with their weights."""
         linear = self.linear()
-        return None if linear is None else np.asarray(linear[0])[self.selected_columns()]
-
-    def weights_by_class(self) -> Floats | None:
-        """Return the factors of `selected_columns` in the decision about each class, (classes, columns), or None.
-
-        None if `selected_weights` suffices, or there are no such factors.
-        """
-        return None
+        return SelectedFeatures(self.support_, None if linear is None else np.asarray(linear[0])[self.support_])
 
     def probabilities(self, decisions: Floats, variances: Variances | None = None) -> Floats | None:
         """Return the solver's own probabilities of the classes, shape (m, classes); None by default.
@@ -387,17 +369,6 @@ class Solver(Estimator):
             Decision values as from `decision_function`.
         variances : Variances, optional
             Variances of the same samples, as from `variances`; for solvers that give these.
-        """
-        return None
-
-    def intervals(self) -> Floats | None:
-        """Return the coefficients of all features with confidence intervals; None by default.
-
-        Returns
-        -------
-        ndarray of float64, shape (classes, features, 6)
-            For each class, or the second of two: coefficient and both ends of its interval with selection, and the same
-            without; NaN for features not included.
         """
         return None
 

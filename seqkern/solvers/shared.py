@@ -1,6 +1,7 @@
 """What several solvers share: parameters, class weights, decisions as sums over training rows, rows of features."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from seqkern.gram.matrix import GramRows
 from seqkern.kernels.features import FeatureBlocks, filled
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers import _linear
-from seqkern.solvers.contract import Solver, stored
+from seqkern.solvers.capabilities import SelectedFeatures
+from seqkern.solvers.contract import AnyClassSolver, Solver, stored
 
 LARGEST_SEED = 2**63 - 1
 BALANCED = (
@@ -39,13 +41,23 @@ def class_weights(doc: str = BALANCED) -> Any:
     )
 
 
-def tolerance(default: float, doc: str) -> Any:
-    """Declare the convergence tolerance of a fit; `doc` names the quantity compared with it, and its units."""
+def positive(default: float | None, doc: str) -> Any:
+    """Declare a number above 0, such as a convergence tolerance, whose units `doc` names."""
     return real(default=default, low=0, open_low=True, doc=doc)
 
 
-def limit(default: int, doc: str) -> Any:
-    """Declare a maximum number of iterations, or another count of at least 1."""
+def not_negative(default: float, doc: str) -> Any:
+    """Declare a number of at least 0."""
+    return real(default=default, low=0, doc=doc)
+
+
+def share(default: float | None, doc: str, *, open_low: bool = False, open_high: bool = False) -> Any:
+    """Declare a number from 0 to 1, without an end that is open."""
+    return real(default=default, low=0, high=1, open_low=open_low, open_high=open_high, doc=doc)
+
+
+def count(default: int | None, doc: str) -> Any:
+    """Declare a count of at least 1, such as a maximum number of iterations."""
     return integer(default=default, low=1, doc=doc)
 
 
@@ -154,6 +166,33 @@ class KernelExpansion(Solver):
     def linear(self) -> tuple[Floats, float]:
         """Return (coefficients, constant) of the decision: c_i on their columns, and b."""
         return self._on_columns(self.dual_coef_), self.intercept_
+
+
+class FeatureWeights(AnyClassSolver):
+    """Base of classifiers that decide by weighted sums of features: one for two classes, else one for each class."""
+
+    learned = stored(coef="coef_", intercept="intercept_")
+
+    def _weights(self) -> tuple[Floats, Floats]:
+        """Return the weights of the features of `support_`, (1, s) for two classes, else (classes, s), and each b."""
+        fitted: Any = self
+        return fitted.coef_, fitted.intercept_
+
+    def _decide(self, K: Any, columns: Ints) -> Floats:
+        """Return the decisions w·x + b of each class, or of the second of two."""
+        weights, constants = self._weights()
+        out = weighted_features(K, columns, weights.T) + constants
+        return out[:, 0] if out.shape[1] == 1 else out
+
+    def linear(self) -> tuple[Floats, float] | None:
+        """Return (weights, b) of two classes; None of several."""
+        weights, constants = self._weights()
+        return (self._on_columns(weights[0]), float(constants[0])) if len(weights) == 1 else None
+
+    def selection(self) -> SelectedFeatures:
+        """Return the features of `support_` with their weights, of several classes for each."""
+        weights, _ = self._weights()
+        return replace(super().selection(), by_class=weights if len(weights) > 1 else None)
 
 
 def operator_sums(solver: Solver, K: KernelOperator, coefficients: Floats) -> Floats:

@@ -17,7 +17,6 @@ from seqkern.study.data_entry import check_file_name
 from seqkern.study.schema import (
     BYTES,
     NAME,
-    OPTIONAL_PATH,
     PATH,
     ByName,
     Either,
@@ -49,20 +48,19 @@ PROGRAM, PER_MODEL = 700, 4
 """Megabytes of a job besides the model, and megabytes for each megabyte of the model's file."""
 
 
-_FILES = Either(default=None, forms=(PATH, Listing(value=PATH)))
+_FILES = Either(forms=(PATH, Listing(value=PATH)))
 ENTRY_KEYS: dict[str, Parameter] = {
     "fasta": _FILES.but(doc="FASTA to classify record by record."),
     "regions": _FILES.but(doc="BED, narrowPeak or broadPeak, of which each region is classified; needs genome."),
     "scan": _FILES.but(doc="Genomes or chromosomes to scan; needs site. FASTA, plain or compressed by bgzip."),
     "variants": _FILES.but(doc="VCF, of which each allele is scored; needs genome."),
-    "genome": OPTIONAL_PATH.but(doc="Genome of the regions or variants."),
+    "genome": PATH.but(doc="Genome of the regions or variants."),
     "site": Pattern(
-        default=None,
         pattern="^[A-Za-z]+$",
         form="letters, such as AG",
         doc="Letters of the candidates of a scan, such as AG.",
     ),
-    "models": Listing(default=None, value=text(), unique=True, doc="Names of the models to apply; by default all."),
+    "models": Listing(value=text(), unique=True, doc="Names of the models to apply; by default all."),
     "output": choice(
         default="tsv",
         choices=("tsv", "tsv.gz", "bed", "bed.gz", "bedgraph", "bedgraph.gz", "bw", "vcf", "vcf.gz"),
@@ -72,6 +70,7 @@ ENTRY_KEYS: dict[str, Parameter] = {
 }
 APPLY = Section(
     doc="Each model × each file of each entry, divided into jobs. docs/howto/apply.md explains every key.",
+    needed=("study", "models", "apply"),
     keys={
         "study": NAME.but(doc="Name; the results go to results/<study>/."),
         "models": ByName(value=PATH, doc="Name and file of each model."),

@@ -9,7 +9,7 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,7 +42,18 @@ from seqkern.formats.residues import check_window
 from seqkern.formats.states import find_reduction
 from seqkern.sequences.fasta import AnySource, Reading
 from seqkern.sequences.windows import Window, as_window
-from seqkern.study.schema import NAME, OPTIONAL_PATH, PATH, ByName, Either, Listing, Section, configured, keys_of
+from seqkern.study.schema import (
+    NAME,
+    OPTIONAL_PATH,
+    PATH,
+    ByName,
+    Either,
+    Listing,
+    Section,
+    Settings,
+    configured,
+    keys_of,
+)
 from seqkern.study.several_sequences import MISSING, TABLE_KEYS, SequenceFiles, SequenceTable
 from seqkern.study.tables import Columns, TaskTable, check_options, parse_tasks
 from seqkern.study.vectors import KEYS as VIEW_KEYS
@@ -51,15 +62,13 @@ from seqkern.study.vectors import ViewOptions, parse_sequence_views, parse_views
 # BED files in a data set: their sequences from a genome, and the groups that folds keep together.
 
 KEYS: dict[str, Parameter] = {
-    "genome": OPTIONAL_PATH.but(doc="The genome of regions in BED, narrowPeak or broadPeak files under fasta."),
+    "genome": PATH.but(doc="The genome of regions in BED, narrowPeak or broadPeak files under fasta."),
     "width": integer(
-        default=None,
         low=1,
         doc="Bases to read around the summit or the centre of each region; by default the region itself.",
     ),
-    "blacklist": OPTIONAL_PATH.but(doc="A BED file; regions that overlap one of its own are left out."),
+    "blacklist": PATH.but(doc="A BED file; regions that overlap one of its own are left out."),
     "background": real(
-        default=None,
         low=0,
         open_low=True,
         doc="Draw this many times as many background regions, matched to the one BED file under fasta.",
@@ -206,17 +215,13 @@ _WILDCARD = re.compile(r"\{\s*[.\w]+\s*(,([^{}]|\{\d+(,\d+)?\})*)?\}|<[a-z][a-z0
 """Pattern of the parts of a file name that Snakemake replaces."""
 WINDOW_KEYS: dict[str, Parameter] = {
     "window": Either(
-        default=None,
-        forms=(text(), Section(keys={"left": integer(low=0), "right": integer(low=0)})),
+        forms=(text(), Section(keys={"left": integer(low=0), "right": integer(low=0)}, needed=("left", "right"))),
         doc="Positions before and after each site, as text (-60:+80) or as left and right.",
     ),
-    "sites": OPTIONAL_PATH.but(doc="The sites: a table with the columns record, position and strand; or header."),
-    "site": text(default=None, doc="The letters required at each site, from its position on."),
-    "other_sites": choice(
-        default=None, choices=("error", "skip"), doc="Sites without these letters: raise an error, or skip them."
-    ),
+    "sites": PATH.but(doc="The sites: a table with the columns record, position and strand; or header."),
+    "site": text(doc="The letters required at each site, from its position on."),
+    "other_sites": choice(choices=("error", "skip"), doc="Sites without these letters: raise an error, or skip them."),
     "past_end": choice(
-        default=None,
         choices=("error", "skip"),
         doc="Windows that extend past an end of their record: raise an error, or skip them.",
     ),
@@ -349,7 +354,7 @@ EntrySource = Simulation | PublicSource | FastaSource | SeveralSequences | Table
 
 
 @configured
-class Policies:
+class Policies(Settings):
     """Policies for reading FASTA; None stands for the default.
 
     >>> DataEntry.parse({"public": "globins", "unknown": "skip"}).policies.given()
@@ -374,15 +379,6 @@ class Policies:
     gaps: str | None = choice(
         default=None, choices=("error", "strip"), doc="Gaps of alignments (- . ~): refuse them, or remove them."
     )
-
-    @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> Policies:
-        """Return the reading policies in an entry."""
-        return cls(**{item.name: entry.get(item.name) for item in fields(cls)})
-
-    def given(self) -> dict[str, str]:
-        """Return the policies that the entry sets, by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
 
 
 @dataclass(frozen=True)
@@ -475,7 +471,7 @@ class ResidueOptions:
 
 
 @configured
-class ProfileOptions:
+class ProfileOptions(Settings):
     """The source of profiles.
 
     >>> entry = {"public": "cb513", "profiles": {"search": "all", "transductive": True}}
@@ -497,7 +493,7 @@ class ProfileOptions:
     )
 
     @classmethod
-    def parse(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
+    def of_entry(cls, entry: Mapping[str, Any]) -> ProfileOptions | None:
         """Return the profile options of an entry, or None."""
         if "profiles" not in entry:
             return None
@@ -510,10 +506,6 @@ class ProfileOptions:
         if isinstance(source, SeveralSequences):
             raise ConfigError("profiles need samples with one sequence", remedy="remove profiles")
         return cls(**entry["profiles"])
-
-    def given(self) -> dict[str, Any]:
-        """Return the options that the entry sets, by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name) is not None}
 
     def paths(self) -> list[str]:
         """Return the local files; a folder is replaced by its files, since changing one does not change the folder."""
@@ -553,73 +545,64 @@ class LabelOptions:
 
 DATA_KEYS: dict[str, Parameter] = {
     "simulate": Section(
-        default=None,
         others=True,
         keys={"kind": text()},
+        needed=("kind",),
         doc="Simulated data: kind and its parameters (seqkern simulate --list).",
     ),
-    "public": text(default=None, doc="Name of a public data set (seqkern datasets --list)."),
+    "public": text(doc="Name of a public data set (seqkern datasets --list)."),
     "fasta": Either(
-        default=None,
         forms=(PATH, Listing(value=PATH), ByName(value=PATH, any_name=True)),
         doc="One file, a list of files, or a class name and a file for each class.",
     ),
     **KEYS,
     "table": Section(
-        default=None,
         keys=TABLE_KEYS,
+        needed=("file", "sequences"),
         doc="A table (TSV, CSV) of samples with several sequences: its file, the columns of sequences, the column of "
         "ids (by default rows are numbered), and what becomes of samples that lack a sequence.",
     ),
-    "features": OPTIONAL_PATH,
-    "similarities": OPTIONAL_PATH,
-    "dissimilarities": OPTIONAL_PATH,
+    "features": PATH,
+    "similarities": PATH,
+    "dissimilarities": PATH,
     "missing": choice(
-        default=None,
         choices=MISSING,
         doc="Cells of a feature table without a value (empty, NA, NaN, ?): raise an error (default), or keep them for "
         "transforms: [impute] of the kernels. With views of sequences, samples that lack one: raise an error, skip "
         "them, or keep an empty sequence.",
     ),
-    "title": text(default=None, doc="Title for the report."),
+    "title": text(doc="Title for the report."),
     **keys_of(Policies),
     "labels": Section(
-        default=None,
         others=True,
         keys={
-            "file": OPTIONAL_PATH,
-            "kind": choice(default=None, choices=("binary", "multiclass", "real")),
-            "classes": Listing(default=None, least=2, unique=True),
-            "min_family": integer(default=None, low=1),
-            "min_rest": integer(default=None, low=1),
-            "whole_families": flag(default=None),
+            "file": PATH,
+            "kind": choice(choices=("binary", "multiclass", "real")),
+            "classes": Listing(least=2, unique=True),
+            "min_family": integer(low=1),
+            "min_rest": integer(low=1),
+            "whole_families": flag(),
         },
         doc="Source of the labels; config/README.md lists all keys.",
     ),
     **WINDOW_KEYS,
-    "residues": Section(
-        default=None, keys=keys_of(ResidueOptions), doc="Residues as samples, with a window around each."
-    ),
+    "residues": Section(keys=keys_of(ResidueOptions), doc="Residues as samples, with a window around each."),
     "profiles": Section(
-        default=None,
         keys=keys_of(ProfileOptions),
         doc="Profiles of proteins: read from files, or built by a search of a FASTA file or of all sequences.",
     ),
     "views": ByName(
-        default=None,
-        value=Either(forms=(PATH, Section(keys=VIEW_KEYS))),
+        value=Either(forms=(PATH, Section(keys=VIEW_KEYS, needed=("file",)))),
         doc="Vectors of the sequences, such as embeddings: a file of vectors by id for each name, or its file and its "
         "ids. Or the sequences themselves, if each sample has several: a FASTA file for each name, or its file and its "
         "alphabet.",
     ),
     "similar_by": Either(
-        default=None,
         forms=(NAME, Listing(value=NAME)),
         doc="Of samples with several sequences, those by which samples count as similar; by default all.",
     ),
     "tasks": Either(
-        default=None,
-        forms=(choice(choices=("families",)), Section(keys={"file": PATH})),
+        forms=(choice(choices=("families",)), Section(keys={"file": PATH}, needed=("file",))),
         doc="families: one task for each family of the superfamilies in the data; or a table of tasks, with the "
         "columns id, task and role.",
     ),
@@ -702,7 +685,7 @@ class DataEntry:
             window = SiteWindow.parse(entry)
             genome = GenomeOptions.parse(entry)
         with within("profiles"):
-            profiles = ProfileOptions.parse(entry)
+            profiles = ProfileOptions.of_entry(entry)
         with within("views"):
             views = _views(entry, source)
         with within("residues"):

@@ -215,43 +215,37 @@ class Importance:
 
 DATASET_KEYS: dict[str, Parameter] = {
     **DATA_KEYS,
-    "track": text(
-        default=None, doc="For residues, the chain that the report draws; by default one of median accuracy."
-    ),
+    "track": text(doc="For residues, the chain that the report draws; by default one of median accuracy."),
     "folds": Section(
-        default=None,
         others=True,
-        keys={"method": text(), "k": integer(default=None, low=2), "seed": integer(default=None, low=0)},
+        keys={"method": text(), "k": integer(low=2), "seed": integer(low=0)},
+        needed=("method",),
     ),
-    "kernels": Listing(
-        default=None, value=NAME, least=0, doc="Only these kernels; by default all that accept this kind of data."
-    ),
-    "solvers": Listing(default=None, value=NAME, least=0),
+    "kernels": Listing(value=NAME, least=0, doc="Only these kernels; by default all that accept this kind of data."),
+    "solvers": Listing(value=NAME, least=0),
     "selection_bias": flag(
-        default=None,
         doc="For solvers that select features, also report the inflated scores from selecting on the test data.",
     ),
     "significance": Either(
-        default=None,
         forms=(
             text(),
-            Section(keys={"statistic": text(default=None), "permutations": integer(default=None, low=1)}),
+            Section(keys={"statistic": text(), "permutations": integer(low=1)}),
         ),
         doc="Test the features that P-SVMs select, by permuting the labels of each training set.",
     ),
     "importance": Section(
-        default=None,
         keys=keys_of(Importance),
+        needed=("kernel", "solver"),
         doc="A method to train on all windows; the report shows the importance of each position.",
     ),
     "motifs": Section(
-        default=None,
         keys=keys_of(MotifSearch),
+        needed=("kernel", "solver"),
         doc="A method to train on all samples; the report shows the motifs that it has learned.",
     ),
     "variants": Section(
-        default=None,
         keys=keys_of(VariantEffects),
+        needed=("kernel", "solver"),
         doc="A method to train on each training set; the report shows its effects of variants on the chromosomes held "
         "out.",
     ),

@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from seqkern.study.data_entry import DataEntry
 
 
-OWN_SOLVERS = Listing(default=None, value=NAME, unique=True, doc="Run this kernel only with these solvers.")
+OWN_SOLVERS = Listing(value=NAME, unique=True, doc="Run this kernel only with these solvers.")
 KERNEL = Branch(
     doc="A kernel with its parameters, or names of kernels of which the inner loop chooses one.",
     key="choose",
-    having=Section(keys={"choose": Listing(value=NAME, least=2, unique=True), "solvers": OWN_SOLVERS}),
+    having=Section(
+        keys={"choose": Listing(value=NAME, least=2, unique=True), "solvers": OWN_SOLVERS}, needed=("choose",)
+    ),
     others=Section(
         others=True,
+        needed=("kernel",),
         keys={
             "kernel": text(),
             "time": Typed(
-                default=None,
                 types=("string", "number"),
                 doc="With kernel: auto, the predicted CPU time for choosing, such as 10m.",
             ),
             "solvers": OWN_SOLVERS,
             "transforms": Typed(
-                default=None,
                 types=("array",),
                 doc="Transforms fitted on each training set, in order: of features (impute, pca, ica), then of the "
                 "Gram matrix (kernel_pca, centre, normalise).",
             ),
             "repair": Typed(
-                default=None,
                 types=("string", "object", "null"),
                 doc="Treatment of negative eigenvalues, after the transforms: none, clip, flip, shift, empirical_map; "
                 "a mapping adds options to the method.",
@@ -290,52 +290,11 @@ class KernelEntry:
         return local_files([self.kernel])
 
 
-@dataclass(frozen=True, eq=False)
-class KernelChoice:
-    """A choice of one kernel among several, made by the inner loop.
+class Candidates:
+    """Several kernels of which the inner loop chooses one; most of what is said of them holds for each."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in the study.
-    given : mapping
-        The entry as configured.
-    candidates : tuple of KernelEntry
-        The candidates.
-    solvers : tuple of str, optional
-        The only solvers to run with it; the candidates' restrictions also apply.
-
-    Examples
-    --------
-    >>> short, long = (KernelEntry.parse(f"spectrum:k={k}", name) for k, name in ((2, "short"), (9, "long")))
-    >>> choice = KernelChoice("best", {"choose": ["short", "long"]}, (short, long))
-    >>> [entry.kernel.k for entry in choice.candidates]
-    [2, 9]
-    """
-
-    name: str
-    given: Mapping[str, Any]
     candidates: "tuple[KernelEntry, ...]"
-    solvers: tuple[str, ...] | None = None
-
-    @classmethod
-    def parse(cls, given: Mapping[str, Any], name: str, kernels: "Mapping[str, KernelEntry]") -> "KernelChoice":
-        """Return the choice described by an entry.
-
-        Parameters
-        ----------
-        given : mapping
-            The entry as configured.
-        name : str
-            Its name in the study.
-        kernels : mapping of str to KernelEntry
-            The kernels of the study, including all candidates.
-
-        Returns
-        -------
-        KernelChoice
-        """
-        return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), own_solvers(given))
+    solvers: tuple[str, ...] | None
 
     @property
     def learns(self) -> bool:
@@ -426,6 +385,54 @@ class KernelChoice:
         return local_files(entry.kernel for entry in self.candidates)
 
 
+@dataclass(frozen=True, eq=False)
+class KernelChoice(Candidates):
+    """A choice of one kernel among several, made by the inner loop.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the study.
+    given : mapping
+        The entry as configured.
+    candidates : tuple of KernelEntry
+        The candidates.
+    solvers : tuple of str, optional
+        The only solvers to run with it; the candidates' restrictions also apply.
+
+    Examples
+    --------
+    >>> short, long = (KernelEntry.parse(f"spectrum:k={k}", name) for k, name in ((2, "short"), (9, "long")))
+    >>> choice = KernelChoice("best", {"choose": ["short", "long"]}, (short, long))
+    >>> [entry.kernel.k for entry in choice.candidates]
+    [2, 9]
+    """
+
+    name: str
+    given: Mapping[str, Any]
+    candidates: "tuple[KernelEntry, ...]"
+    solvers: tuple[str, ...] | None = None
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any], name: str, kernels: "Mapping[str, KernelEntry]") -> "KernelChoice":
+        """Return the choice described by an entry.
+
+        Parameters
+        ----------
+        given : mapping
+            The entry as configured.
+        name : str
+            Its name in the study.
+        kernels : mapping of str to KernelEntry
+            The kernels of the study, including all candidates.
+
+        Returns
+        -------
+        KernelChoice
+        """
+        return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), own_solvers(given))
+
+
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
     """Return the distinct local files used by kernels."""
     named = [str(path) for kernel in kernels for path in files(kernel)]
@@ -446,7 +453,7 @@ KEYS = ("kernel", "time", "solvers")
 
 
 @dataclass(frozen=True, eq=False)
-class AutoKernel:
+class AutoKernel(Candidates):
     """The kernels of the portfolio; which ones depends on the data set.
 
     Attributes
@@ -474,11 +481,7 @@ class AutoKernel:
 
     candidates = ()
     """Empty, as the candidates depend on the data."""
-    views = ()
-    sequence_views = ()
     learns = True
-    reads_profiles = False
-    searches = False
 
     @classmethod
     def parse(cls, given: str | Mapping[str, Any], name: str = AUTO) -> "AutoKernel":
@@ -508,20 +511,6 @@ class AutoKernel:
             )
         return cls(name, entry, parse_duration(entry.get("time", TIME)), own_solvers(entry))
 
-    def allows(self, solver: str) -> bool:
-        """Return whether the entry allows a solver.
-
-        Parameters
-        ----------
-        solver : str
-            Its name in the study.
-
-        Returns
-        -------
-        bool
-        """
-        return self.solvers is None or solver in self.solvers
-
     def takes(self, kind: str) -> bool:
         """Return whether the portfolio has kernels for a kind of data; True if the kind is unknown.
 
@@ -535,20 +524,6 @@ class AutoKernel:
         bool
         """
         return kind in ("", "sequences")
-
-    def has_views(self, data: "DataEntry") -> bool:
-        """Return True: the portfolio depends on the views of the data.
-
-        Parameters
-        ----------
-        data : DataEntry
-            Data entry of a study.
-
-        Returns
-        -------
-        bool
-        """
-        return True
 
     def gives(self, wanted: str, accepts_operator: bool = False) -> bool:
         """Return whether the portfolio has kernels that provide the input of a solver.
@@ -565,10 +540,6 @@ class AutoKernel:
         bool
         """
         return wanted in ("gram", "implicit") or accepts_operator
-
-    def files(self) -> list[str]:
-        """Return the local files that the kernels use: none."""
-        return []
 
     def resolve(
         self, X: Data, wanted: str, real: bool = False, accepts_operator: bool = False

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Self, TypeVar, dataclass_transform
 
 import yaml
 
@@ -309,18 +309,22 @@ class ByName(Parameter):
 
 
 class Section(Parameter):
-    """A mapping with declared keys; with `others` also other ones, which are checked where they are read."""
+    """A mapping with declared keys; with `others` also other ones, which are checked where they are read.
+
+    All keys but those named by `needed` may be left out.
+    """
 
     keys: Mapping[str, Parameter] = MappingProxyType({})
+    needed: Sequence[str] = ()
     others: bool = False
 
     def _key(self) -> Schema:
         schema: dict[str, Any] = (
             {"type": "object"} if self.others else {"type": "object", "additionalProperties": False}
         )
-        required = [name for name, item in self.keys.items() if item.required]
+        required = {"required": list(self.needed)} if self.needed else {}
         properties = {name: item.key_schema() for name, item in self.keys.items()}
-        return {**schema, **({"required": required} if required else {}), "properties": properties}
+        return {**schema, **required, "properties": properties}
 
 
 class Either(Parameter):
@@ -380,6 +384,29 @@ def configured(cls: type[Value]) -> type[Value]:
         section = parameters_section(keys).replace("Parameters\n----------", "Attributes\n----------")
         cls.__doc__ = f"{head.rstrip()}\n\n{section}\n\n{rule}{examples}"
     return dataclass(frozen=True)(cls)
+
+
+class Settings:
+    """The base of settings that are read as they are given."""
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> Self:
+        """Return the settings of a configuration.
+
+        Parameters
+        ----------
+        given : mapping
+            Values by key; other keys are ignored.
+
+        Returns
+        -------
+        Settings
+        """
+        return cls(**{name: given[name] for name in keys_of(cls) if name in given})
+
+    def given(self) -> dict[str, Any]:
+        """Return the settings that have a value, by key."""
+        return {name: value for name in keys_of(type(self)) if (value := getattr(self, name)) is not None}
 
 
 def keys_of(cls: type) -> dict[str, Parameter]:

@@ -255,15 +255,15 @@ def _check_missing(text: TextColumns, bare: Any) -> None:
 
 NOTE = "several_sequences"
 """Key of the settings for reading samples, in the notes of a data set and so in the record of a model."""
-COLUMN_KEYS: dict[str, Parameter] = {"column": text(default=None), "alphabet": text(default=None)}
+COLUMN_KEYS: dict[str, Parameter] = {"column": text(), "alphabet": text()}
 TABLE_KEYS: dict[str, Parameter] = {
     "file": PATH,
-    "id": text(default=None),
+    "id": text(),
     "sequences": Either(
         forms=(Listing(value=NAME), ByName(value=Either(forms=(text(), Section(keys=COLUMN_KEYS))))),
         doc="Columns, or for each view its column, or its column and alphabet.",
     ),
-    "missing": choice(default=None, choices=MISSING),
+    "missing": choice(choices=MISSING),
 }
 
 

@@ -1,7 +1,7 @@
 """The solvers of a study: the grid of each entry built once, with the layers that follow it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.checks import check_integer
@@ -17,7 +17,7 @@ from seqkern.solvers.solver_specs import as_range, build_grid, common_input
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.data_entry import Within, anywhere
 from seqkern.study.kernel_entries import AnyKernel, AutoKernel, read_kernel
-from seqkern.study.schema import Listing, Typed, configured
+from seqkern.study.schema import Listing, Settings, Typed, configured
 
 if TYPE_CHECKING:
     from seqkern.solvers.psvm.path import SignificanceTest
@@ -247,7 +247,6 @@ def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | st
 SOLVER_KEYS = {
     "solver": text(),
     "layers": Listing(
-        default=None,
         least=0,
         value=Typed(types=("object", "string")),
         doc="Layers after the solver on data sets of residues, in order: structure, segments, crf, chain_svm, "
@@ -260,7 +259,7 @@ SOLVER_KEYS = {
 
 
 @configured
-class InnerSettings:
+class InnerSettings(Settings):
     """The inner loop within each training set, which chooses hyperparameters.
 
     Examples
@@ -319,21 +318,6 @@ class InnerSettings:
         "40 % of the training samples, else the decision 0; with calibration a probability of 0.5.",
     )
 
-    @classmethod
-    def parse(cls, given: Mapping[str, Any]) -> "InnerSettings":
-        """Return the settings of a configuration.
-
-        Parameters
-        ----------
-        given : mapping
-            The value of ``inner``; unknown keys are ignored.
-
-        Returns
-        -------
-        InnerSettings
-        """
-        return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
-
     @property
     def random(self) -> bool:
         """Whether candidates are drawn at random, so that solvers may have ranges of values."""
@@ -357,19 +341,13 @@ class InnerSettings:
         return self.pooled == "tasks"
 
     @property
-    def postprocessing(self) -> dict[str, str]:
-        """The given settings of calibration and threshold, by name."""
-        both = {"calibration": self.calibration, "threshold": self.threshold}
-        return {name: value for name, value in both.items() if value is not None}
-
-    @property
     def held_out(self) -> list[str]:
-        """The names of the models to be fitted to held-out decision values."""
-        return [name for name, value in self.postprocessing.items() if value != PLAIN]
+        """The names of the settings that are fitted to held-out decision values."""
+        return [name for name in ("calibration", "threshold") if getattr(self, name) not in (None, PLAIN)]
 
 
 @configured
-class LeakageSettings:
+class LeakageSettings(Settings):
     """Settings of the leakage check before every run.
 
     Examples
@@ -403,21 +381,6 @@ class LeakageSettings:
     def grouping(self) -> bool | str:
         """Whether similar samples are kept together: True, False or ``"auto"``."""
         return False if self.allow_similar else self.keep_together
-
-    @classmethod
-    def parse(cls, given: Mapping[str, Any]) -> "LeakageSettings":
-        """Return the settings of a configuration.
-
-        Parameters
-        ----------
-        given : mapping
-            The value of ``leakage``; unknown keys are ignored.
-
-        Returns
-        -------
-        LeakageSettings
-        """
-        return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings in configuration form."""
@@ -593,12 +556,6 @@ class CheckedSolver:
             check_integer(key, value, 0)
         entry = SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True)
         return cls(entry, **numbers, metric=str(given.get("metric", "auto")))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the input of `parse`."""
-        layers = list(self.solver.layer_specs)
-        found = {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
-        return found | ({"metric": self.metric} if self.metric in BOUNDS else {})
 
 
 def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:

@@ -291,7 +291,7 @@ KEYS: dict[str, Parameter] = {
     "datasets": ByName(value=Section(keys=DATASET_KEYS)),
     "kernels": ByName(value=KERNEL, doc="Name and specification of each kernel."),
     "solvers": ByName(
-        value=Section(others=True, keys=SOLVER_KEYS),
+        value=Section(others=True, keys=SOLVER_KEYS, needed=("solver",)),
         doc="Name and specification of each solver; a list of values is a grid for the inner loop.",
     ),
 }
@@ -309,6 +309,7 @@ def study_schema() -> dict[str, Any]:
 
 STUDY = Section(
     keys=KEYS,
+    needed=("study", "datasets", "kernels", "solvers"),
     doc="Data sets × kernels × solvers, evaluated over the same folds. config/README.md explains every key.",
 )
 Pairs = list[tuple[AnyKernel, SolverEntry]]

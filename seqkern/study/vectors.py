@@ -25,7 +25,7 @@ from seqkern.core.types import PathLike
 from seqkern.formats.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tracks import PROFILE_TRACKS
-from seqkern.study.schema import OPTIONAL_PATH, PATH
+from seqkern.study.schema import PATH
 from seqkern.study.several_sequences import SequenceView
 from seqkern.study.tables import read_features
 
@@ -327,7 +327,7 @@ def _text(item: Any) -> str:
 
 # Views of a data set: further sequences, and vectors such as embeddings from files, matched by id.
 
-KEYS: dict[str, Parameter] = {"file": PATH, "ids": OPTIONAL_PATH, "alphabet": text(default=None)}
+KEYS: dict[str, Parameter] = {"file": PATH, "ids": PATH, "alphabet": text()}
 SEQUENCE_ENDINGS = (
     *(".fa", ".fasta", ".fas", ".faa", ".fna", ".ffn", ".fq", ".fastq"),
     *(".gb", ".gbk", ".embl", ".sto", ".stockholm", ".aln"),

@@ -11,13 +11,12 @@ from test_report import Page
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation import delong_test, holm
+from seqkern.methods.compared import COLUMNS, ranked_order, read_paired_decisions
+from seqkern.methods.study_results import Method, Ranking, StudyResults
 from seqkern.report import build_report
-from seqkern.report.compared import COLUMNS, ranked_order, read_paired_decisions
-from seqkern.report.dataset_results import Method, StudyResults
 from seqkern.report.markup import text_of
 from seqkern.report.sections.tests import standing
 from seqkern.report.sentences import metric
-from seqkern.report.tables import Ranking
 from seqkern.report.view import View
 
 KERNELS = {name: {"kernel": "spectrum", "k": 3} for name in ("poor", "good", "best")}

@@ -157,7 +157,7 @@ def test_weights_of_selected_features(tmp_path, genes, capsys, predictor, scaled
     assert main([*argv, "--features", str(features)]) == 0
     rows = read_tsv(features)
     model = load_model(path)
-    names = [model.names[j] for j in model.solver.selected_columns()]
+    names = [model.names[j] for j in model.solver.selection().columns]
     assert [row["feature"] for row in rows] == names  # as the selector ranked them
     if predictor == "kernel_neighbors":
         assert {row["weight"] for row in rows} == {""}
@@ -166,7 +166,7 @@ def test_weights_of_selected_features(tmp_path, genes, capsys, predictor, scaled
     solver = model.solver
     ground = solver.scaler_.means_ if scaled else np.zeros(3)
     units = solver.scaler_.scales_ if scaled else np.ones(3)
-    for row, column in zip(rows, solver.selected_columns(), strict=True):
+    for row, column in zip(rows, solver.selection().columns, strict=True):
         step = np.array([ground, ground])
         step[1, column] += 1e-3 * units[column]
         gain = np.diff(solver.decision_function(step))[0]

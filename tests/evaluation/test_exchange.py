@@ -52,7 +52,7 @@ def test_the_seed_decides_and_large_samples_are_drawn_in_parts(monkeypatch):
     y, first, second = np.arange(60) % 2, *rng.normal(size=(2, 60))
     whole = exchange_test(y, first, second, n_draws=300, seed=4)
     assert whole == exchange_test(y, first, second, n_draws=300, seed=4)
-    monkeypatch.setattr("seqkern.evaluation.single_task_tests.CELLS", 2000)
+    monkeypatch.setattr("seqkern.evaluation.bootstrap.CELLS", 2000)
     assert whole == exchange_test(y, first, second, n_draws=300, seed=4)
     assert math.isnan(exchange_test(np.ones(5), np.arange(5), np.arange(5)))
     with pytest.raises(ParameterError, match="n_draws"):

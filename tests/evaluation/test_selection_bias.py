@@ -6,6 +6,7 @@ import pytest
 from seqkern.evaluation.estimates import biased_scores
 from seqkern.evaluation.metrics import scores
 from seqkern.sequences.labels import make_labels
+from seqkern.solvers.capabilities import SelectedFeatures
 
 N_TRAIN = 8
 
@@ -26,8 +27,8 @@ class Column:
         assert F.shape == (len(y), 1 if len(y) == N_TRAIN else 3)
         return self
 
-    def selected_columns(self):
-        return np.array([1])
+    def selection(self):
+        return SelectedFeatures(np.array([1]))
 
     def predict(self, F):
         return np.where(F[:, 0] > 1, 1.0, -1.0) if self.decides else F[:, 0]

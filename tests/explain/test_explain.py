@@ -389,6 +389,10 @@ def test_the_page_says_what_it_shows(tmp_path, model):
     for said in ("spectrum:k=3", "The first 4 of 180 sequences", "For donor", "For decoy", "predicted as donor"):
         assert said in page.text
     assert sum(tag == "svg" for tag, _ in page.tags) == 2 + 2 + 4
+    shown = [
+        attributes["class"].split() for _, attributes in page.tags if attributes.get("class", "")[:3] in ("bar", "key")
+    ]
+    assert all(f".{kind}.{side} {{" in page.text or f".{kind}.{side}, " in page.text for kind, side in shown)
     assert not [tag for tag, attributes in page.tags if tag in ("script", "link", "img") or "src" in attributes]
 
 

@@ -17,7 +17,7 @@ from seqkern.kernels import LinearKernel
 from seqkern.methods.crossval import OuterFolds, cross_validate, evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.report.dataset_results import DatasetResults
+from seqkern.methods.study_results import DatasetResults
 from seqkern.report.sections.fitting import search_sentences
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.tables import FeatureTable

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fuzz_reader import Reader
 
-from seqkern.cli.common import naming_file
+from seqkern.cli.output import naming_file
 from seqkern.formats.profile_sources import ProfileFiles
 from seqkern.genomics.variant_run import MotifChanges
 from seqkern.kernels.models.motif_files import MotifSet

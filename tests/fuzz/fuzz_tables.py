@@ -14,7 +14,7 @@ from seqkern.evaluation.residue_results import read_states
 from seqkern.genomics.motif_tables import read_motifs, write_meme, write_table
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.gram.stored_matrix import read_spectrum, spectrum, write_spectrum
-from seqkern.report.dataset_results import read_json, read_laps, read_table, rows_by
+from seqkern.methods.study_results import read_json, read_laps, read_table, rows_by
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet

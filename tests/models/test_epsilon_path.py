@@ -14,7 +14,7 @@ from seqkern.kernels import PairwiseKernel, SpectrumKernel
 from seqkern.methods import crossval
 from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.method import Method
-from seqkern.report.dataset_results import StudyResults
+from seqkern.methods.study_results import StudyResults
 from seqkern.report.sections.features import epsilon_path_section
 from seqkern.report.view import View
 from seqkern.sequences.labels import make_labels

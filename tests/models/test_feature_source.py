@@ -188,7 +188,7 @@ def test_a_fold_decides_as_the_solver_does_and_keeps_what_was_selected(spec):
     solver = build_solver(spec).fit(X.values[:30], y[:30])
     decisions = [row["decision"] for row in result.decisions]
     np.testing.assert_array_equal(decisions, solver.decision_function(X.values[30:]))
-    assert {row["feature"] for row in result.features} == {f"gene{j}" for j in solver.selected_columns()}
+    assert {row["feature"] for row in result.features} == {f"gene{j}" for j in solver.selection().columns}
     assert [row["rank"] for row in result.features] == list(range(1, len(result.features) + 1))
     assert {"gene0", "gene1"} <= {row["feature"] for row in result.features[:3]}
     assert result.bias[0]["n_features"] > 0
@@ -275,7 +275,7 @@ def test_the_biased_pass_keeps_whole_rows_for_quantiles_and_the_choices_made():
     assert solver.best_params_["predictor C"] == 1
     assert settled.n_features == solver.report_["n_features"]
     fixed = settled.without_selection([5, 0, 7]).fit(X.values, y)
-    assert list(fixed.selected_columns()) == [5, 0, 7]
+    assert list(fixed.selection().columns) == [5, 0, 7]
     assert len(fixed.support_) == 60
 
 

@@ -282,6 +282,17 @@ def test_who_looks_on_sees_every_stage():
     ]
 
 
+def test_former_names_of_arguments_warn():
+    X, labels = labelled("binary")
+    method, noted = Method(SpectrumKernel(2), "csvc:C=1"), Noting()
+    data = method.data(X, labels)
+    with pytest.warns(DeprecationWarning, match="watch is now callbacks"):
+        method.fit(data, np.arange(30), watch=noted)
+    assert "train" in noted.seen
+    with pytest.raises(TypeError, match="unexpected keyword argument 'watches'"):
+        method.fit(data, np.arange(30), watches=noted)
+
+
 def test_warnings_of_a_fit_are_shown_and_those_of_inner_fits_counted():
     X, labels = labelled("binary")
     method = Method(SpectrumKernel(2), "csvc:C=[0.1,1],max_iter=1", search=SEARCH)

@@ -8,8 +8,8 @@ from report_sample import Shape, write_study
 from sklearn import metrics
 
 from seqkern.core.tsv import read_tsv
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.page import write_curves
 
 PLACE = ["dataset", "kernel", "solver", "task", "split"]

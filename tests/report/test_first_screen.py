@@ -11,8 +11,8 @@ from test_report import Page
 
 from seqkern.core.errors import FileError
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.drawing import POSITIVE, SOFT
 from seqkern.report.markup import text_of
 from seqkern.report.page_frame import number, rounded, spread

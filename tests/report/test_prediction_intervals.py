@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from report_sample import Shape, write_study
 
-from seqkern.report.dataset_results import StudyResults
+from seqkern.methods.study_results import StudyResults
 from seqkern.report.sections.curves_and_errors import prediction_intervals_section
 from seqkern.report.view import View
 

@@ -20,9 +20,9 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
 from seqkern.core.file_kinds import GRAM
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.methods.study_results import Method, Ranking, StudyResults, unit_scores
 from seqkern.report import build_report
 from seqkern.report.curves import area, at_least, mean_curve, roc_points
-from seqkern.report.dataset_results import Method, StudyResults
 from seqkern.report.markup import Markup, escape, tag, text_of
 from seqkern.report.outcomes import hard_cases, outcome
 from seqkern.report.page_frame import number
@@ -30,7 +30,6 @@ from seqkern.report.plots import block_means
 from seqkern.report.sections.curves_and_errors import hard_section
 from seqkern.report.sections.findings import caveats, headline_sentence
 from seqkern.report.sections.fitting import cost_section, edge_choices, thumbnail
-from seqkern.report.tables import Ranking, unit_scores
 from seqkern.report.view import View
 
 SMALL = {"spectrum": {"kernel": "spectrum", "k": 3}}

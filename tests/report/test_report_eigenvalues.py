@@ -8,8 +8,8 @@ from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.gram.stored_matrix import Spectrum, write_spectrum
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.sections.findings import caveats
 from seqkern.report.sections.fitting import eigenvalues_section, gram_section
 from seqkern.report.view import View

@@ -9,13 +9,12 @@ from scipy.stats import PermutationMethod, wilcoxon
 from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.methods.compared import Compared
+from seqkern.methods.study_results import Method, StudyResults
 from seqkern.report import build_report
-from seqkern.report.compared import Compared
-from seqkern.report.dataset_results import Method, StudyResults
 from seqkern.report.markup import text_of
 from seqkern.report.plots import families_figure, line_style
-from seqkern.report.sections.scores import MOST_LINES, drawn
-from seqkern.report.sections.tests import comparisons_section, exponent, result
+from seqkern.report.sections.tests import MOST_LINES, comparisons_section, drawn, exponent, result
 from seqkern.report.view import View
 
 FAMILIES = tuple(f"1.{i}" for i in range(1, 13))

@@ -6,8 +6,8 @@ import pytest
 from report_sample import HOSTILE, Shape, write_study
 
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.sections.features import features_section, selection_bias_section
 from seqkern.report.view import View
 

@@ -5,7 +5,7 @@ from report_sample import Shape, write_study
 from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.report.dataset_results import StudyResults
+from seqkern.methods.study_results import StudyResults
 from seqkern.report.sections.findings import caveats
 from seqkern.report.sections.fitting import fits_section
 from seqkern.report.view import View

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from report_sample import HOSTILE, Shape, family_shape, write_study
 
 from seqkern.core.tsv import read_tsv
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report, drawing
 from seqkern.report.curves import SNAP, mean_steps, pr_points, roc_points, seen_corners
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.figure_files import chart, collected_figures, file_name
 from seqkern.report.outcomes import MOST_PLACES, MOST_RESIDUES, sequence_cell, thresholds
 from seqkern.report.sections.curves_and_errors import curve_lines, hard_section

@@ -5,7 +5,7 @@ from report_sample import Shape, write_study
 
 from seqkern.genomics.motif_tables import Match, write_meme, write_table
 from seqkern.genomics.motifs import FoundMotif
-from seqkern.report.dataset_results import StudyResults
+from seqkern.methods.study_results import StudyResults
 from seqkern.report.sections.features import motifs_section
 from seqkern.report.view import View
 from seqkern.sequences.alphabets import DNA

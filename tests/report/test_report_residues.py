@@ -15,10 +15,10 @@ from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation.residue_results import ChainShares, read_states
 from seqkern.evaluation.single_task_tests import PairedDecisions
+from seqkern.methods import compared as decision_tables
+from seqkern.methods.compared import read_paired_decisions
+from seqkern.methods.study_results import Method, StudyResults, read_table
 from seqkern.report import build_report
-from seqkern.report import compared as decision_tables
-from seqkern.report.compared import read_paired_decisions
-from seqkern.report.dataset_results import Method, StudyResults, read_table
 from seqkern.report.drawing import COLOURS
 from seqkern.report.markup import Markup, escape, text_of
 from seqkern.report.plots import lengths_figure, segments_of_at_least

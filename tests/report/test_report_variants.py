@@ -10,8 +10,8 @@ from seqkern.core.tsv import write_tsv
 from seqkern.genomics.effects import COLUMNS
 from seqkern.genomics.motif_tables import Match, write_meme, write_table
 from seqkern.genomics.motifs import FoundMotif
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.markup import text_of
 from seqkern.report.sections.features import effects_section, motifs_section
 from seqkern.report.view import View

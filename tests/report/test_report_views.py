@@ -4,8 +4,8 @@ import json
 
 from report_sample import Shape, write_study
 
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.markup import text_of
 from seqkern.report.sections.data_sections import dataset_summary_section
 from seqkern.report.view import View

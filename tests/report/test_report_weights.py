@@ -6,8 +6,8 @@ from report_sample import Shape, write_study
 
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels import parse_spec
+from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
-from seqkern.report.dataset_results import StudyResults
 from seqkern.report.markup import Markup, text_of
 from seqkern.report.sections.fitting import choices_section, weights_section
 from seqkern.report.view import View

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from seqkern.evaluation.single_task_tests import PairedDecisions
-from seqkern.report.compared import Compared, SingleTaskTests, contrary, verdict
-from seqkern.report.dataset_results import Method
+from seqkern.methods.compared import Compared, SingleTaskTests, verdict
+from seqkern.methods.study_results import Method
 from seqkern.report.markup import text_of
-from seqkern.report.sections.tests import result
+from seqkern.report.sections.tests import contrary, result
 from seqkern.report.sections.tests import test_sentences as sentences
 from seqkern.report.terminal import comparison_lines
 

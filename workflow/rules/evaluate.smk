@@ -18,7 +18,7 @@ rule evaluate:
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
         pooled=lambda wildcards: inner_loops(wildcards.dataset, wildcards.kernel, wildcards.solver),
-        shares=shares_first,
+        shares=shares_first("evaluate"),
     output:
         multiext(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/", **TABLES),
     log:

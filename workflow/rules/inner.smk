@@ -9,7 +9,7 @@ rule inner:
         plan=after_plan(f"{RESULTS}/inner/{{dataset}}/{{kernel}}/{{solver}}/inner.json"),
         files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
-        shares=inner_shares_first,
+        shares=shares_first("inner"),
     output:
         inner=f"{RESULTS}/inner/{{dataset}}/{{kernel}}/{{solver}}/inner.json",
         cost=f"{RESULTS}/inner/{{dataset}}/{{kernel}}/{{solver}}/cost.json",

@@ -13,9 +13,9 @@ rule share:
         gram=shared_grams,
         plan=ancient(rules.plan.output),
     output:
-        temp(touch(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/share-{{share}}-of-{{shares}}.done")),
+        temp(touch(f"{RESULTS}/{{stage}}/{{dataset}}/{{kernel}}/share-{{share}}-of-{{shares}}.done")),
     log:
-        f"{LOGS}/evaluate/{{dataset}}/{{kernel}}/share-{{share}}-of-{{shares}}.log",
+        f"{LOGS}/{{stage}}/{{dataset}}/{{kernel}}/share-{{share}}-of-{{shares}}.log",
     wildcard_constraints:
         share=r"\d+",
         shares=r"\d+",
@@ -23,11 +23,13 @@ rule share:
         "../envs/seqkern.yaml"
     threads: lambda wildcards: 2 if STUDY.kernels[wildcards.kernel].learns else 1
     resources:
-        mem_mb=memory(of_share()),
-        runtime=minutes(of_share()),
+        mem_mb=memory(of_share),
+        runtime=minutes(of_share),
         study=STUDY_FILE,
     params:
-        **of_shares(),
+        methods=lambda wildcards: undone_methods(*names_of_share(wildcards)),
+        settings=shared_settings,
+        inner=lambda wildcards: "--inner-only" if wildcards.stage == "inner" else "",
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q}"
         " --kernel {wildcards.kernel} --methods {params.methods} --gram {input.gram:q} {params.inner}"
@@ -35,31 +37,10 @@ rule share:
         " --threads {threads} -o $(dirname {output:q}) 2>&1 | tee {log:q}"
 
 
-use rule share as inner_share with:
-    output:
-        temp(touch(f"{RESULTS}/inner/{{dataset}}/{{kernel}}/share-{{share}}-of-{{shares}}.done")),
-    log:
-        f"{LOGS}/inner/{{dataset}}/{{kernel}}/share-{{share}}-of-{{shares}}.log",
-    resources:
-        mem_mb=memory(of_share(inner=True)),
-        runtime=minutes(of_share(inner=True)),
-        study=STUDY_FILE,
-    params:
-        **of_shares(inner=True),
-
-
 # in a folder that the gathering job removes
 checkpoint shares:
     input:
-        share_flags,
+        lambda wildcards: share_flags(*names_of_share(wildcards)),
     output:
-        touch(f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/.finished/complete"),
-    localrule: True
-
-
-checkpoint inner_shares:
-    input:
-        lambda wildcards: share_flags(wildcards, inner=True),
-    output:
-        touch(f"{RESULTS}/inner/{{dataset}}/{{kernel}}/{{solver}}/.finished/complete"),
+        touch(f"{RESULTS}/{{stage}}/{{dataset}}/{{kernel}}/{{solver}}/.finished/complete"),
     localrule: True

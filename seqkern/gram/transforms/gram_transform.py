@@ -145,6 +145,10 @@ class GramTransform(Parameters):
         """Restore the fitted attributes from the result of `fitted_state`."""
         for name in self.learned:
             setattr(self, name, arrays[name] if name in arrays else header[name])
+        for name in self.squares:
+            shape = getattr(self, name).shape
+            if shape != (self.n_columns_, self.n_columns_):
+                raise GramError(f"the square of {self.n_columns_} training samples has the shape {shape}")
 
     def state(self) -> tuple[Header, Arrays]:
         """Return the whole state as (JSON dict, dict of arrays) for `transform_from_state`."""

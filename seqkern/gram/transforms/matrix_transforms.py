@@ -434,9 +434,8 @@ class EmpiricalMapGram(GramTransform):
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Restore the result of `fitted_state`."""
-        self.square_, self._columns = arrays["square_"], None
-        if self.square_.shape != (self.n_columns_, self.n_columns_):
-            raise GramError(f"the square of {self.n_columns_} training samples has the shape {self.square_.shape}")
+        super().restore_fitted(header, arrays)
+        self._columns = None
         self.between_ = self._between()
         self.between_.restore_fitted(header["between"], {})
 
@@ -550,9 +549,3 @@ class GraphGram(GramTransform):
             f"after the transform {self.name!r} the decision is not a weighted sum of kernel values",
             remedy="leave the transform out to explain decisions",
         )
-
-    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore the result of `fitted_state`."""
-        super().restore_fitted(header, arrays)
-        if self.square_.shape != (self.n_columns_, self.n_columns_):
-            raise GramError(f"the square of {self.n_columns_} training samples has the shape {self.square_.shape}")

@@ -11,8 +11,8 @@ from seqkern.evaluation.folds import UNCHANGED
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.relations import ANY, Finding
 from seqkern.formats.profile_sources import describe
+from seqkern.methods.study_results import KEYS, numbers, ranked_sets, rows_by, rows_by_value
 from seqkern.report.audit_page import FINDINGS, findings_table
-from seqkern.report.dataset_results import KEYS, numbers, positive_class, rows_by, rows_by_value
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import count_unlabelled, unlabelled_use
 from seqkern.report.page_frame import Column, listing, method_name, number, render, table
@@ -117,7 +117,7 @@ def grouping_sentence(view: View) -> str:
     if table is None or not len(table):
         return ""
     counts = table.assign(**{name: numbers(table[name]) for name in ("samples", "similar", "groups", "largest")})
-    row = counts.loc[counts["similar"].idxmax()]
+    row = counts.iloc[int(counts["similar"].argmax())]
     if not row["similar"]:
         return ""
     cut, remarks = int(numbers(table["links_cut"]).max()), [remark for remark in table["remarks"] if remark]
@@ -207,23 +207,18 @@ def _scores(view: View, overlap: pd.DataFrame) -> Markup | None:
         if decisions is None:
             continue
         keys = zip(decisions["task"], decisions["split"], decisions["id"], strict=True)
-        whole, rest = (_mean_auc(view, part) for part in (decisions, decisions[[key not in left_out for key in keys]]))
+        rest = decisions[[key not in left_out for key in keys]]
+        aucs = [
+            [roc_auc(one.positive, one.decision) for one in ranked_sets(view.dataset, part) if one.both]
+            for part in (decisions, rest)
+        ]
+        whole, without = (float(np.mean(found)) if found else math.nan for found in aucs)
         rows.append(
             {
                 Column("Method", False): method_name(method),
                 "All test sequences": number(whole),
-                "Without overlap": number(rest),
-                "Difference": number(rest - whole),
+                "Without overlap": number(without),
+                "Difference": number(without - whole),
             }
         )
     return listing("Mean AUC over splits, with and without what overlaps with training", rows)
-
-
-def _mean_auc(view: View, decisions: pd.DataFrame) -> float:
-    """Return the mean AUC over the splits in which it is defined."""
-    found = []
-    for _, rows in decisions.groupby(KEYS, sort=False):
-        y = (rows["label"] == positive_class(view.dataset, rows)).to_numpy()
-        if y.any() and not y.all():
-            found.append(roc_auc(y, rows["decision"].to_numpy()))
-    return float(np.mean(found)) if found else math.nan

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from seqkern.methods.baselines import BASELINES
-from seqkern.report.dataset_results import Method
-from seqkern.report.headline import Headline
+from seqkern.methods.headline import Headline
+from seqkern.methods.study_results import Method
 from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import Column, listing, method_name, number, rounded, spread, table, turned
 from seqkern.report.sections.fitting import threshold_sentence

@@ -9,19 +9,18 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import FORMULAS
 from seqkern.evaluation.many_task_tests import MOST_EXACT, Comparison, FriedmanTest, cliques
 from seqkern.evaluation.single_task_tests import CLEAR_HALVES, PairTest
-from seqkern.report.compared import (
+from seqkern.methods.compared import (
     LEVEL,
     Compared,
     ComparedChains,
     SingleTaskTests,
-    contrary,
     is_significant,
     lead,
     verdict,
     why_untested,
 )
+from seqkern.methods.study_results import Method, unit_scores
 from seqkern.report.curves import at_least
-from seqkern.report.dataset_results import Method
 from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import (
     Column,
@@ -38,7 +37,6 @@ from seqkern.report.page_frame import (
 from seqkern.report.plots import families_figure, rank_figure
 from seqkern.report.sections.scores import STAR, star_rule, starred, top
 from seqkern.report.sentences import enumerate_names, footnote, metric
-from seqkern.report.tables import unit_scores
 from seqkern.report.view import METHOD, View, section
 
 # Results over many tasks, such as families: the methods' means, and how many tasks reach each score.
@@ -288,6 +286,21 @@ HALVES = (
 CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
 
 
+def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[float]) -> str:
+    """Return a clause that says where the averages contradict a rank test; empty where they agree.
+
+    >>> contrary("auc", 1, means=(0.91, 0.90), medians=(0.93, 0.95))
+    '; but the median points the other way (0.930 against 0.950)'
+    """
+    sign = ahead if metric(key).higher else -ahead
+    against = [
+        f"the {name} points the other way ({fixed(first)} against {fixed(second)})"
+        for name, (first, second) in (("median", medians), ("mean", means))
+        if sign * (first - second) < -1e-12
+    ]
+    return "; but " + " and ".join(against) if against else ""
+
+
 def test_sentences(task_tests: SingleTaskTests) -> str:
     """Return sentences on the question that the test answers, as plain text."""
     text = f"{TESTS[task_tests.test]} asks {ASKS[task_tests.test]}."
@@ -317,7 +330,8 @@ def _single_task_tests(task_tests: SingleTaskTests, view: View) -> dict[str, Any
     """Return sentences and tables about one SingleTaskTests."""
     transductive = view.dataset.transductive
     has_interval = task_tests.test in ("delong", "bootstrap")
-    columns = [Column("Result", False), "difference", *(["95 % interval"] if has_interval else []), "p", "p after Holm"]
+    columns: list[Column | str] = [Column("Result", False), "difference"]
+    columns += [*(["95 % interval"] if has_interval else []), "p", "p after Holm"]
     cells = partial(_cells, task_tests, has_interval)
     return {
         "asks": test_sentences(task_tests),
@@ -406,9 +420,9 @@ def comparisons_section(view: View) -> dict[str, Any] | None:
     found = list(view.comparisons.values())
     tests = [one for one in found if isinstance(one, SingleTaskTests)]
     compared = view.comparisons.get(view.ranking.headline)
-    over_tasks = not tests and isinstance(compared, Compared)
+    over_tasks = compared if not tests and isinstance(compared, Compared) else None
     why = None
-    if not tests and not over_tasks:
+    if not tests and over_tasks is None:
         why = None if view.dataset.several or found else why_untested(view.dataset, view.ranking)
         if why is None:
             return None
@@ -418,7 +432,7 @@ def comparisons_section(view: View) -> dict[str, Any] | None:
         "tests": [_single_task_tests(one, view) for one in tests],
         "caveat": caveat(tests[0]) if tests else "",
         "several": several_metrics(view.comparisons),
-        "verdicts": verdicts(compared, view.dataset.name, view.dataset.transductive) if over_tasks else None,
+        "verdicts": verdicts(over_tasks, view.dataset.name, view.dataset.transductive) if over_tasks else None,
         "others": [(metric(one.key).name, _count(one)) for one in found if compared and one.key != compared.key],
         "intervals": intervals_table(view),
     }

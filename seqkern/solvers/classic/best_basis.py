@@ -1,20 +1,19 @@
 """Least squares on the best subset of a few features, with confidence intervals."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import choice, integer, real
+from seqkern.core.parameters import choice, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
-from seqkern.solvers.capabilities import Traits
-from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.shared import as_blocks, order_by_content, random_seed, weighted_features
+from seqkern.solvers.capabilities import SelectedFeatures, Traits
+from seqkern.solvers.shared import FeatureWeights, as_blocks, order_by_content, random_seed, share
 
 # Second moments of features and targets, which suffice for least squares on any subset of the features.
 
@@ -383,7 +382,7 @@ class TrainingSums:
         )
 
 
-class BestBasis(AnyClassSolver):
+class BestBasis(FeatureWeights):
     r"""Least squares on the best subset of the features, chosen for each class.
 
     The target of a class is 1 for its rows and −1 for the others; for two classes only the second's. It suits tables
@@ -439,7 +438,7 @@ class BestBasis(AnyClassSolver):
     >>> solver = BestBasis(criterion="bic").fit(X, promoter)
     >>> solver.support_, solver.report_["looked_at"]
     (array([2]), 8)
-    >>> solver.intervals()[0, 2, :3].round(1)  # coefficient of the CpG ratio, with its interval
+    >>> solver.selection().intervals[0, 2, :3].round(1)  # coefficient of the CpG ratio, with its interval
     array([3.1, 2.1, 4.1])
     """
 
@@ -458,9 +457,7 @@ class BestBasis(AnyClassSolver):
     criterion: str = choice(default="bic", choices=CRITERIA, doc="Criterion of a subset, see the notes.")
     folds: int = integer(default=5, low=2, doc="Folds of the cross-validation; groups stay together.")
     restarts: int = integer(default=5, low=0, doc='Number of random starts of ``"local"``, besides the empty subset.')
-    level: float = real(
-        default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Confidence level of the intervals."
-    )
+    level: float = share(0.95, "Confidence level of the intervals.", open_low=True, open_high=True)
     seed: int = random_seed("Seed of the folds and the random subsets.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
@@ -534,30 +531,17 @@ class BestBasis(AnyClassSolver):
             found = stepwise(criterion) if self.search == "stepwise" else local(criterion, self.restarts, self.seed)
         return *found, criterion.looked_at
 
-    def _decide(self, K: Any, columns: Ints) -> Floats:
-        """Return the decision w·x + b of each class."""
-        out = weighted_features(K, columns, self.coef_.T) + self.intercept_
-        return out[:, 0] if out.shape[1] == 1 else out
-
-    def linear(self) -> tuple[Floats, float] | None:
-        """Return (coefficients, constant) for two classes."""
-        return (self._on_columns(self.coef_[0]), float(self.intercept_[0])) if len(self.coef_) == 1 else None
-
-    def weights_by_class(self) -> Floats | None:
-        """Return the coefficients of several classes, (c, s)."""
-        return None if len(self.coef_) == 1 else self.coef_
-
-    def intervals(self) -> Floats:
-        """Return `table_`."""
-        return self.table_
+    def selection(self) -> SelectedFeatures:
+        """Return the features of the bases, with the confidence intervals of `table_`."""
+        return replace(super().selection(), intervals=self.table_)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return the coefficients and their intervals."""
         known = np.isfinite(self.table_)  # a model file holds finite numbers
         table = {"table": np.where(known, self.table_, 0.0), "known": known}
-        return {}, {"coef": self.coef_, "intercept": self.intercept_, **table}
+        return {}, {**super().fitted_state()[1], **table}
 
     def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Restore the state returned by `fitted_state`."""
-        self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
+        super().restore_fitted(header, arrays)
         self.table_ = np.where(arrays["known"], arrays["table"], np.nan)

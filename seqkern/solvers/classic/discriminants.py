@@ -11,17 +11,16 @@ from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, stored
-from seqkern.solvers.costs import Effort
-from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, weighted_features
+from seqkern.solvers.shared import FeatureWeights, as_blocks, blocks_of_columns, fixed_product, share
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.
 
 FLAT = 1e-10  # Directions with at most this share of the largest variance within classes are left out
 
 
-class LinearDiscriminant(AnyClassSolver):
+class LinearDiscriminant(FeatureWeights):
     r"""Linear discriminant analysis: Gaussian classes with a common covariance.
 
     Attributes
@@ -71,7 +70,7 @@ class LinearDiscriminant(AnyClassSolver):
 
     name = "linear_discriminant"
     summary = "Fisher's linear discriminant: a direction with distant class means and narrow classes."
-    learned = stored(coef="coef_", intercept="intercept_", means="means_")
+    learned = stored(**FeatureWeights.learned, means="means_")
     declared = Traits(
         blocks=True,
         selects=False,
@@ -133,18 +132,9 @@ class LinearDiscriminant(AnyClassSolver):
             "directions": int(kept.sum()),
         }
 
-    def _decide(self, K: Any, columns: Ints) -> Floats:
-        """Return the decisions X @ coef + intercept."""
-        out = weighted_features(K, columns, self.coef_) + self.intercept_
-        return out[:, 0] if out.shape[1] == 1 else out
-
-    def linear(self) -> tuple[Floats, float] | None:
-        """Return (coefficients, constant) for two classes."""
-        return (self._on_columns(self.coef_[:, 0]), float(self.intercept_[0])) if self.coef_.shape[1] == 1 else None
-
-    def weights_by_class(self) -> Floats | None:
-        """Return the coefficients of several classes, (c, d)."""
-        return None if self.coef_.shape[1] == 1 else self.coef_.T
+    def _weights(self) -> tuple[Floats, Floats]:
+        """Return the weights, shape (1, d) for two classes, else (c, d), and the intercepts."""
+        return self.coef_.T, self.intercept_
 
 
 def class_moments(K: FeatureBlocks, y: Ints) -> tuple[Ints, Floats, Floats]:
@@ -260,18 +250,8 @@ class QuadraticDiscriminant(AnyClassSolver):
     )
     input = "features"
 
-    pooling: float = real(
-        default=0.5,
-        low=0,
-        high=1,
-        doc="λ: 0 for a covariance of each class from its own samples, 1 for one of all classes.",
-    )
-    shrinkage: float = real(
-        default=0.1,
-        low=0,
-        high=1,
-        doc="γ: 0 for the covariance as it is, 1 for equal variances of uncorrelated features.",
-    )
+    pooling: float = share(0.5, "λ: 0 for a covariance of each class from its own samples, 1 for one of all classes.")
+    shrinkage: float = share(0.1, "γ: 0 for the covariance as it is, 1 for equal variances of uncorrelated features.")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -16,7 +16,7 @@ from seqkern.core.parameters import component, integer
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.sampling import deal
-from seqkern.solvers.capabilities import Traits
+from seqkern.solvers.capabilities import SelectedFeatures, Traits
 from seqkern.solvers.contract import ClassSolver, Solver
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler, scaler_from_state
@@ -214,7 +214,7 @@ class SelectedClassifier(ClassSolver):
     >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
     >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
     >>> solver = SelectedClassifier(GolubSelector(), [CSVC(C=0.1), CSVC()], n_features=[1, 2]).fit(X, tumours)
-    >>> solver.selected_columns()  # the second gene
+    >>> solver.selection().columns  # the second gene
     array([1])
     >>> solver.report_["predictor"]["C"], solver.report_["error"]
     (0.1, 0.0)
@@ -320,16 +320,13 @@ class SelectedClassifier(ClassSolver):
             cls(PSVMFeatureSelector(), PSVC(kernel="features"), scaler=ExpressionScaler(ceiling=2, clip=False)),
         ]
 
-    def selected_columns(self) -> Ints:
-        """Return the selected features, int64, the best first."""
-        return self.support_[self.chosen_]
-
-    def selected_weights(self) -> Floats | None:
-        """Return the predictor's weights of the selected, scaled features; None if it has none."""
-        linear = self.machine_.linear()
+    def selection(self) -> SelectedFeatures:
+        """Return the selected features, the best first, and the predictor's weights of the scaled features, if any."""
+        linear, columns = self.machine_.linear(), self.support_[self.chosen_]
         if linear is None:
-            return None
-        return self.rows_.T @ linear[0] if self.machine_.input == "gram" else np.asarray(linear[0])
+            return SelectedFeatures(columns)
+        weights = self.rows_.T @ linear[0] if self.machine_.input == "gram" else np.asarray(linear[0])
+        return SelectedFeatures(columns, weights)
 
     @property
     def best_params_(self) -> dict[str, Any]:

@@ -14,19 +14,19 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel_operator import KernelOperator, Table
-from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
-from seqkern.solvers.contract import AnyClassSolver, count_rows, stored
-from seqkern.solvers.costs import Effort
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits, Variances
+from seqkern.solvers.contract import count_rows
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
 from seqkern.solvers.products.subspace import fit_on_products
 from seqkern.solvers.shared import (
+    FeatureWeights,
     class_weights,
     cost,
+    count,
     factors_of_codes,
-    limit,
     operator_sums,
+    positive,
     take_rows,
-    tolerance,
     weighted_sums,
 )
 
@@ -487,7 +487,7 @@ LOSSES: dict[str, Callable[[Floats, Floats], Loss]] = {
 }
 
 
-class PrimalSVC(AnyClassSolver):
+class PrimalSVC(FeatureWeights):
     r"""Support vector machine with squared errors, trained in the primal on features.
 
     With several classes there is one classifier for each against the rest; all are trained at once, on the same passes
@@ -551,7 +551,6 @@ class PrimalSVC(AnyClassSolver):
 
     name = "primal_svc"
     summary = "Support vector machine with squared errors on features, for hundreds of thousands of records."
-    learned = stored(coef="coef_", intercept="intercept_")
     declared = Traits(
         sparse=True,
         blocks=True,
@@ -569,10 +568,10 @@ class PrimalSVC(AnyClassSolver):
         "``logistic``: ln(1 + exp(−y f)), whose decisions are log odds.",
     )
     class_weight: dict | str | None = class_weights()
-    tol: float = tolerance(
+    tol: float = positive(
         1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(
+    max_iter: int = count(
         100,
         "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
     )
@@ -676,11 +675,3 @@ class PrimalSVC(AnyClassSolver):
     def dual_coef_(self) -> Floats:
         """The coefficients: on an operator β of the support vectors, (s,) for two classes, else (classes, s)."""
         return self.coef_ if len(self.coef_) > 1 else self.coef_[0]
-
-    def linear(self) -> tuple[Floats, float] | None:
-        """Return (weights, b) of the classifier of two classes; of several, None."""
-        return (self._on_columns(self.coef_[0]), float(self.intercept_[0])) if len(self.coef_) == 1 else None
-
-    def weights_by_class(self) -> Floats | None:
-        """Return the weights of the features of `support_` in the classifier of each class; None for two classes."""
-        return self.coef_ if len(self.coef_) > 1 else None

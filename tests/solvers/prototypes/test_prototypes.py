@@ -238,8 +238,8 @@ def test_relevances_find_the_features_that_matter(rank):
     solver = GMLVQ(rank=rank).fit(X, y)
     found = solver.relevances()
     assert np.trace(found) == pytest.approx(1.0)
-    np.testing.assert_allclose(solver.selected_weights(), np.diagonal(found)[solver.selected_columns()])
-    assert (np.diff(solver.selected_weights()) <= 0).all()
+    np.testing.assert_allclose(solver.selection().weights, np.diagonal(found)[solver.selection().columns])
+    assert (np.diff(solver.selection().weights) <= 0).all()
     if rank == "all":
         assert set(np.argsort(-np.diagonal(found))[:2]) == {3, 5}
         assert np.diagonal(found)[[3, 5]].sum() > 0.8

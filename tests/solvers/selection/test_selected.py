@@ -83,7 +83,7 @@ def test_the_choice_and_its_twin(around):
     assert solver.report_["predictor"]["C"] == cost
     assert solver.report_["n_features"] == size == len(solver.support_) == len(solver.chosen_)
     whole = PSVMFeatureSelector(ranking="leave_one_out", scaler=solver.scaler).fit(X, y)
-    np.testing.assert_array_equal(solver.selected_columns(), np.argsort(whole.ranking_)[:size])
+    np.testing.assert_array_equal(solver.selection().columns, np.argsort(whole.ranking_)[:size])
 
 
 def test_without_a_choice_there_is_no_inner_loop(monkeypatch):
@@ -272,7 +272,7 @@ def test_several_classes(predictor, tmp_path):
     solver = SelectedClassifier(PSVMFeatureSelector(), predictor, n_features=[2, 3], folds=4)
     solver.set_params(scaler=ExpressionScaler(normalize="log", floor=1)).fit(X, names)
     assert solver.report_["n_features"] == 3
-    assert set(solver.selected_columns()) == {0, 10, 20}
+    assert set(solver.selection().columns) == {0, 10, 20}
     decisions = solver.decision_function(X)
     assert decisions.shape == (36, 3)
     np.testing.assert_array_equal(solver.predict(X), solver.classes_[decisions.argmax(axis=1)])
@@ -289,7 +289,7 @@ def test_quantile_normalisation_needs_all_columns(tmp_path):
     scaler = ExpressionScaler(normalize="quantile")
     solver = SelectedClassifier(PSVMFeatureSelector(), CSVC(), n_features=2, scaler=scaler).fit(X, y)
     assert len(solver.support_) == 60
-    assert set(solver.selected_columns()) == {0, 10}
+    assert set(solver.selection().columns) == {0, 10}
     assert solver.score(X, y) > 0.9
     decisions = solver.decision_function(X)
     save_archive(tmp_path / "model", *solver.state())

@@ -267,10 +267,10 @@ def test_weights_of_classes():
     several = PrimalSVC().fit(X, y)
     assert several.linear() is None
     np.testing.assert_allclose(
-        new @ several.weights_by_class().T + several.intercept_, several.decision_function(new), atol=1e-12
+        new @ several.selection().by_class.T + several.intercept_, several.decision_function(new), atol=1e-12
     )
     two = PrimalSVC().fit(X, y > 0)
-    assert two.weights_by_class() is None
+    assert two.selection().by_class is None
     coefficients, constant = two.linear()
     np.testing.assert_allclose(new @ coefficients + constant, two.decision_function(new), atol=1e-12)
 

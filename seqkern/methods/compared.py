@@ -21,6 +21,7 @@ from seqkern.evaluation.many_task_tests import (
     friedman,
     least_p,
 )
+from seqkern.evaluation.metrics import higher_is_better
 from seqkern.evaluation.residue_results import ChainShares
 from seqkern.evaluation.single_task_tests import (
     FIVE_BY_TWO,
@@ -31,18 +32,18 @@ from seqkern.evaluation.single_task_tests import (
     pair_tests,
 )
 from seqkern.methods.baselines import BASELINES
-from seqkern.report.dataset_results import (
+from seqkern.methods.study_results import (
     KEYS,
+    NOT_METRICS,
     DatasetResults,
     Method,
+    Ranking,
     numbers,
     positive_class,
     read_table,
     rows_by_value,
+    unit_scores,
 )
-from seqkern.report.page_frame import fixed
-from seqkern.report.sentences import metric
-from seqkern.report.tables import NOT_METRICS, Ranking, unit_scores
 
 LEVEL = 0.05
 LEAST_RANKED = 3  # methods and tasks from which on mean ranks are compared
@@ -90,7 +91,7 @@ class Compared(_Table):
         self.key, self.word, self.words, self.control = key, word, words, control
         self.methods = list(values)
         self.values = values
-        higher = metric(key).higher
+        higher = higher_is_better(key)
         self.found: list[Comparison] = compare_all(values, higher=higher, control=control)
         self.tasks = max(one.test.tasks for one in self.found)
         self.friedman: FriedmanTest | None = None
@@ -157,7 +158,7 @@ class SingleTaskTests(_Table):
         self.key, self.control, self.shape, self.paired = key, control, paired.shape, paired
         self.methods = [method for method in order if method in paired.predicted]
         self.found: list[PairTest] = pair_tests(
-            _ordered(paired, self.methods), key, higher=metric(key).higher, control=control
+            _ordered(paired, self.methods), key, higher=higher_is_better(key), control=control
         )
         self.test = "five_by_two_f" if self.shape == FIVE_BY_TWO else TESTS[paired.kind][key]
         self.units, self.parts = len(np.unique(paired.ids)), len(np.unique(paired.splits))
@@ -227,21 +228,6 @@ def verdict(one: Comparison | PairTest) -> str:
     if not directed(one):
         return "differs"
     return "worse" if lead(one) < 0 else "better"
-
-
-def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[float]) -> str:
-    """Return a clause that says where the averages contradict a rank test; empty where they agree.
-
-    >>> contrary("auc", 1, means=(0.91, 0.90), medians=(0.93, 0.95))
-    '; but the median points the other way (0.930 against 0.950)'
-    """
-    sign = ahead if metric(key).higher else -ahead
-    against = [
-        f"the {name} points the other way ({fixed(first)} against {fixed(second)})"
-        for name, (first, second) in (("median", medians), ("mean", means))
-        if sign * (first - second) < -1e-12
-    ]
-    return "; but " + " and ".join(against) if against else ""
 
 
 # Trivial baselines of a data set, as written by ``seqkern baseline``; none where it was not run.
@@ -457,7 +443,7 @@ def ranked_order(ranking: Ranking, key: str | None = None) -> list[Method]:
     order = [best, *(method for method in ranking.order if method != best)]
     if key == ranking.metric or key not in ranking.scores:
         return order
-    sign, means = -1 if metric(key).higher else 1, {method: ranking.score(method, key).mean for method in order}
+    sign, means = -1 if higher_is_better(key) else 1, {method: ranking.score(method, key).mean for method in order}
     return sorted(order, key=lambda method: (math.isnan(means[method]), sign * means[method]))
 
 
@@ -549,6 +535,6 @@ def compare_datasets(
     values = {method: [ranking.score(method, key).mean for ranking in rankings] for method in common}
     if not enough(len(datasets), len(values)) or control not in (None, *common):
         return {}
-    sign = -1 if metric(key).higher else 1
+    sign = -1 if higher_is_better(key) else 1
     order = sorted(values, key=lambda method: sign * np.mean(values[method]))
     return {key: Compared({method: values[method] for method in order}, key, "data set", "data sets", control)}

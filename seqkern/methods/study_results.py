@@ -1,10 +1,11 @@
-"""Results of one data set in a study's results folder: its tables, and the missing parts of its grid."""
+"""Results of a study, data set by data set: tables, missing parts of the grid, the methods ranked by their scores."""
 
 import csv
 import itertools
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -16,10 +17,12 @@ import yaml
 
 from seqkern.core.errors import ConfigError, FileError, unreadable
 from seqkern.core.file_kinds import GRAM, RESULT, FileKind
+from seqkern.core.statistics import rounded
 from seqkern.evaluation.fold_methods import DEV
 from seqkern.evaluation.leakage import SIMILAR
+from seqkern.evaluation.metrics import SHARE_RIGHT, higher_is_better
+from seqkern.evaluation.relations import Finding
 from seqkern.gram.stored_matrix import Spectrum, read_spectrum
-from seqkern.report.audit_page import FINDINGS, PLACE
 from seqkern.solvers.costs import BOUNDS
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.kernel_entries import AnyKernel, KernelEntry
@@ -119,6 +122,13 @@ def numbers(column: pd.Series) -> pd.Series:
     return pd.to_numeric(column, errors="coerce").astype(float)
 
 
+class Method(NamedTuple):
+    """A kernel with a solver, by their names in the configuration."""
+
+    kernel: str
+    solver: str
+
+
 def rows_by(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
     """Yield (texts, rows) for each combination of texts in some columns, in order of appearance."""
     for key, rows in table.groupby(list(columns), sort=False):
@@ -131,6 +141,12 @@ def rows_by_value(table: pd.DataFrame, by: str | pd.Series) -> Iterator[tuple[st
         yield cast(str, key), rows
 
 
+def rows_by_method(table: pd.DataFrame) -> Iterator[tuple[Method, pd.DataFrame]]:
+    """Yield (method, rows) for each method of a table, in order of appearance."""
+    for key, rows in rows_by(table, Method._fields):
+        yield Method(*key), rows
+
+
 def read_gram(path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:
     """Return a stored Gram matrix as a read-only memory map, (n, n); None if there is no such file."""
     try:
@@ -141,14 +157,8 @@ def read_gram(path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:
         raise FileError(f"is not a Gram matrix: {error}", file=path, remedy="make it again") from error
 
 
-class Method(NamedTuple):
-    """A kernel with a solver, by their names in the configuration."""
-
-    kernel: str
-    solver: str
-
-
 KEYS = ["task", "split"]
+FINDINGS = tuple(field.name for field in fields(Finding))
 TABLES = {
     "metrics": [*KEYS, "n_train", "n_test"],
     "choices": [*KEYS, "parameter", "value", "inner_score"],
@@ -268,12 +278,12 @@ class DatasetResults:
     @cached_property
     def audit_findings(self) -> pd.DataFrame | None:
         """Table from the audit's ``findings.tsv``; None where it is missing."""
-        return read_table(self.folder("audit") / "findings.tsv", [*PLACE, *FINDINGS])
+        return read_table(self.folder("audit") / "findings.tsv", [*KEYS, *FINDINGS])
 
     @cached_property
     def audit_overlap(self) -> pd.DataFrame | None:
         """Table from the audit's ``overlap.tsv``; None where it is missing."""
-        return read_table(self.folder("audit") / "overlap.tsv", [*PLACE, "test_id"])
+        return read_table(self.folder("audit") / "overlap.tsv", [*KEYS, "test_id"])
 
     @cached_property
     def similar(self) -> pd.DataFrame | None:
@@ -553,3 +563,117 @@ def positive_class(dataset: "DatasetResults", *tables: pd.DataFrame) -> str:
     predicted, highest = first["predicted"].iloc[0], first["decision"].max()
     others = [name for name in labels if name != predicted]
     return predicted if highest > 0 or not others else others[-1]
+
+
+class RankedSet(NamedTuple):
+    """The decisions of one test set that are known, for one positive class."""
+
+    task: str
+    split: str
+    name: str  # Of the positive class
+    positive: npt.NDArray[np.bool_]
+    decision: npt.NDArray[np.float64]
+
+    @property
+    def both(self) -> bool:
+        """Whether there are positives and negatives."""
+        return bool(self.positive.any() and not self.positive.all())
+
+
+def ranked_sets(dataset: DatasetResults, table: pd.DataFrame) -> Iterator[RankedSet]:
+    """Yield each test set of a table of decisions; with several classes one for each class against the rest."""
+    for (task, split), rows in rows_by(table, KEYS):
+        if dataset.kind == "binary":
+            columns = {positive_class(dataset, rows): "decision"}
+        else:
+            columns = {name: f"decision:{name}" for name in dataset.classes(task) or sorted(set(rows["label"]))}
+        for name, column in columns.items():
+            if column in rows:
+                known = rows[rows[column].notna()]
+                yield RankedSet(task, split, name, (known["label"] == name).to_numpy(), known[column].to_numpy(float))
+
+
+# The scores of the methods of a data set, and their order.
+
+HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
+"""What methods are ranked by: the first that has a value (single-sequence test sets have no AUC)."""
+
+
+class Score(NamedTuple):
+    """Mean, sample standard deviation, number and median of the values of a metric."""
+
+    mean: float
+    sd: float
+    n: int
+    median: float = np.nan
+
+
+NO_SCORE = Score(np.nan, np.nan, 0)
+NOT_METRICS = {"kernel", "solver", *KEYS, "n_train", "n_test", "unit"}
+
+
+def unit_scores(dataset: DatasetResults) -> pd.DataFrame:
+    """Return a DataFrame of scores with columns kernel, solver, unit and the metrics.
+
+    Scores are averaged over units: tasks if there are several (each averaged over its splits first), else splits.
+    """
+    metrics = dataset.metrics
+    columns = metric_columns(dataset)
+    keyed = metrics[["kernel", "solver", *columns]].assign(unit=dataset.unit(metrics))
+    return keyed.groupby(["kernel", "solver", "unit"], sort=False)[columns].mean().reset_index()
+
+
+def metric_columns(dataset: DatasetResults) -> list[str]:
+    """Return the names of the metrics with at least one value, in the order of the files."""
+    metrics = dataset.metrics
+    return [name for name in metrics.columns if name not in NOT_METRICS and metrics[name].notna().any()]
+
+
+def method_scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
+    """Return {metric: {method: Score}} over units: mean, sample standard deviation, count and median."""
+    units = unit_scores(dataset)
+    result: dict[str, dict[Method, Score]] = {}
+    for name in metric_columns(dataset):
+        groups = units.groupby(["kernel", "solver"], sort=False)[name]
+        table = groups.agg(["mean", "std", "count", "median"])
+        result[name] = {
+            Method(*cast("tuple[str, str]", key)): Score(
+                float(row["mean"]), float(row["std"]), int(row["count"]), float(row["median"])
+            )
+            for key, row in table.iterrows()
+        }
+    return result
+
+
+class Ranking:
+    """The methods of a data set, ordered by its headline metric."""
+
+    def __init__(self, dataset: DatasetResults) -> None:
+        self.scores = method_scores(dataset)
+        states = [name for name in self.scores if SHARE_RIGHT.fullmatch(name)] if dataset.residues else []
+        names = [*states, *(name for name in HEADLINE[dataset.kind] if name in self.scores)]
+        self.metric = names[0] if names else None
+        self.order: list[Method] = []
+        self.best: list[Method] = []
+        self.within: list[Method] = []
+        if self.metric is None:
+            return
+        sign = -1 if higher_is_better(self.metric) else 1
+        table = {method: self.score(method) for method in dataset.methods}
+        self.order = sorted((m for m in table if table[m].n), key=lambda m: sign * table[m].mean)
+        most = max(table[method].n for method in self.order)
+        complete = [method for method in self.order if table[method].n == most]
+        top = table[complete[0]]
+        self.best = [m for m in complete if rounded(table[m].mean) == rounded(top.mean)]
+        if not np.isnan(top.sd):
+            others = [method for method in complete if method not in self.best]
+            self.within = [method for method in others if abs(table[method].mean - top.mean) <= top.sd]
+
+    @property
+    def headline(self) -> str:
+        """The metric that ranks the methods; empty where there are no scores."""
+        return self.metric or ""
+
+    def score(self, method: Method, name: str | None = None) -> Score:
+        """Return the Score of a method in a metric, by default the headline metric."""
+        return self.scores.get(name or self.headline, {}).get(method, NO_SCORE)

@@ -45,9 +45,10 @@ from seqkern.evaluation.many_task_tests import (
     least_p,
     signed_rank_test,
 )
+from seqkern.evaluation.metrics import higher_is_better
 from seqkern.evaluation.residue_results import ChainShares
 from seqkern.evaluation.single_task_tests import FOLDS, SINGLE, PairedDecisions, PairTest, metrics_with_test, pair_tests
-from seqkern.report.compared import (
+from seqkern.methods.compared import (
     CHANCE_LEVEL,
     LEVEL,
     NAMES,
@@ -59,18 +60,18 @@ from seqkern.report.compared import (
     ranked_order,
     read_paired_decisions,
 )
-from seqkern.report.dataset_results import (
+from seqkern.methods.study_results import (
     KEYS,
     DatasetResults,
     Method,
+    Ranking,
     numbers,
     positive_class,
     read_table,
     rows_by,
     rows_by_value,
+    unit_scores,
 )
-from seqkern.report.sentences import metric
-from seqkern.report.tables import Ranking, unit_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,7 +228,7 @@ def corrected_over_tasks(values: Mapping[Method, npt.ArrayLike], key: str) -> fl
     """Return the best method's mean score over tasks, corrected for the choice; NaN for a single method or task."""
     if len(values) < 2:
         return math.nan
-    sign = 1 if metric(key).higher else -1
+    sign = 1 if higher_is_better(key) else -1
     return sign * corrected_mean(sign * np.array(list(values.values()), dtype=np.float64), draws=DRAWS)
 
 
@@ -235,7 +236,7 @@ def not_better(corrected: float, score: float, key: str) -> float:
     """Return a corrected score capped at the score itself, which the bootstrap may slightly exceed; NaN if unknown."""
     if math.isnan(corrected):
         return corrected
-    return min(corrected, score) if metric(key).higher else max(corrected, score)
+    return min(corrected, score) if higher_is_better(key) else max(corrected, score)
 
 
 CLASS_METRICS = ("accuracy", "balanced_accuracy", "mcc", "sensitivity", "specificity")
@@ -287,7 +288,7 @@ class Headline:
         self.dataset, self.ranking, self.key = dataset, ranking, ranking.headline
         self.baselines = Baselines(dataset)
         self.methods = ranked_order(ranking) if ranking.order else []
-        self.higher = metric(self.key).higher
+        self.higher = higher_is_better(self.key)
 
     @cached_property
     def entries(self) -> dict[Method, Entry]:
@@ -416,7 +417,7 @@ class Headline:
         control = as_method(name)
         own = {m: values for m, values in paired.predicted.items() if m == control or m in self.methods}
         try:  # the other baselines must not count in the correction for the number of tests
-            tests = pair_tests(replace(paired, predicted=own), key, higher=metric(key).higher, control=control)
+            tests = pair_tests(replace(paired, predicted=own), key, higher=higher_is_better(key), control=control)
         except SeqkernError:
             return None
         return AgainstBaseline(name, key, _signs(tests))
