@@ -341,15 +341,9 @@ class InnerSettings(Settings):
         return self.pooled == "tasks"
 
     @property
-    def postprocessing(self) -> dict[str, str]:
-        """The given settings of calibration and threshold, by name."""
-        both = {"calibration": self.calibration, "threshold": self.threshold}
-        return {name: value for name, value in both.items() if value is not None}
-
-    @property
-    def held_out(self) -> list[str]:
-        """The names of the models to be fitted to held-out decision values."""
-        return [name for name, value in self.postprocessing.items() if value != PLAIN]
+    def held_out(self) -> bool:
+        """Whether a calibration or a threshold is fitted to held-out decision values."""
+        return self.calibration is not None or self.threshold not in (None, PLAIN)
 
 
 @configured
@@ -563,12 +557,6 @@ class CheckedSolver:
         entry = SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True)
         return cls(entry, **numbers, metric=str(given.get("metric", "auto")))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the input of `parse`."""
-        layers = list(self.solver.layer_specs)
-        found = {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
-        return found | ({"metric": self.metric} if self.metric in BOUNDS else {})
-
 
 def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
     """Return the solvers of the methods on one data set by name, to be checked against its labels.
@@ -579,7 +567,7 @@ def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
     for method in methods:
         solver, search = method.solver, method.search
         before = solver.name in found and found[solver.name].inner_folds > 0
-        inner = before or method.chooses or bool(search.held_out) or solver.has_layers
+        inner = before or method.chooses or search.held_out or solver.has_layers
         by_bound = search.metric in BOUNDS and not solver.has_layers
         folds = search.folds if solver.refuses_labels and inner and not by_bound else 0
         bound = search.metric if by_bound and method.chooses else "auto"
