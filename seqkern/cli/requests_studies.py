@@ -328,7 +328,7 @@ class ImportanceRequest(DatasetModel):
     )
     site: int | None = option("position (from 1) labelled 0 in the figures", integer(default=None), metavar="N")
     section: tuple[int, int] | None = option(
-        "positions to enlarge, such as --section=-50:20", metavar="A:B", read=_section
+        "positions to enlarge, such as --section=-50:20", anything(default=None), metavar="A:B", read=_section
     )
     output: str = option("output folder for the model, the table and the figures", text(), short="-o")
     rules = all_of(study_gives(*INNER, "pair", "order", "background", "site", "section", required=("kernel", "solver")))
