@@ -20,7 +20,6 @@ from seqkern.gram.transforms.gram_transform import TRANSFORMS
 from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_table import KERNELS
-from seqkern.methods.loading import PackedModel, is_pack, pack_folder, read_pack
 from seqkern.solvers.layers.chain import LAYERS
 from seqkern.solvers.selection.selectors.selector_specs import SELECTORS
 from seqkern.solvers.solver_specs import SOLVERS, TAKES
@@ -168,6 +167,9 @@ def run_models(request: ModelsRequest) -> None:
 
 def _pack(request: ModelsRequest) -> None:
     """Write the models of a folder to one file."""
+    # imported here, as below: lists of classes load no models
+    from seqkern.methods.loading import is_pack, pack_folder
+
     if request.output is None or is_standard_output(request.output):
         raise ParameterError("models pack writes a file", remedy="add -o FILE")
     if not Path(request.source).is_dir():
@@ -183,5 +185,7 @@ def _pack(request: ModelsRequest) -> None:
 
 def _list(request: ModelsRequest) -> None:
     """Print a table of the models in a file."""
+    from seqkern.methods.loading import PackedModel, read_pack
+
     columns = [field.name for field in fields(PackedModel)]
     write_tsv(request.output or "-", columns, map(astuple, read_pack(request.source)))
