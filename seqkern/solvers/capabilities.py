@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from seqkern.core.types import Floats, Ints
-from seqkern.solvers.costs import Effort
+from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
 
 if TYPE_CHECKING:
     from seqkern.solvers.contract import Solver
@@ -47,13 +47,32 @@ SEARCH_COST = Search({"C": [0.1, 1.0, 10.0]}, {"C": (1e-4, 1e4)}, ("C",))
 
 
 @dataclass(frozen=True)
+class Effort:
+    """How the cost of a solver's fit grows with the training set, as measured; for the plan of a study.
+
+    >>> Effort(products=10, growth=0.5).cost(FitWork(1000), C=4.0).seconds
+    0.02
+    """
+
+    products: float = 100.0  # Products with the matrix until a fit has converged, for C = 1
+    growth: float = 0.0  # Their number grows with this power of C
+    cubes: float = 0.0  # Multiplications of dense linear algebra, as a multiple of the third power of the columns
+    copies: float = 1.0  # Matrices of the size of the training set's that a fit holds at most, besides its own
+
+    def cost(self, work: FitWork, C: float = 1.0) -> FitCost:
+        """Return the predicted cost of a fit: products with the matrix, and dense linear algebra."""
+        products = self.products * hardness(C, self.growth)
+        return FitCost(products * work.product + dense_algebra(work.width, self.cubes))
+
+
+@dataclass(frozen=True)
 class Traits:
     """What a solver takes, gives and needs: its flags, its search, and the effort of a fit."""
 
     semidefinite: bool = False  # The solution is only local unless the Gram matrix is positive semi-definite
     asymmetric: bool = False  # Takes a square matrix that is not symmetric; it does not matter for features
     sparse: bool = False  # Takes a sparse matrix of features
-    blocks: bool = False  # Takes features as FeatureBlocks, computed on demand (kernels/feature_blocks.py)
+    blocks: bool = False  # Takes features as FeatureBlocks, computed on demand (kernels/features.py)
     rows: bool = False  # Takes a Gram matrix in a file, as GramRows (gram/matrix.py)
     operator: bool = False  # Takes a KernelOperator (kernels/kernel_operator.py) and trains on products K·v
     # `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``

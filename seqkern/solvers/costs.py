@@ -83,25 +83,6 @@ def dense_algebra(n: float, multiple: float = 1 / 3) -> float:
     return multiple * n**3 * FLOP_NS * 1e-9
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How the cost of a solver's fit grows with the training set, as measured; for the plan of a study.
-
-    >>> Effort(products=10, growth=0.5).cost(FitWork(1000), C=4.0).seconds
-    0.02
-    """
-
-    products: float = 100.0  # Products with the matrix until a fit has converged, for C = 1
-    growth: float = 0.0  # Their number grows with this power of C
-    cubes: float = 0.0  # Multiplications of dense linear algebra, as a multiple of the third power of the columns
-    copies: float = 1.0  # Matrices of the size of the training set's that a fit holds at most, besides its own
-
-    def cost(self, work: FitWork, C: float = 1.0) -> FitCost:
-        """Return the predicted cost of a fit: products with the matrix, and dense linear algebra."""
-        products = self.products * hardness(C, self.growth)
-        return FitCost(products * work.product + dense_algebra(work.width, self.cubes))
-
-
 # Names of the leave-one-out error bounds, for modules that need only the names.
 
 BOUNDS = ("span", "xi_alpha", "radius_margin")

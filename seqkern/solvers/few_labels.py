@@ -7,22 +7,24 @@ import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.linear_algebra import Definite
-from seqkern.core.parameters import choice, component, fixed, integer, real
+from seqkern.core.parameters import choice, component, fixed, integer
 from seqkern.core.statistics import fit_sigmoid, sigmoid
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.sequences.sampling import deal
-from seqkern.solvers.capabilities import Search, Traits, Variances
+from seqkern.solvers.capabilities import Effort, Search, Traits, Variances
 from seqkern.solvers.contract import AnyClassSolver, Solver, clone, stored
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.multiclass.multiclass import Wrapper
 from seqkern.solvers.shared import (
     class_factors,
     cost,
+    count,
     gram_order,
-    limit,
     order_by_content,
+    positive,
     random_seed,
+    share,
     take_rows,
     weighted_sums,
 )
@@ -280,13 +282,11 @@ class LabelPropagation(AnyClassSolver):
         effort=Effort(copies=3.5, products=5.0, cubes=1 / 3),
     )
 
-    alpha: float = real(
-        default=0.9,
-        low=0,
-        high=1,
+    alpha: float = share(
+        0.9,
+        "a: the weight of similar rows' labels; 1 − a is the weight of the row's own label.",
         open_low=True,
         open_high=True,
-        doc="a: the weight of similar rows' labels; 1 − a is the weight of the row's own label.",
     )
 
     n_neighbors: int | None = integer(
@@ -455,17 +455,12 @@ class TransductiveSVC(CSVC):
 
     C: float = cost("C, the cost of a margin error of a labelled row.")
     slack: Literal["linear"] = fixed("linear")
-    unlabelled: float = real(
-        default=1.0, low=0, open_low=True, doc="C*/C: the final cost of a margin error of an unlabelled row."
-    )
-    positive_share: float | None = real(
-        default=None,
-        low=0,
-        high=1,
-        doc="Share of positives among the unlabelled rows; none: as among the labelled ones.",
+    unlabelled: float = positive(1.0, "C*/C: the final cost of a margin error of an unlabelled row.")
+    positive_share: float | None = share(
+        None, "Share of positives among the unlabelled rows; none: as among the labelled ones."
     )
     steps: int = integer(default=10, low=0, high=40, doc="How often C* is doubled.")
-    max_fits: int = limit(200, "Maximum number of C-SVMs.")
+    max_fits: int = count(200, "Maximum number of C-SVMs.")
 
     @classmethod
     def examples(cls) -> list[Self]:

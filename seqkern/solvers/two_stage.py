@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import changed, choice, component, integer, real
+from seqkern.core.parameters import changed, choice, component, integer
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import BinarySolver, Solver, clone, stored
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.multiclass.multiclass import MetaSolver, Wrapper
-from seqkern.solvers.shared import limit, tolerance
+from seqkern.solvers.shared import count, positive, share
 from seqkern.solvers.svm.libsvm import unit_of
 from seqkern.solvers.svm.svm import CSVC, OneClassSVM
 from seqkern.solvers.thresholds import Threshold
@@ -32,9 +32,9 @@ class OneClassGate(MetaSolver, BinarySolver):
     last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
     binary: Solver = component("solver", kw_only=False, doc="The binary solver; it must take a Gram matrix.")
-    nu: float = real(default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν of the one-class SVMs.")
-    tol: float = tolerance(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
-    max_iter: int = limit(10_000_000, "Maximum number of iterations of each one-class SVM.")
+    nu: float = share(0.05, "ν of the one-class SVMs.", open_low=True, open_high=True)
+    tol: float = positive(1e-3, "Tolerance of the one-class SVMs, as in `OneClassSVM`.")
+    max_iter: int = count(10_000_000, "Maximum number of iterations of each one-class SVM.")
 
     def _check_parameters(self) -> None:
         if getattr(self.binary, "input", None) != "gram" or "binary" not in getattr(self.binary, "targets", ()):
@@ -125,9 +125,7 @@ class TwoStageSVC(OneClassGate):
 
     binary: Solver = component("solver", kw_only=False, doc="The second stage; it must take a Gram matrix.")
     nu: float = changed(default=0.05, doc="ν of the one-class SVM of the first stage.")
-    recall: float = real(
-        default=0.99, low=0, high=1, open_low=True, doc="Share of held-out positives that must pass the first stage."
-    )
+    recall: float = share(0.99, "Share of held-out positives that must pass the first stage.", open_low=True)
     folds: int = integer(default=5, low=2, doc="Folds of the positives, for the threshold of the first stage.")
 
     def _count(self) -> int:
@@ -398,8 +396,8 @@ class WeightedThreshold(Wrapper):
     inherited = (*MetaSolver.inherited, "groups")
 
     binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns from all training rows.")
-    false_positive: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false positive.")
-    false_negative: float = real(default=1.0, low=0, open_low=True, doc="Cost of a false negative.")
+    false_positive: float = positive(1.0, "Cost of a false positive.")
+    false_negative: float = positive(1.0, "Cost of a false negative.")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -341,9 +341,9 @@ class InnerSettings(Settings):
         return self.pooled == "tasks"
 
     @property
-    def held_out(self) -> bool:
-        """Whether a calibration or a threshold is fitted to held-out decision values."""
-        return self.calibration is not None or self.threshold not in (None, PLAIN)
+    def held_out(self) -> list[str]:
+        """The names of the settings that are fitted to held-out decision values."""
+        return [name for name in ("calibration", "threshold") if getattr(self, name) not in (None, PLAIN)]
 
 
 @configured
@@ -567,7 +567,7 @@ def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
     for method in methods:
         solver, search = method.solver, method.search
         before = solver.name in found and found[solver.name].inner_folds > 0
-        inner = before or method.chooses or search.held_out or solver.has_layers
+        inner = before or method.chooses or bool(search.held_out) or solver.has_layers
         by_bound = search.metric in BOUNDS and not solver.has_layers
         folds = search.folds if solver.refuses_labels and inner and not by_bound else 0
         bound = search.metric if by_bound and method.chooses else "auto"

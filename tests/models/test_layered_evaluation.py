@@ -313,7 +313,7 @@ def test_other_layers_are_another_checkpoint(study, monkeypatch):
             raise KeyboardInterrupt
         return whole(method, *arguments, **options)
 
-    monkeypatch.setattr(crossval, "evaluate_fold", counted)
+    monkeypatch.setattr("seqkern.cli.evaluate.evaluate_fold", counted)
     killed = [*words, "-o", str(folder / "killed"), "--layers"]
     assert main([*killed, "segments"]) == 130
     calls[:] = [None, None]

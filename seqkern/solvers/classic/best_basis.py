@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import choice, integer, real
+from seqkern.core.parameters import choice, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.capabilities import SelectedFeatures, Traits
-from seqkern.solvers.shared import FeatureWeights, as_blocks, order_by_content, random_seed
+from seqkern.solvers.shared import FeatureWeights, as_blocks, order_by_content, random_seed, share
 
 # Second moments of features and targets, which suffice for least squares on any subset of the features.
 
@@ -457,9 +457,7 @@ class BestBasis(FeatureWeights):
     criterion: str = choice(default="bic", choices=CRITERIA, doc="Criterion of a subset, see the notes.")
     folds: int = integer(default=5, low=2, doc="Folds of the cross-validation; groups stay together.")
     restarts: int = integer(default=5, low=0, doc='Number of random starts of ``"local"``, besides the empty subset.')
-    level: float = real(
-        default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Confidence level of the intervals."
-    )
+    level: float = share(0.95, "Confidence level of the intervals.", open_low=True, open_high=True)
     seed: int = random_seed("Seed of the folds and the random subsets.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:

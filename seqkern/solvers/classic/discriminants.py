@@ -11,10 +11,9 @@ from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, stored
-from seqkern.solvers.costs import Effort
-from seqkern.solvers.shared import FeatureWeights, as_blocks, blocks_of_columns, fixed_product
+from seqkern.solvers.shared import FeatureWeights, as_blocks, blocks_of_columns, fixed_product, share
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.
 
@@ -251,18 +250,8 @@ class QuadraticDiscriminant(AnyClassSolver):
     )
     input = "features"
 
-    pooling: float = real(
-        default=0.5,
-        low=0,
-        high=1,
-        doc="λ: 0 for a covariance of each class from its own samples, 1 for one of all classes.",
-    )
-    shrinkage: float = real(
-        default=0.1,
-        low=0,
-        high=1,
-        doc="γ: 0 for the covariance as it is, 1 for equal variances of uncorrelated features.",
-    )
+    pooling: float = share(0.5, "λ: 0 for a covariance of each class from its own samples, 1 for one of all classes.")
+    shrinkage: float = share(0.1, "γ: 0 for the covariance as it is, 1 for equal variances of uncorrelated features.")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -11,10 +11,17 @@ from seqkern.core.linear_algebra import ROWS
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver, stored
-from seqkern.solvers.costs import Effort
-from seqkern.solvers.shared import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content, random_seed
+from seqkern.solvers.shared import (
+    as_blocks,
+    blocks_of_columns,
+    count,
+    fixed_product,
+    gathered,
+    order_by_content,
+    random_seed,
+)
 
 if TYPE_CHECKING:
     from sklearn.neighbors import KNeighborsClassifier
@@ -30,7 +37,7 @@ class Neighbors(Solver):
 
     declared = Traits(search=Search({"n_neighbors": [1, 3, 5, 9, 15]}, order=("-n_neighbors",)))
 
-    n_neighbors: int = integer(default=5, low=1, doc="k, less than the number of training rows.")
+    n_neighbors: int = count(5, "k, less than the number of training rows.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
@@ -295,10 +302,8 @@ class WhitenedNeighbors(AnyClassSolver):
     )
     input = "features"
 
-    n_neighbors: int = integer(default=15, low=1, doc="k, less than the number of training rows.")
-    n_components: int | None = integer(
-        default=None, low=1, doc="Number of principal components; by default all with variance."
-    )
+    n_neighbors: int = count(15, "k, less than the number of training rows.")
+    n_components: int | None = count(None, "Number of principal components; by default all with variance.")
     max_units: int = integer(
         default=20_000,
         low=2,

@@ -7,10 +7,9 @@ import numpy as np
 from seqkern.core.parameters import flag, real
 from seqkern.core.types import Floats
 from seqkern.solvers import _linear
-from seqkern.solvers.capabilities import SEARCH_COST, Search, Traits
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Search, Traits
 from seqkern.solvers.contract import BinarySolver
-from seqkern.solvers.costs import Effort
-from seqkern.solvers.shared import KernelExpansion, cost, gram_order, limit, random_seed, tolerance
+from seqkern.solvers.shared import KernelExpansion, cost, count, gram_order, positive, random_seed
 
 # The kernel perceptron.
 
@@ -77,7 +76,7 @@ class Perceptron(KernelExpansion, BinarySolver):
 
     average: bool = flag(default=False, doc="Whether the result is the mean of w over all visits, not the last w.")
     bias: float = bias_share()
-    max_epochs: int = limit(1000, "Maximum number of passes over the samples.")
+    max_epochs: int = count(1000, "Maximum number of passes over the samples.")
     seed: int = random_seed("Of the order of the samples.")
 
     @classmethod
@@ -168,8 +167,8 @@ class AdaTron(KernelExpansion, BinarySolver):
         doc="η max K(x, x), below 2; 1 minimises over each multiplier where K is normalised.",
     )
     bias: float = bias_share()
-    tol: float = tolerance(1e-3, "The fit has converged when no condition is violated by more; margins are 1.")
-    max_epochs: int = limit(10_000, "Maximum number of passes over the samples.")
+    tol: float = positive(1e-3, "The fit has converged when no condition is violated by more; margins are 1.")
+    max_epochs: int = count(10_000, "Maximum number of passes over the samples.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -246,8 +245,8 @@ class MinOver(KernelExpansion, BinarySolver):
     declared = Traits(effort=Effort(products=50.0, copies=0.1))
 
     bias: float = bias_share()
-    tol: float = tolerance(0.02, "The fit has converged when the margin is within this share of the greatest one.")
-    max_iter: int = limit(200_000, "Maximum number of updates.")
+    tol: float = positive(0.02, "The fit has converged when the margin is within this share of the greatest one.")
+    max_iter: int = count(200_000, "Maximum number of updates.")
 
     @classmethod
     def examples(cls) -> list[Self]:

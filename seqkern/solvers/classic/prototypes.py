@@ -12,15 +12,25 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import flag, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
-from seqkern.solvers.capabilities import Exemplar, Search, SelectedFeatures, Traits, as_array, from_array, typical
+from seqkern.solvers.capabilities import (
+    Effort,
+    Exemplar,
+    Search,
+    SelectedFeatures,
+    Traits,
+    as_array,
+    from_array,
+    typical,
+)
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.shared import (
+    count,
     gram_order,
-    limit,
     order_by_content,
+    positive,
     random_seed,
-    tolerance,
+    share,
     weighted_features,
     weighted_sums,
 )
@@ -65,7 +75,7 @@ class SeveralPrototypes(Prototypes):
 
     declared = Traits(search=Search({"n_prototypes": [1, 2, 3]}, order=("n_prototypes",)))
 
-    n_prototypes: int = integer(default=1, low=1, doc="Prototypes of each class, at most its training samples.")
+    n_prototypes: int = count(1, "Prototypes of each class, at most its training samples.")
     seed: int = random_seed("Of k-means++, which finds where prototypes start; one prototype starts at the class mean.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
@@ -453,13 +463,13 @@ class LVQ1(LearnedGramPrototypes):
     summary = "LVQ1: prototypes that move towards samples of their class and away from others, by kernel distance."
     declared = LearnedGramPrototypes.declared.but(effort=Effort(products=45.0))
 
-    eta: float = real(default=0.3, low=0, high=1, open_low=True, doc="η of the first pass.")
-    tol: float = tolerance(
+    eta: float = share(0.3, "η of the first pass.", open_low=True)
+    tol: float = positive(
         1e-6,
         "The fit has converged when no prototype moves farther in a pass: squared, as a share of the mean squared "
         "distance of a sample from the nearest prototype.",
     )
-    max_iter: int = limit(2000, "Maximum number of passes.")
+    max_iter: int = count(2000, "Maximum number of passes.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -621,17 +631,15 @@ class RelationalGLVQ(LearnedGramPrototypes):
         effort=Effort(products=40.0),
     )
 
-    shrinkage: float = real(
-        default=0.0,
-        low=0,
-        high=1,
-        doc="s, how far prototypes stay with the means that they start at: γ = s · start + (1 − s) · v / Σv. Above 0 "
+    shrinkage: float = share(
+        0.0,
+        "s, how far prototypes stay with the means that they start at: γ = s · start + (1 − s) · v / Σv. Above 0 "
         "against overfitting, with few samples or nearly equal distances.",
     )
     slope: float = slope()
-    restarts: int = limit(3, "Starts, at most; there is one only with one prototype for each class.")
-    tol: float = tolerance(1e-6, "The fit has converged when a run of L-BFGS lowers the objective by at most this.")
-    max_iter: int = limit(1000, "Maximum number of iterations of a start.")
+    restarts: int = count(3, "Starts, at most; there is one only with one prototype for each class.")
+    tol: float = positive(1e-6, "The fit has converged when a run of L-BFGS lowers the objective by at most this.")
+    max_iter: int = count(1000, "Maximum number of iterations of a start.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -703,9 +711,9 @@ class FeaturePrototypes(SeveralPrototypes):
     standardise: bool = flag(
         default=True, doc="Whether features are divided by their standard deviation on the training samples."
     )
-    restarts: int = limit(3, "Starts, at most; there is one only with one prototype for each class.")
-    tol: float = tolerance(1e-6, "The fit has converged when a run of L-BFGS lowers the objective by at most this.")
-    max_iter: int = limit(1000, "Maximum number of iterations of a start.")
+    restarts: int = count(3, "Starts, at most; there is one only with one prototype for each class.")
+    tol: float = positive(1e-6, "The fit has converged when a run of L-BFGS lowers the objective by at most this.")
+    max_iter: int = count(1000, "Maximum number of iterations of a start.")
 
     def _descended(self, X: Floats, same: Bools, start: Floats) -> Descent:
         """Return the end of the descent from initial prototypes; its variables begin with the prototypes."""

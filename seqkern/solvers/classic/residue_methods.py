@@ -9,13 +9,22 @@ import numpy.typing as npt
 from scipy.special import expit, log_softmax
 
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.core.parameters import flag, integer, real
+from seqkern.core.parameters import flag, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.costs import Effort
-from seqkern.solvers.shared import blocks_of_columns, fixed_product, gathered, order_by_content, random_seed
+from seqkern.solvers.shared import (
+    blocks_of_columns,
+    count,
+    fixed_product,
+    gathered,
+    not_negative,
+    order_by_content,
+    positive,
+    random_seed,
+    share,
+)
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
@@ -94,15 +103,11 @@ class GOR(AnyClassSolver):
         "tables.",
     )
     pairs: bool = flag(default=False, doc="Count pairs of positions (GOR IV).")
-    pseudocount: float = real(
-        default=1.0,
-        low=0,
-        doc="Pseudocount added to the residues of a class at each position, distributed as in all classes.",
+    pseudocount: float = not_negative(
+        1.0, "Pseudocount added to the residues of a class at each position, distributed as in all classes."
     )
-    pair_pseudocount: float = real(
-        default=300.0,
-        low=0,
-        doc="Pseudocount added to the pairs of a class, distributed as if residues were independent.",
+    pair_pseudocount: float = not_negative(
+        300.0, "Pseudocount added to the pairs of a class, distributed as if residues were independent."
     )
 
     @classmethod
@@ -286,20 +291,18 @@ class Network(AnyClassSolver):
     )
     input = "features"
 
-    hidden: int = integer(default=10, low=1, doc="Hidden units.")
-    alpha: float = real(default=0.01, low=0, doc="α, the penalty on squared weights.")
-    learning_rate: float = real(default=1e-3, low=0, open_low=True, doc="Initial learning rate of Adam.")
-    batch_size: int = integer(default=200, low=1, doc="Rows per step.")
-    validation: float = real(
-        default=0.1,
-        low=0,
-        high=1,
+    hidden: int = count(10, "Hidden units.")
+    alpha: float = not_negative(0.01, "α, the penalty on squared weights.")
+    learning_rate: float = positive(1e-3, "Initial learning rate of Adam.")
+    batch_size: int = count(200, "Rows per step.")
+    validation: float = share(
+        0.1,
+        "Share of the training groups (or rows) held out for early stopping. With 0, all rows are learned from, and "
+        "their loss decides.",
         open_high=True,
-        doc="Share of the training groups (or rows) held out for early stopping. With 0, all rows are "
-        "learned from, and their loss decides.",
     )
-    patience: int = integer(default=5, low=1, doc="Passes without improvement after which training stops.")
-    max_epochs: int = integer(default=200, low=1, doc="Maximum number of passes.")
+    patience: int = count(5, "Passes without improvement after which training stops.")
+    max_epochs: int = count(200, "Maximum number of passes.")
     seed: int = random_seed(
         "Seed of the initial weights, the order of the rows, and the held-out groups.", largest=2**32 - 1
     )

@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dtpttr
 
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.linear_algebra import Definite
-from seqkern.core.parameters import choice, integer, real
+from seqkern.core.parameters import choice, real
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Floats, Header, Ints
@@ -38,10 +38,10 @@ from seqkern.kernels.vectors.marginal_likelihood import (
     next_jitter,
     stable_sigmoid,
 )
-from seqkern.solvers.capabilities import Traits, Variances
+from seqkern.solvers.capabilities import Effort, Traits, Variances
 from seqkern.solvers.contract import BinarySolver, RealSolver, stored
-from seqkern.solvers.costs import FLOP_NS, Effort, FitCost, FitWork, dense_algebra
-from seqkern.solvers.shared import KernelExpansion, operator_sums, random_seed
+from seqkern.solvers.costs import FLOP_NS, FitCost, FitWork, dense_algebra
+from seqkern.solvers.shared import KernelExpansion, count, operator_sums, random_seed
 
 BLOCK = 64
 """Samples whose variances are computed at the same time. Blocks are filled up, so that the bits of a variance do not
@@ -837,7 +837,7 @@ class InducingGPR(GaussianRegression):
     summary = "Gaussian process regression on few inducing samples, for very many records."
     declared = GaussianRegression.declared.but(effort=Effort(copies=0.0))
 
-    n_inducing: int = integer(default=500, low=1, doc="Inducing samples, at most.")
+    n_inducing: int = count(500, "Inducing samples, at most.")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory
-from seqkern.core.parameters import choice, integer, numbers, real
+from seqkern.core.parameters import choice, integer, numbers
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.residues import Residues, check_window
@@ -22,6 +22,7 @@ from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.layers import _paths
 from seqkern.solvers.layers.chain import Layer
+from seqkern.solvers.shared import count, positive
 from seqkern.solvers.solver_specs import build_solver, solver_from_state
 
 # Windows of scores around residues, and explicit features of an RBF kernel on them.
@@ -139,7 +140,7 @@ class WindowLayer(Layer):
     unknown residue, and the mean scores of the chain.
     """
 
-    window: int = integer(default=21, low=1, doc="Residues in a window, an odd number.")
+    window: int = count(21, "Residues in a window, an odd number.")
     position_weights: str | list[float] = numbers(
         default="gaussian",
         low=0,
@@ -149,12 +150,9 @@ class WindowLayer(Layer):
     features: Literal["rbf", "linear"] = choice(
         default="rbf", doc="``rbf``: features of an RBF kernel; ``linear``: the window itself."
     )
-    n_components: int = integer(default=500, low=1, doc="Number of landmarks of the RBF features.")
-    gamma: float | None = real(
-        default=None,
-        low=0,
-        open_low=True,
-        doc="γ in exp(−γ ‖u − v‖²) for windows u and v; by default 1 / the number of coordinates of a window.",
+    n_components: int = count(500, "Number of landmarks of the RBF features.")
+    gamma: float | None = positive(
+        None, "γ in exp(−γ ‖u − v‖²) for windows u and v; by default 1 / the number of coordinates of a window."
     )
     seed: int = integer(default=1, low=0, doc="Seed of the landmarks.")
 
@@ -268,7 +266,7 @@ class StructureLayer(WindowLayer):
     name = "structure"
     summary = "A second classifier decides each residue again, from the scores of the residue and its neighbours."
 
-    C: float = real(default=1.0, low=0, open_low=True, doc="C, the cost of a margin error.")
+    C: float = positive(1.0, "C, the cost of a margin error.")
     loss: Literal["squared_hinge", "squared"] = choice(default="squared_hinge", doc="Loss of the SVM, see `PrimalSVC`.")
 
     def _new_solver(self) -> Solver:
@@ -423,14 +421,9 @@ class PathLayer(WindowLayer):
         doc="Residues of a segment that are distinguished: a step is scored by the label before it and by how long its "
         "segment is, up to this length. 1 is the chain of first order.",
     )
-    C: float = real(default=0.03, low=0, open_low=True, doc="C, the cost of the loss of a chain.")
-    tol: float = real(
-        default=0.01,
-        low=0,
-        open_low=True,
-        doc="The fit has converged when the objective is at most this share above its minimum.",
-    )
-    max_iter: int = integer(default=500, low=1, doc="Maximum number of passes over the training set.")
+    C: float = positive(0.03, "C, the cost of the loss of a chain.")
+    tol: float = positive(0.01, "The fit has converged when the objective is at most this share above its minimum.")
+    max_iter: int = count(500, "Maximum number of passes over the training set.")
 
     def _learn(self, paths: Paths) -> Learned:
         """Return the weights that minimise the objective."""

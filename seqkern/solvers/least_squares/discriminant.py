@@ -10,14 +10,14 @@ from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import GramError
 from seqkern.core.linear_algebra import ROWS, Definite, centred
 from seqkern.core.matrices import are_few, largest_eigenpairs
-from seqkern.core.parameters import choice, integer, real
+from seqkern.core.parameters import choice, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.solvers import _linear
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import BinarySolver, Solver, stored
-from seqkern.solvers.costs import Effort, FitCost, FitWork
-from seqkern.solvers.shared import KernelExpansion, class_weights, cost, limit, tolerance
+from seqkern.solvers.costs import FitCost, FitWork
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive
 from seqkern.solvers.svm.svm import CSVC
 
 
@@ -88,12 +88,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
         effort=Effort(copies=2.0, products=25.0, cubes=1.0),
     )
 
-    epsilon: float = real(
-        default=0.01,
-        low=0,
-        open_low=True,
-        doc="ε: larger values give a direction closer to the line between the means.",
-    )
+    epsilon: float = positive(0.01, "ε: larger values give a direction closer to the line between the means.")
     form: Literal["quotient", "program"] = choice(default="quotient", doc="Quotient or program, see the notes.")
     penalty: Literal["coefficients", "function"] = choice(
         default="coefficients", doc="P: ‖α‖² (``coefficients``), or αᵀKα (``function``), the squared length of w."
@@ -291,10 +286,10 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     )
 
     C: float = cost("C, the cost of a margin error; infinite for a hard margin.", infinite=True)
-    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: smaller values are closer to sphered data.")
+    ridge: float = positive(0.1, "ρ: smaller values are closer to sphered data.")
     class_weight: dict | str | None = class_weights()
-    tol: float = tolerance(1e-3, "As in `CSVC`.")
-    max_iter: int = limit(10_000_000, "As in `CSVC`.")
+    tol: float = positive(1e-3, "As in `CSVC`.")
+    max_iter: int = count(10_000_000, "As in `CSVC`.")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -10,16 +10,15 @@ import numpy as np
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.linear_algebra import Definite, Indefinite, on_diagonal
-from seqkern.core.parameters import choice, integer, real
+from seqkern.core.parameters import choice
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import SEARCH_COST, Traits
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
 from seqkern.solvers.contract import BinarySolver, RealSolver
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Squared
 from seqkern.solvers.products.subspace import fit_loss
-from seqkern.solvers.shared import KernelExpansion, class_weights, cost, row_costs
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive, row_costs
 
 # The Lagrangian SVM: the quadratic program ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + D.
 #
@@ -284,18 +283,13 @@ class LSSVC(KernelExpansion, BinarySolver):
         default="equality", doc="Equality or inequality form, see the notes."
     )
     class_weight: dict | str | None = class_weights("Factor of C for each class, as in `CSVC`.")
-    tol: float = real(
-        default=1e-6,
-        low=0,
-        open_low=True,
-        doc="The inequality form has converged when the largest violation of the optimality "
-        "conditions, |min(α_i Q_ii, (Qα)_i − 1)|, in units of the margin, or the duality gap, as "
-        "a share of the primal objective, is at most this. The equality form is solved directly, but on "
-        "an operator until the gap is at most this.",
+    tol: float = positive(
+        1e-6,
+        "The inequality form has converged when the largest violation of the optimality conditions, |min(α_i Q_ii, "
+        "(Qα)_i − 1)|, in units of the margin, or the duality gap, as a share of the primal objective, is at most "
+        "this. The equality form is solved directly, but on an operator until the gap is at most this.",
     )
-    max_iter: int = integer(
-        default=1000, low=1, doc="Maximum number of iterations of the inequality form, one linear system each."
-    )
+    max_iter: int = count(1000, "Maximum number of iterations of the inequality form, one linear system each.")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -5,14 +5,13 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
-from seqkern.solvers.capabilities import SEARCH_COST, Traits
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
 from seqkern.solvers.contract import ClassSolver, stored
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.shared import cost, limit, tolerance, weighted_sums
+from seqkern.solvers.shared import cost, count, not_negative, positive, weighted_sums
 from seqkern.solvers.svm.libsvm import share_of
 
 # Newton steps for the direct multi-class SVM: joint moves of all variables inside their bounds.
@@ -159,17 +158,15 @@ class DirectMulticlass(ClassSolver):
     targets = ("multiclass",)
 
     C: float = cost("C, the cost of a margin error.")
-    bias: float = real(
-        default=1.0,
-        low=0,
-        doc="How little the bias is penalised: b_m is the weight of a constant feature whose square "
-        "is `bias` times the mean diagonal of K. 0: no bias. Larger values penalise it less, and "
-        "slow the fit down.",
+    bias: float = not_negative(
+        1.0,
+        "How little the bias is penalised: b_m is the weight of a constant feature whose square is `bias` times the "
+        "mean diagonal of K. 0: no bias. Larger values penalise it less, and slow the fit down.",
     )
-    tol: float = tolerance(
+    tol: float = positive(
         1e-3, "The fit has converged when no optimality condition is violated by more than this; margins are 2."
     )
-    max_iter: int = limit(10_000_000, "Maximum number of moves of one row.")
+    max_iter: int = count(10_000_000, "Maximum number of moves of one row.")
 
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit: it grows with the number of classes."""

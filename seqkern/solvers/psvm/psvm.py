@@ -9,12 +9,12 @@ import numpy as np
 from seqkern.core.parameters import choice, real
 from seqkern.core.types import Floats, Ints
 from seqkern.gram.matrix import GramRows
-from seqkern.solvers.capabilities import Search, Traits
+from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.checking import ConstantColumnWarning, check_size
 from seqkern.solvers.contract import BinarySolver, RealSolver, Solver, stored
-from seqkern.solvers.costs import Effort, FitCost, FitWork
+from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.psvm.qp import decide, stays_outside
-from seqkern.solvers.shared import cost, limit, tolerance
+from seqkern.solvers.shared import cost, count, not_negative, positive
 
 # Detection of kernel matrices with a dominant diagonal, for which the P-SVM needs a small C.
 #
@@ -72,18 +72,18 @@ class PotentialSVM(Solver):
         "C, the bound on every |α_j|; infinite for none. A small bound limits the influence of single columns.",
         infinite=True,
     )
-    epsilon: float = real(default=0.1, low=0, doc="ε: larger values select fewer support columns.")
+    epsilon: float = not_negative(0.1, "ε: larger values select fewer support columns.")
     epsilon_scale: Literal["max", "absolute"] = choice(
         default="max",
         doc="Unit of `epsilon`: ``max``, ε_max = ‖K̃ᵀy‖_∞, above which no column is selected, so that "
         "one value suits training sets of any size; or ``absolute``.",
     )
-    tol: float = tolerance(
+    tol: float = positive(
         1e-6,
         "The fit has converged when the largest violation of the optimality conditions, in units "
         "of ε_max, and the duality gap, in units of ½‖y − b‖², are both at most this.",
     )
-    max_iter: int = limit(1_000_000, "Maximum number of moves of one variable.")
+    max_iter: int = count(1_000_000, "Maximum number of moves of one variable.")
     kernel: Literal["precomputed", "features"] = choice(
         default="precomputed",
         doc="``precomputed``: K is a square Gram matrix whose columns are the training rows; "

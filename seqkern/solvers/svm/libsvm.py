@@ -14,12 +14,12 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import Traits
+from seqkern.solvers.capabilities import Effort, Traits
 from seqkern.solvers.checking import check_size, largest_value
-from seqkern.solvers.costs import Effort, FitCost, FitWork, dense_algebra
+from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.subspace import MOST_PRODUCTS, fit_loss, root
-from seqkern.solvers.shared import KernelExpansion, limit, tolerance, weighted_sums
+from seqkern.solvers.shared import KernelExpansion, count, positive, weighted_sums
 from seqkern.solvers.svm._smo import Minimiser, RowCache
 
 # The shared base of the LIBSVM solvers: the call through scikit-learn, and measures of the solution.
@@ -59,8 +59,8 @@ class LibsvmSolver(KernelExpansion):
 
     last_parameters: ClassVar[tuple[str, ...]] = ("tol", "max_iter")
 
-    tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
-    max_iter: int = limit(10_000_000, "Maximum number of iterations.")
+    tol: float = positive(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below this.")
+    max_iter: int = count(10_000_000, "Maximum number of iterations.")
 
     @property
     def squares(self) -> bool:

@@ -6,19 +6,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from seqkern.core.matrices import is_sparse
-from seqkern.core.parameters import integer
 from seqkern.core.progress import progress_counter
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator, SparseImplicit
 from seqkern.solvers import _linear
-from seqkern.solvers.capabilities import SEARCH_COST, Traits
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
 from seqkern.solvers.checking import EPSILON, largest_value
 from seqkern.solvers.contract import BinarySolver
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Hinge, best_bias
 from seqkern.solvers.products.subspace import fit_loss
-from seqkern.solvers.shared import KernelExpansion, class_weights, cost, random_seed, row_costs, tolerance
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive, random_seed, row_costs
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.
 #
@@ -448,12 +446,10 @@ class LinearSVC(KernelExpansion, BinarySolver):
 
     C: float = cost("C, the cost of a margin error.")
     class_weight: dict | str | None = class_weights()
-    tol: float = tolerance(
+    tol: float = positive(
         1e-3, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_epochs: int = integer(
-        default=1000, low=1, doc="Maximum number of passes, or products; partial passes count in proportion."
-    )
+    max_epochs: int = count(1000, "Maximum number of passes, or products; partial passes count in proportion.")
     seed: int = random_seed("Seed of the order of the records.")
 
     @classmethod
@@ -480,6 +476,10 @@ class LinearSVC(KernelExpansion, BinarySolver):
         coefficients = alpha if isinstance(K, Implicit) else _without_rounding(descent.weights, alpha, K)
         self._keep(coefficients, certificate.bias)
         self._vectors = implicit.take(self.support_) if isinstance(K, Implicit) else None
+        return self._certified(certificate, epochs)
+
+    def _certified(self, certificate: Certificate, epochs: int) -> dict[str, Any]:
+        """Return the report of a solution with its certificate."""
         return {
             "converged": bool(certificate.gap <= self.tol),
             "iterations": epochs,
@@ -496,15 +496,8 @@ class LinearSVC(KernelExpansion, BinarySolver):
         self._warm = {"alpha": alpha}
         self._keep(alpha, found.certificate.bias)
         self._vectors = records.take(self.support_)
-        return {
-            "converged": bool(found.certificate.gap <= self.tol),
-            "iterations": found.epochs,
-            "residual": found.certificate.residual,
-            "objective": -found.certificate.dual,
-            "gap": found.certificate.gap,
-            "working_sets": found.rounds,
-            "largest_set": found.largest,
-        }
+        report = self._certified(found.certificate, found.epochs)
+        return {**report, "working_sets": found.rounds, "largest_set": found.largest}
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions Σ coefficient_j K(x, z_j) + b.

@@ -14,20 +14,19 @@ from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel_operator import KernelOperator, Table
-from seqkern.solvers.capabilities import SEARCH_COST, Traits, Variances
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits, Variances
 from seqkern.solvers.contract import count_rows
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Logistic, Loss, Squared, SquaredHinge
 from seqkern.solvers.products.subspace import fit_on_products
 from seqkern.solvers.shared import (
     FeatureWeights,
     class_weights,
     cost,
+    count,
     factors_of_codes,
-    limit,
     operator_sums,
+    positive,
     take_rows,
-    tolerance,
     weighted_sums,
 )
 
@@ -569,10 +568,10 @@ class PrimalSVC(FeatureWeights):
         "``logistic``: ln(1 + exp(−y f)), whose decisions are log odds.",
     )
     class_weight: dict | str | None = class_weights()
-    tol: float = tolerance(
+    tol: float = positive(
         1e-4, "The fit has converged when the duality gap is at most this share of the primal objective."
     )
-    max_iter: int = limit(
+    max_iter: int = count(
         100,
         "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
     )

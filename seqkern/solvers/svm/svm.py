@@ -6,15 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import changed, choice, real
+from seqkern.core.parameters import changed, choice
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
-from seqkern.solvers.capabilities import SEARCH_COST, Search
+from seqkern.solvers.capabilities import SEARCH_COST, Effort, Search
 from seqkern.solvers.contract import BinarySolver, RealSolver, count_rows
-from seqkern.solvers.costs import Effort
 from seqkern.solvers.products.losses import Hinge, Huber, Insensitive, SquaredHinge, SquaredInsensitive
-from seqkern.solvers.shared import class_weights, cost, row_costs, weighted_sums
+from seqkern.solvers.shared import class_weights, cost, not_negative, row_costs, share, weighted_sums
 from seqkern.solvers.svm.libsvm import (
     AT_BOUND,
     SOON,
@@ -282,10 +281,8 @@ class SVR(LibsvmSolver, RealSolver):
     )
 
     C: float = cost("C, the cost of an error beyond ε; infinite allows none.", infinite=True)
-    epsilon: float = real(
-        default=0.1,
-        low=0,
-        doc="ε, in units of y: smaller errors cost nothing; with ``loss=huber``, their square.",
+    epsilon: float = not_negative(
+        0.1, "ε, in units of y: smaller errors cost nothing; with ``loss=huber``, their square."
     )
     loss: Literal["insensitive", "squared_insensitive", "huber"] = choice(
         default="insensitive",
@@ -402,13 +399,10 @@ class NuSVR(LibsvmSolver, RealSolver):
     )
 
     C: float = cost("C, the cost of an error beyond ε.")
-    nu: float = real(
-        default=0.5,
-        low=0,
-        high=1,
+    nu: float = share(
+        0.5,
+        "ν: at most this share of the training rows have an error beyond ε, at least this share are support vectors.",
         open_low=True,
-        doc="ν: at most this share of the training rows have an error beyond ε, at least this share are support "
-        "vectors.",
     )
     tol: float = changed(
         default=1e-3,
@@ -540,13 +534,11 @@ class NuSVC(LibsvmSolver, BinarySolver):
         effort=Effort(copies=0.0, products=40.0),
     )
 
-    nu: float = real(
-        default=0.3,
-        low=0,
-        high=1,
+    nu: float = share(
+        0.3,
+        "ν: at most this share of the training rows are margin errors, at least this share are support vectors. The "
+        "largest feasible value is 2·min(l₊, l₋)/l.",
         open_low=True,
-        doc="ν: at most this share of the training rows are margin errors, at least this share are "
-        "support vectors. The largest feasible value is 2·min(l₊, l₋)/l.",
     )
     tol: float = changed(
         default=1e-3,
@@ -726,12 +718,10 @@ class OneClassSVM(LibsvmSolver, BinarySolver):
     )
     targets: ClassVar[tuple[str, ...]] = ("binary", "none")
 
-    nu: float = real(
-        default=0.1,
-        low=0,
-        high=1,
+    nu: float = share(
+        0.1,
+        "ν: at most this share of the learned rows lie outside, at least this share are support vectors.",
         open_low=True,
-        doc="ν: at most this share of the learned rows lie outside, at least this share are support vectors.",
     )
     tol: float = changed(
         default=1e-3,

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from seqkern.solvers.capabilities import Traits
+from seqkern.solvers.capabilities import Effort, Traits
 from seqkern.solvers.contract import BinarySolver, stored
-from seqkern.solvers.costs import Effort
 
 
 class MeansClassifier(BinarySolver):

@@ -17,7 +17,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, flag, integer
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.selection.selectors.selector import Selector
-from seqkern.solvers.shared import limit
+from seqkern.solvers.shared import count
 
 
 class PearsonSelector(Selector):
@@ -425,7 +425,7 @@ class ReliefSelector(Selector):
     name = "relief"
     summary = "Prefers features that differ between near samples of different classes."
 
-    n_neighbors: int = integer(default=10, low=1, doc="Number of nearest neighbours in each class.")
+    n_neighbors: int = count(10, "Number of nearest neighbours in each class.")
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: all distances."""
@@ -571,7 +571,7 @@ class FocusSelector(Selector):
         "(Fayyad & Irani); a feature without a cut is not used. ``none``: each value is a level of its own, as for "
         "nominal features.",
     )
-    max_subsets: int = limit(200_000, "Number of subsets after which the search stops with an error.")
+    max_subsets: int = count(200_000, "Number of subsets after which the search stops with an error.")
 
     @classmethod
     def examples(cls) -> list[Self]:

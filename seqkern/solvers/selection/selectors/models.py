@@ -11,12 +11,12 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.parameters import changed, choice, integer, real
+from seqkern.core.parameters import changed, choice, integer
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors.filters import constant_columns, largest_against_rest, second_classes
 from seqkern.solvers.selection.selectors.selector import Selector
-from seqkern.solvers.shared import cost, random_seed
+from seqkern.solvers.shared import cost, count, positive, random_seed, share
 
 # Linear SVMs for selectors, trained through the Gram matrix, for few samples with many features.
 
@@ -157,17 +157,10 @@ class ZeroNormSelector(Selector):
     fit_products = 3000.0
     summary = "Multiplies features repeatedly by the weights of a support vector machine, until few are left."
 
-    C: float = real(
-        default=100.0,
-        low=0,
-        open_low=True,
-        doc="C, the cost of a margin error; large values give the hard margin of the original.",
-    )
-    max_iter: int = integer(
-        default=20,
-        low=1,
-        doc="Maximum number of rounds; it stops earlier when no ln z_j of a remaining feature changes "
-        "by more than 0.001.",
+    C: float = positive(100.0, "C, the cost of a margin error; large values give the hard margin of the original.")
+    max_iter: int = count(
+        20,
+        "Maximum number of rounds; it stops earlier when no ln z_j of a remaining feature changes by more than 0.001.",
     )
 
     @classmethod
@@ -261,11 +254,9 @@ class ARDSelector(Selector):
         doc="Of classes: ``gaussian``, the regression on −1 and 1, or ``logistic`` regression, which takes hundreds of "
         "rounds where there are more features than samples. Real labels are always Gaussian.",
     )
-    threshold: float = real(default=1e4, low=0, open_low=True, doc="λ above which a feature is removed.")
-    tol: float = real(
-        default=1e-3, low=0, open_low=True, doc="It has converged when the weights change by less than this in all."
-    )
-    max_iter: int = integer(default=1000, low=1, doc="Maximum number of rounds.")
+    threshold: float = positive(1e4, "λ above which a feature is removed.")
+    tol: float = positive(1e-3, "It has converged when the weights change by less than this in all.")
+    max_iter: int = count(1000, "Maximum number of rounds.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -442,14 +433,11 @@ class R2W2Selector(Selector):
     fit_products = 3000.0
     summary = "Scales features to minimise a bound on the error of a support vector machine."
 
-    C: float = real(
-        default=100.0, low=0, open_low=True, doc="C, the cost of an error; large values give the hard margin."
-    )
-    max_iter: int = integer(
-        default=20,
-        low=1,
-        doc="Maximum number of steps, each halved until the bound falls; it stops earlier when the "
-        "bound falls by less than a share of 1e-3.",
+    C: float = positive(100.0, "C, the cost of an error; large values give the hard margin.")
+    max_iter: int = count(
+        20,
+        "Maximum number of steps, each halved until the bound falls; it stops earlier when the bound falls by less "
+        "than a share of 1e-3.",
     )
 
     @classmethod
@@ -531,7 +519,7 @@ class LeastSquaresSearch(Selector):
 
     targets = ("binary", "multiclass", "real")
 
-    ridge: float = real(default=1.0, low=0, open_low=True, doc="λ, the penalty on squared weights.")
+    ridge: float = positive(1.0, "λ, the penalty on squared weights.")
 
     def _targets(self, y: Array) -> Floats:
         """Return the labels as numeric columns, float64 (n, c)."""
@@ -643,13 +631,11 @@ class BackwardSelector(LeastSquaresSearch):
     fit_products = 1000.0
     summary = "Removes one feature after the other, those that a linear classifier needs least."
 
-    step: float = real(
-        default=0.1,
-        low=0,
-        high=1,
+    step: float = share(
+        0.1,
+        "Share of the remaining features removed in each round, at least one; 0 removes one at a time, as in the "
+        "original.",
         open_high=True,
-        doc="Share of the remaining features removed in each round, at least one; 0 removes one at a "
-        "time, as in the original.",
     )
 
     @classmethod
@@ -771,7 +757,7 @@ class BeamSelector(LeastSquaresSearch):
         doc="Number of features to search for; the others are ranked by the error that each would "
         "give in place of the last one. With none, min(l − 1, 50).",
     )
-    width: int = integer(default=5, low=1, doc="Number of subsets of each size that are kept.")
+    width: int = count(5, "Number of subsets of each size that are kept.")
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -868,8 +854,8 @@ class GeneticSelector(LeastSquaresSearch):
 
     n_features: int | None = changed(default=None, doc="Number of features in every subset. With none, min(l − 1, 20).")
     population: int = integer(default=60, low=4, doc="Number of subsets in a generation.")
-    generations: int = integer(default=40, low=1, doc="Number of generations after the first.")
-    mutation: float = real(default=0.05, low=0, high=1, doc="Probability that a feature of a child is replaced.")
+    generations: int = count(40, "Number of generations after the first.")
+    mutation: float = share(0.05, "Probability that a feature of a child is replaced.")
     seed: int = random_seed("Of all draws.")
 
     @classmethod
@@ -990,12 +976,10 @@ class RecursiveEliminationSelector(Selector):
     summary = "Trains a support vector machine repeatedly, each time without the features of least weight."
 
     C: float = cost("C, the cost of a margin error.")
-    step: float = real(
-        default=0.1,
-        low=0,
-        high=1,
+    step: float = share(
+        0.1,
+        "Share of the remaining features removed in each round, at least one; 0 removes one at a time.",
         open_high=True,
-        doc="Share of the remaining features removed in each round, at least one; 0 removes one at a time.",
     )
 
     @classmethod

@@ -9,11 +9,12 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 
-from seqkern.core.parameters import changed, choice, component, integer, real
+from seqkern.core.parameters import changed, choice, component, integer
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.solvers.psvm.columns import DenseColumns
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler
 from seqkern.solvers.selection.selectors.selector import Selector
+from seqkern.solvers.shared import positive
 
 # The exact solution path of the unbounded P-SVM (C = ∞) over all ε.
 #
@@ -383,12 +384,10 @@ class PSVMFeatureSelector(Selector):
         optional=True,
         doc="Number of features to choose; none: all that are selected, at most l − 1 at one ε.",
     )
-    epsilon: float | None = real(
-        default=None,
-        low=0,
-        open_low=True,
-        doc="Fixed ε, at which the features with α ≠ 0 are selected, the largest |α| first. By "
-        "default ε decreases until enough features are selected.",
+    epsilon: float | None = positive(
+        None,
+        "Fixed ε, at which the features with α ≠ 0 are selected, the largest |α| first. By default ε decreases until "
+        "enough features are selected.",
     )
     epsilon_scale: Literal["max", "absolute"] = choice(
         default="max",
