@@ -12,12 +12,7 @@ from seqkern.cli.output import warn
 from seqkern.cli.requests import Regions, Tracks
 from seqkern.cli.requests_models import NewSamples
 from seqkern.cli.requests_studies import DatasetModel, EvaluateRequest, OfStudy
-from seqkern.core.errors import (
-    ConfigError,
-    ModelError,
-    ParameterError,
-    unknown_name,
-)
+from seqkern.core.errors import ConfigError, ModelError, ParameterError, unknown_name
 from seqkern.core.types import PathLike, Source
 from seqkern.formats.profiles import TRACKS
 from seqkern.formats.regions import RegionOptions

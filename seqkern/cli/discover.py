@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import cast
 
 from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary, two_classes
-from seqkern.cli.motifs import known_motifs
 from seqkern.cli.output import naming_file
 from seqkern.cli.requests_studies import DiscoverRequest
 from seqkern.core.archive import check_writable, save_json
@@ -14,7 +13,7 @@ from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.file_kinds import RESULT
 from seqkern.core.threads import given_threads
 from seqkern.genomics import motif_tables
-from seqkern.genomics.motif_tables import nearest
+from seqkern.genomics.motif_tables import KnownMotifs, nearest
 from seqkern.genomics.motifs import find_motifs
 from seqkern.methods.explanation import Explainer
 from seqkern.sequences.sequence_set import SequenceSet
@@ -33,7 +32,7 @@ def run(request: DiscoverRequest) -> None:
         X, labels = cast("SequenceSet", dataset.X).take(task.used()), task.labels.take(task.used())
         model = train_on_dataset(X, labels, dataset.notes, job)
         explainer = Explainer(model)
-        known = None if known_file is None else known_motifs(known_file, explainer)
+        known = None if known_file is None else KnownMotifs.from_file(known_file, X.alphabet)
         positive = X.take(labels.y == 1)
         with given_threads(request.threads):
             motifs = find_motifs(explainer, positive)

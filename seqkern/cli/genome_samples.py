@@ -105,7 +105,7 @@ def _write(request: BackgroundRequest, background: Background) -> None:
             write_tsv(request.table, COLUMNS, match_rows(*both))
             print(request.table)
         if request.plot:
-            # imported here: matplotlib is slow to load
+            # imported here: only where a figure is drawn
             from seqkern.report.plots import match_picture
 
             with atomic_write(request.plot, "w") as file:

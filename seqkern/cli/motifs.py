@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from seqkern.cli.new_sequences import load_given, policies_for
 from seqkern.cli.output import log_counts, print_output
@@ -16,11 +16,11 @@ from seqkern.core.threads import given_threads
 from seqkern.genomics import motif_tables
 from seqkern.genomics.motif_tables import KnownMotifs, Match, nearest
 from seqkern.genomics.motifs import FoundMotif, find_motifs, require_motifs
-from seqkern.kernels.models.motif_files import MotifSet
 from seqkern.methods.explanation import Explainer
 from seqkern.methods.loading import load_model
 from seqkern.methods.model import Model
 from seqkern.methods.residue_model import ResidueModel
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -36,7 +36,8 @@ def run(request: MotifsRequest) -> None:
     model = _load(request)
     try:
         explainer = Explainer(model, request.pair)
-        known = None if request.known is None else known_motifs(request.known, explainer)
+        alphabet = explainer.model.alphabet
+        known = None if request.known is None else KnownMotifs.from_file(request.known, cast("Alphabet", alphabet))
         X, source = _sequences(request, explainer.model)
         with given_threads(request.threads):
             motifs = find_motifs(explainer, X, least=request.minimum)
@@ -83,17 +84,6 @@ def _load(request: MotifsRequest) -> Model:
             remedy="list their k-mers with seqkern explain",
         )
     return model
-
-
-def known_motifs(path: str, explainer: Explainer) -> KnownMotifs:
-    """Return the known motifs of a file."""
-    alphabet = explainer.model.alphabet
-    assert alphabet is not None  # of sequences
-    try:
-        return KnownMotifs(MotifSet.from_file(path).matrices, alphabet, alphabet.complement is not None)
-    except ParameterError as error:
-        error.file = path
-        raise
 
 
 def _sequences(request: MotifsRequest, model: Model) -> tuple[SequenceSet | None, str]:

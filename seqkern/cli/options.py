@@ -138,7 +138,7 @@ class Request(Parameters):
         """Return an option as on the command line, also for ``name=value``; an argument's value."""
         name, _, value = name.partition("=")
         if self._parameters[name].place.positional:
-            return str(getattr(self, name))
+            return str(getattr(self, name) if self.has(name) else name)
         return f"{option_names(name, self._parameters[name])[-1]} {value}".rstrip()
 
     def refuse(self, why: str, *names: str, remedy: str = "") -> None:

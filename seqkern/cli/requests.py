@@ -38,8 +38,8 @@ class Overwrite(Request):
     output: IfGiven
 
     overwrite: bool = option(
-        "write into a folder that holds other files, which stay, or the result of another command, which is "
-        "removed (default: refuse)",
+        "write into a folder that holds other files, which stay, or the result of another command, which is removed "
+        "(default: refuse)",
         flag(default=False),
     )
 
@@ -104,8 +104,8 @@ class Windows(Request, group=WINDOWS):
 
     window: str | None = option("cut windows from L positions before to R after each site", metavar="-L:+R")
     sites: str | None = option(
-        "TSV with the columns record, position and strand (+ or -, default: +); or header: one site for each "
-        "record, from the header fields position=… and strand=…",
+        "TSV with the columns record, position and strand (+ or -, default: +); or header: one site for each record, "
+        "from the header fields position=… and strand=…",
         metavar="WHERE",
     )
     site: str | None = option("letters required at each site, from its position on, such as AG", metavar="LETTERS")
@@ -129,8 +129,8 @@ class GivenSites(Request, group="windows around known sites"):
     """A verb that applies a model of windows."""
 
     sites: IfGiven = option(
-        "apply the model to windows around these sites: TSV with the columns record, position "
-        "and strand; or header, as for seqkern train",
+        "apply the model to windows around these sites: TSV with the columns record, position and strand; or header, "
+        "as for seqkern train",
         metavar="WHERE",
     )
 
@@ -243,23 +243,23 @@ class Tracks(Threads):
         "maximum number of search iterations (default: 3)", integer(default=None), metavar="N"
     )
     view: list[tuple[str, Any]] = option(
-        "vectors of the sequences, such as embeddings, for a kernel with view=NAME: .npy, .npz, HDF5, Parquet or "
-        "TSV, matched by id; ids of .npy from the file .ids beside it, or from NAME=FILE,ids=FILE; or, in FASTA "
-        "(.fa, .fasta, …), one of several sequences of each sample; repeatable",
+        "vectors of the sequences, such as embeddings, for a kernel with view=NAME: .npy, .npz, HDF5, Parquet or TSV, "
+        "matched by id; ids of .npy from the file .ids beside it, or from NAME=FILE,ids=FILE; or, in FASTA (.fa, "
+        ".fasta, …), one of several sequences of each sample; repeatable",
         anything(default=[]),
         metavar="NAME=FILE",
         repeated=True,
         read=_view,
     )
     sequences: str | None = option(
-        "columns of sequences, separated by commas, if each sample has several and the file is a table (TSV or "
-        "CSV): a1,a2,a3, or with names for kernels, heavy=vh_seq,light=vl_seq; default for a model: as in training",
+        "columns of sequences, separated by commas, if each sample has several and the file is a table (TSV or CSV): "
+        "a1,a2,a3, or with names for kernels, heavy=vh_seq,light=vl_seq; default for a model: as in training",
         metavar="COLUMNS",
     )
     id_column: str | None = option("column of ids of that table (default: rows are numbered)", metavar="NAME")
     missing: str | None = option(
-        "samples that lack one of their sequences: refuse them, leave them out, or keep an empty sequence "
-        "(default: error, or as in training)",
+        "samples that lack one of their sequences: refuse them, leave them out, or keep an empty sequence (default: "
+        "error, or as in training)",
         choice(default=None, choices=("error", "skip", "keep")),
     )
     track: list[tuple[str, str]] = track_option()
@@ -316,9 +316,9 @@ class Postprocessing(Request, group="probabilities and threshold"):
     )
     threshold: str | None = option(
         "choose the decision threshold on cross-validated decision values of the training set: balanced_accuracy, "
-        "accuracy, mcc, sensitivity=0.95, specificity=0.99, or cost=1:5 (of a false positive and of a false negative); "
-        "none: 0 (default: balanced_accuracy after a search, or if one class has less than 40 %% of the samples; else "
-        "0; with --calibration a probability of 0.5)",
+        "accuracy, mcc, sensitivity=0.95, specificity=0.99, or cost=1:5 (of a false positive and of a false "
+        "negative); none: 0 (default: balanced_accuracy after a search, or if one class has less than 40 %% of the "
+        "samples; else 0; with --calibration a probability of 0.5)",
         metavar="RULE",
     )
 
@@ -340,8 +340,8 @@ class Layers(Request, group="states of residues, such as helix, strand and coil"
 
     layers: list[str] = option(
         "layers after the solver, separated by spaces, for residues of chains: structure:window=15 (a second "
-        "classifier on the scores around each residue), segments (minimum segment lengths as in training), crf "
-        "or chain_svm (the labels of a chain together), probabilities; or a JSON list",
+        "classifier on the scores around each residue), segments (minimum segment lengths as in training), crf or "
+        "chain_svm (the labels of a chain together), probabilities; or a JSON list",
         text(default=[]),
         metavar="LAYER",
         nargs="+",

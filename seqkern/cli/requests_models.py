@@ -129,8 +129,7 @@ class TrueStates(Request, group=STATES):
 
     chain: str | None = option("draw only this chain, as with --track", metavar="ID")
     states: IfGiven = option(
-        "true states, in a format of seqkern train --states: shown beside the predicted ones, and scored on "
-        "standard "
+        "true states, in a format of seqkern train --states: shown beside the predicted ones, and scored on standard "
         "error; eight states are reduced as in training, H, E and C are kept. If the file of sequences also holds the "
         "states, give it here too",
         metavar="FILE",
@@ -141,8 +140,8 @@ class PredictRequest(NewSamples, Scan, TrueStates, Parts):
     """Predictions of a model."""
 
     model: str = argument(
-        "model file of seqkern train or LS-GKM; FILE:NAME: one of a file of several; such a file or a folder: "
-        "all of them, with the model's name after that of each column"
+        "model file of seqkern train or LS-GKM; FILE:NAME: one of a file of several; such a file or a folder: all of "
+        "them, with the model's name after that of each column"
     )
     fasta: IfGiven = argument(
         "FASTA of new sequences, - for standard input; BED with --genome; or a feature table, as in training", nargs="?"
@@ -340,15 +339,15 @@ class VariantsRequest(VariantScores, Null, WithoutVcf, SpreadsheetSafe, Threads,
     """What variants change in a model's decisions."""
 
     files: list[str] = argument(
-        "models of seqkern train or LS-GKM, or weights of k-mers; then the variants: VCF, plain or compressed, or "
-        "BCF (not with --ref, --region or --sequences)",
+        "models of seqkern train or LS-GKM, or weights of k-mers; then the variants: VCF, plain or compressed, or BCF "
+        "(not with --ref, --region or --sequences)",
         metavar="FILE",
         nargs="+",
     )
     genome: IfGiven = option("genome of the variants, plain or compressed by bgzip", metavar="FASTA")
     output: str = option(
-        ".tsv, or - for standard output: a row for each alternative allele; .vcf or .vcf.gz: the VCF file with "
-        "fields in INFO (.gz is compressed by bgzip and indexed)",
+        ".tsv, or - for standard output: a row for each alternative allele; .vcf or .vcf.gz: the VCF file with fields "
+        "in INFO (.gz is compressed by bgzip and indexed)",
         text(),
         short="-o",
         metavar="FILE",

@@ -6,6 +6,7 @@ import re
 
 from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option, study_gives
 from seqkern.cli.requests import (
+    POLICIES,
     InnerLoop,
     Layers,
     Memory,
@@ -116,23 +117,21 @@ class AuditRequest(Overlap, Reading, Memory, Threads):
     )
     output: str = option("folder for the page and the tables", text(), short="-o", metavar="FOLDER")
     labels: str | None = option(
-        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns "
-        "id and label (also as the last file)",
+        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns id "
+        "and label (also as the last file)",
         metavar="WHERE",
     )
     label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
     part: str | None = option(
-        "one file has both parts: the field of its headers, or the column of the table of labels, that says train "
-        "or test; other words are left out",
+        "one file has both parts: the field of its headers, or the column of the table of labels, that says train or "
+        "test; other words are left out",
         metavar="NAME",
     )
     folds: IfGiven = option(
         "that seqkern folds wrote: audit each split of a data set, without scores", metavar="FOLDER"
     )
     no_scores: bool = option("only look for overlap; train nothing", flag(default=False))
-    rules = all_of(
-        excludes("folds", "unknown", "ids", "empty", "strip_gaps", "alphabet", "label_field", "labels", "part")
-    )
+    rules = all_of(excludes("folds", *POLICIES, "alphabet", "label_field", "labels", "part"))
     EXAMPLE = "seqkern audit train.fa test.fa labels.tsv -o audit"
     MORE_EXAMPLES = (
         "seqkern audit train.positive.fa train.negative.fa test.positive.fa test.negative.fa -o audit",
@@ -204,7 +203,7 @@ class GramRequest(OfStudy, Reading, Windows, Regions, Tracks, Memory, Threads):
         excludes("kernel", "kernel_config", "kernel_name"),
         excludes("tile", "cost"),
         excludes("spectrum", "against", "tile"),
-        excludes("dataset", "unknown", "ids", "empty", "strip_gaps", "alphabet"),
+        excludes("dataset", *POLICIES, "alphabet"),
     )
     EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
 
@@ -223,8 +222,8 @@ class Shares(Request, group="division of a long evaluation"):
     """A verb whose folds several jobs can share."""
 
     share: IfGiven = option(
-        "compute only the I-th of N shares of the folds and write no tables; without it, compute the missing "
-        "folds and write the tables",
+        "compute only the I-th of N shares of the folds and write no tables; without it, compute the missing folds "
+        "and write the tables",
         anything(default=None),
         metavar="I/N",
         read=read_share,
@@ -253,8 +252,8 @@ class EvaluateRequest(OfFolds, OfStudy, InnerLoop, Postprocessing, Layers, Signi
         text(),
     )
     gram: list[str] = option(
-        "Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not "
-        "fitted to data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
+        "Gram matrix over all samples for each kernel that has one, in order: the kernel's own if it is not fitted to "
+        "data; for kernel pairwise that of its base kernel; for kernel combination those of its parts",
         text(default=[]),
         nargs="*",
     )
@@ -269,8 +268,8 @@ class EvaluateRequest(OfFolds, OfStudy, InnerLoop, Postprocessing, Layers, Signi
         flag(default=False),
     )
     pooled: list[str] = option(
-        "files of --inner-only, of this data set and of others: instead of searching, choose the candidate with "
-        "the best mean rank over all tasks (tasks that share positive samples are not pooled)",
+        "files of --inner-only, of this data set and of others: instead of searching, choose the candidate with the "
+        "best mean rank over all tasks (tasks that share positive samples are not pooled)",
         text(default=[]),
         metavar="FILE",
         nargs="*",
@@ -329,7 +328,7 @@ class ImportanceRequest(DatasetModel):
     )
     site: int | None = option("position (from 1) labelled 0 in the figures", integer(default=None), metavar="N")
     section: tuple[int, int] | None = option(
-        "positions to enlarge, such as --section=-50:20", metavar="A:B", read=_section
+        "positions to enlarge, such as --section=-50:20", anything(default=None), metavar="A:B", read=_section
     )
     output: str = option("output folder for the model, the table and the figures", text(), short="-o")
     rules = all_of(study_gives(*INNER, "pair", "order", "background", "site", "section", required=("kernel", "solver")))
@@ -431,8 +430,8 @@ class SitesRequest(Request):
         metavar="N",
     )
     motif: str | None = option(
-        "bases at the sites, such as GT,GC; any keeps all sites (default: GT, AG, ATG, or TAA,TAG,TGA); other "
-        "sites are left out and counted",
+        "bases at the sites, such as GT,GC; any keeps all sites (default: GT, AG, ATG, or TAA,TAG,TGA); other sites "
+        "are left out and counted",
         metavar="LETTERS",
     )
     feature: str = option(
@@ -499,16 +498,16 @@ class CompareRequest(Request):
     """Tests of differences between methods."""
 
     results: list[str] = argument(
-        "one or more study folders, such as results/demo; or folders written by seqkern evaluate, one for each "
-        "method on the same folds",
+        "one or more study folders, such as results/demo; or folders written by seqkern evaluate, one for each method "
+        "on the same folds",
         nargs="+",
     )
     dataset: str | None = option("compare on this data set only")
     task: str | None = option("compare on this task only (such as a family), sample by sample")
     metric: str | None = option(
         "metric to compare (default: AUC, on one task also accuracy; several classes on one task: accuracy, since "
-        "macro AUC has no test; regression: RMSE over tasks and in the 5x2cv test, else absolute error; residues: each "
-        "chain's accuracy, the only metric on one task)"
+        "macro AUC has no test; regression: RMSE over tasks and in the 5x2cv test, else absolute error; residues: "
+        "each chain's accuracy, the only metric on one task)"
     )
     control: str | None = option(
         "compare each method with this one only: fewer tests to correct for", metavar="KERNEL[/SOLVER]"

@@ -1,4 +1,4 @@
-"""The requests of the verbs that train: train and cv, and the jobs of a study."""
+"""The requests of ``seqkern train`` and ``seqkern cv``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Labels(Request, group="labels"):
     """A verb that learns from labels."""
 
     labels: str | None = option(
-        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the "
-        "columns id and label",
+        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns id "
+        "and label",
         metavar="WHERE",
     )
     label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
@@ -49,9 +49,8 @@ class States(Layers, group="states of residues, such as helix, strand and coil")
 
     states: IfGiven = option(
         "state of each residue: FASTA with states in place of residues, matched by id; or residues and states "
-        "together "
-        "(a line >id, residues, states), possibly the file of sequences itself. Each residue is classified by the "
-        "window around it (--window N, an odd number of residues; default: 15)",
+        "together (a line >id, residues, states), possibly the file of sequences itself. Each residue is classified "
+        "by the window around it (--window N, an odd number of residues; default: 15)",
         metavar="FILE",
     )
     reduction: str | None = option(
@@ -66,8 +65,8 @@ class Search(Request, group="choice of hyperparameters"):
     """A verb that chooses hyperparameters within the training set."""
 
     search: bool = option(
-        "choose hyperparameters by cross-validation within the training set: among the alternatives in --kernel "
-        "and --solver, and the default grids for omitted parameters",
+        "choose hyperparameters by cross-validation within the training set: among the alternatives in --kernel and "
+        "--solver, and the default grids for omitted parameters",
         flag(default=False),
     )
     time: str | None = option(
@@ -84,9 +83,9 @@ class Search(Request, group="choice of hyperparameters"):
         choice(default=None, choices=("best", "one_standard_error")),
     )
     metric: str | None = option(
-        "metric to maximise (default: auc; several classes: macro_auc; regression: r2); for residue states "
-        "accuracy is Q3, also available as q3 or q8; span, xi_alpha and radius_margin estimate the leave-one-out error "
-        "of a C-SVM of two classes by one fit, without folds"
+        "metric to maximise (default: auc; several classes: macro_auc; regression: r2); for residue states accuracy "
+        "is Q3, also available as q3 or q8; span, xi_alpha and radius_margin estimate the leave-one-out error of a "
+        "C-SVM of two classes by one fit, without folds"
     )
     seed: int = option("seed of all folds (default: 1)", integer(default=1))
     allow_similar: bool = option(
@@ -94,8 +93,8 @@ class Search(Request, group="choice of hyperparameters"):
         flag(default=False),
     )
     similar_by: str | None = option(
-        "of samples with several sequences, those by which samples count as similar, separated by commas "
-        "(default: all)",
+        "of samples with several sequences, those by which samples count as similar, separated by commas (default: "
+        "all)",
         metavar="NAMES",
     )
 
@@ -109,16 +108,16 @@ class OuterFolds(Request, group="outer folds, for an unbiased estimate of the ac
     """A verb that cross-validates the whole procedure."""
 
     fold_method: IfGiven = option(
-        "how outer folds are made (default: grouped where samples belong together: groups, overlapping windows "
-        "or residues of a chain; else stratified)",
+        "how outer folds are made (default: grouped where samples belong together: groups, overlapping windows or "
+        "residues of a chain; else stratified)",
         choice(default=None, choices=FOLD_METHODS),
     )
     repeats: int = option(
         "repeat the cross-validation on other folds (default: 1)", integer(default=1, low=1), metavar="N"
     )
     permutations: int | None = option(
-        "test the score: repeat everything, also the search, on N permutations of the labels, in one process for "
-        "each thread",
+        "test the score: repeat everything, also the search, on N permutations of the labels, in one process for each "
+        "thread",
         integer(default=None, low=1),
         metavar="N",
     )
@@ -132,8 +131,8 @@ class MethodRequest(
     inner_folds: int | None
 
     fasta: list[str] = argument(
-        "two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for "
-        "a solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome; or one table with "
+        "two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for a "
+        "solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome; or one table with "
         "--sequences; none with --view NAME=FASTA",
         nargs="*",
     )
@@ -143,8 +142,8 @@ class MethodRequest(
         text(default="auto"),
     )
     solver: IfGiven = option(
-        "solver, such as csvc:C=1; with --search also csvc:C=0.1|1|10; seqkern solvers lists the solvers "
-        "(default: a C-SVM, or support vector regression, with its parameters searched)"
+        "solver, such as csvc:C=1; with --search also csvc:C=0.1|1|10; seqkern solvers lists the solvers (default: a "
+        "C-SVM, or support vector regression, with its parameters searched)"
     )
     transform: list[str] = option(
         "transform of the features, such as pca:n_components=5, or of the kernel matrix, such as centre; repeatable",
@@ -152,8 +151,8 @@ class MethodRequest(
         repeated=True,
     )
     repair: str | None = option(
-        "treatment of negative eigenvalues of the kernel matrix, after the transforms: none, clip, flip, "
-        "shift or empirical_map"
+        "treatment of negative eigenvalues of the kernel matrix, after the transforms: none, clip, flip, shift or "
+        "empirical_map"
     )
     gram: list[str] = option(
         "keep the Gram matrix on disk, for more samples than memory holds: the file is made, or used if it is of "
@@ -181,8 +180,8 @@ class HardNegatives(Request, group="hard negatives"):
     """A training that adds hard negatives."""
 
     hard_negatives: IfGiven = option(
-        "negative or unlabelled sequences, such as a genome: the windows that the model decides highest, except "
-        "the positives' own, are added as negatives, and the model is trained again",
+        "negative or unlabelled sequences, such as a genome: the windows that the model decides highest, except the "
+        "positives' own, are added as negatives, and the model is trained again",
         metavar="FASTA",
     )
     hard_number: int | None = option(
@@ -228,8 +227,8 @@ class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe):
     """The score of one method, fold by fold."""
 
     output: str | None = option(
-        "output folder for the tables, as seqkern evaluate writes them, and the ROC curves; seqkern compare "
-        "reads several such folders (KERNEL/SOLVER names the method)",
+        "output folder for the tables, as seqkern evaluate writes them, and the ROC curves; seqkern compare reads "
+        "several such folders (KERNEL/SOLVER names the method)",
         short="-o",
         metavar="DIR",
     )

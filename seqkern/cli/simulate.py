@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from typing import Any, Self
 
-from seqkern.cli.listing import summary
 from seqkern.cli.options import Request, argument, option
 from seqkern.core.checks import check_int, check_number
 from seqkern.core.parameters import anything, integer, text
@@ -32,7 +31,7 @@ class _ListKinds(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         for kind in KINDS:
-            print(f"{kind}: {summary(find_generator(kind))}")
+            print(f"{kind}: {(inspect.getdoc(find_generator(kind)) or kind).splitlines()[0]}")
             meanings = _meanings(kind)
             for name, default in parameters(kind).items():
                 print(f"  {f'{name}={default}':<24} {meanings[name]}")

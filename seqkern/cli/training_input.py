@@ -211,11 +211,10 @@ class Training:
         more: dict[str, Any] = {"transforms": self.request.transform, "repair": self.request.repair}
         return [KernelEntry.parse(one.given, one.name, **more) for one in entries] if any(more.values()) else entries
 
-    def _candidates(self, kernels: Sequence[str], given: str) -> list[Candidate]:
-        """Return the candidates: names of kernels with specifications of solvers."""
+    def _candidates(self, kernels: Sequence[str], given: str) -> Solver | list[Candidate]:
+        """Return the candidates: names of kernels with specifications of solvers; the solver if nothing is searched."""
         if not self.searches:
-            spec = build_solver(given).spec()
-            return [(name, spec) for name in kernels]
+            return build_solver(given)
         draws = self.request.draws
         solver = SolverEntry.parse(given, ranges=draws is not None, defaults=True)
         return solver.candidates(kernels, draws, self.request.seed)

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from seqkern.cli.output import as_part, gather, log, output_writer, warn
 from seqkern.cli.requests_models import VariantsRequest
 from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.checkpoint import CheckpointFolder
 from seqkern.core.checks import whole_number
-from seqkern.core.errors import FileError, ModelError, ParameterError, SeqkernError, SequenceError
+from seqkern.core.errors import FileError, ModelError, ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parts import PartFolder
 from seqkern.core.progress import progress_bar, progress_counter
@@ -33,7 +34,6 @@ from seqkern.genomics.variant_run import (
     MotifChanges,
     Piece,
     Saturation,
-    Spool,
     VariantRun,
     identity_of,
     saturate,
@@ -206,16 +206,10 @@ def run_vcf(request: VariantsRequest, models: list[str], vcf: str) -> None:
     options = request.window, request.around, request.motifs, [(one.name, one.word) for one in given]
     files = list(dict.fromkeys(one.file for one in given))
     identity = identity_of([*files, *([request.motifs] if request.motifs else [])], [vcf, request.genome], options)
-    spool = None if is_standard_output(output) else Spool(output.with_name(f".{output.name}.parts"), identity)
-    try:
-        with Genome(request.genome) as genome:
-            _run(request, VariantRun(vcf, genome, panel, motifs, spool, request.threads), output, {})
-    except SeqkernError:  # another run would fail in the same way
-        if spool is not None:
-            spool.clear()
-        raise
-    if spool is not None:
-        spool.clear()
+    folder = CheckpointFolder(None if is_standard_output(output) else output.with_name(f".{output.name}.parts"))
+    with folder, Genome(request.genome) as genome:
+        _run(request, VariantRun(vcf, genome, panel, motifs, folder.under(identity), request.threads), output, {})
+    folder.clear()
 
 
 def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[str, Any]) -> None:

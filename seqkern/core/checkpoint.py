@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from seqkern.core.archive import atomic_write
+from seqkern.core.archive import atomic_write, load_archive, save_archive
 from seqkern.core.errors import FileError, SeqkernError
 from seqkern.core.interruption import remove_tree
 
 if TYPE_CHECKING:
-    from seqkern.core.types import PathLike
+    from seqkern.core.types import Arrays, PathLike
 
 
 _kept = False
@@ -43,7 +43,7 @@ def forget_kept() -> bool:
 
 
 class Checkpoint:
-    """A folder of JSON values by key, kept until the job is done.
+    """A folder of JSON values, or arrays, by key, kept until the job is done.
 
     `identity` is the text of everything that the values depend on besides their keys; values of another identity are
     ignored.
@@ -77,6 +77,20 @@ class Checkpoint:
             except FileError as error:  # another process that is done has just removed the folder
                 if not isinstance(error.__cause__, FileNotFoundError) or not left:
                     raise
+        note_kept()
+
+    def get_arrays(self, key: str) -> Arrays | None:
+        """Return stored arrays; None if nothing was stored, or the arrays are corrupted."""
+        try:
+            _, found = load_archive(self._path(key).with_suffix(".npz"))
+        except FileError:
+            return None
+        note_reused()
+        return found
+
+    def put_arrays(self, key: str, arrays: Arrays) -> None:
+        """Store arrays."""
+        save_archive(self._path(key).with_suffix(".npz"), None, arrays)
         note_kept()
 
     def within(self, identity: str) -> Checkpoint:

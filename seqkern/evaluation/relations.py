@@ -10,10 +10,10 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.evaluation.leakage import contained_pairs, find_links
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.sequences.sampling import choose_by_hash, connected, merge_groups
@@ -21,8 +21,6 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import chance_length, longest_across, longest_kmer, nearest_across
 
 # The sequences of an audit: the test part, followed by the training part.
-
-Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ class Parts:
         return len(self.X) - self.n_test
 
     @cached_property
-    def is_test(self) -> npt.NDArray[np.bool_]:
+    def is_test(self) -> Bools:
         """Bool (n,): which records are test sequences."""
         return np.arange(len(self.X)) < self.n_test
 
@@ -70,7 +68,7 @@ class Parts:
         return tuple(sorted(set(self.names) - {""}))
 
     @cached_property
-    def codes(self) -> Codes:
+    def codes(self) -> Ints:
         """Int64 (n,): the place of each record's class in `classes`, −1 where it is not known."""
         number = {name: code for code, name in enumerate(self.classes)}
         if not self.names:
@@ -150,13 +148,13 @@ class Copies:
     def __init__(self, X: SequenceSet, both_strands: bool) -> None:
         known: dict[bytes, int] = {}
         keys = _digests(X)
-        self.exact: Codes = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
-        self.turned: Codes = np.full(len(X), -1, dtype=np.int64)
+        self.exact: Ints = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+        self.turned: Ints = np.full(len(X), -1, dtype=np.int64)
         if both_strands:
             mirrored = np.array([known.get(key, -1) for key in _digests(X.reverse_complement())], dtype=np.int64)
             self.turned = np.where(mirrored == self.exact, -1, mirrored)
 
-    def first_in(self, parts: Parts, sought: Codes) -> Codes:
+    def first_in(self, parts: Parts, sought: Ints) -> Ints:
         """Return the first training row of the class `sought` (`exact` or `turned`) for each test sequence; −1 if
         none.
         """
@@ -182,8 +180,6 @@ KINDS = ("identical", "reverse_complement", "contained", "similar", "shared_kmer
 K = {"dna": 30, "rna": 30, "protein": 12}
 OTHER_K = 12
 """Minimum length of a shared stretch that counts, for alphabets other than those in `K`."""
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,17 +215,17 @@ class Relations:
     (['reverse_complement', ''], [0, -1])
     """
 
-    has: Flags
-    row: Codes
-    identity: npt.NDArray[np.float64]
-    stretch: Codes
+    has: Bools
+    row: Ints
+    identity: Floats
+    stretch: Ints
     k: int
     both_strands: bool
     limit: float | None = None
     aligned: bool = True
 
     @property
-    def overlaps(self) -> Flags:
+    def overlaps(self) -> Bools:
         """Bool (n_test,): which test sequences overlap with training in any way."""
         return np.asarray(self.has.any(axis=1))
 
@@ -308,7 +304,7 @@ def kmer_length(X: SequenceSet, k: int | None) -> int:
     return k
 
 
-def _contained(parts: Parts, both_strands: bool) -> Codes:
+def _contained(parts: Parts, both_strands: bool) -> Ints:
     """Return the first training sequence that contains each test sequence or is contained in it; −1 if none."""
     X, n = parts.X, parts.n_test
     least = chance_length(X)
@@ -324,7 +320,7 @@ def _contained(parts: Parts, both_strands: bool) -> Codes:
     return np.where(found < len(X), found, -1)
 
 
-def _distinct(X: SequenceSet) -> tuple[SequenceSet, Codes, Codes]:
+def _distinct(X: SequenceSet) -> tuple[SequenceSet, Ints, Ints]:
     """Return the distinct sequences, the index of each record among them, and the first record of each."""
     number = Copies(X, False).exact
     _, first, which = np.unique(number, return_index=True, return_inverse=True)
@@ -346,8 +342,8 @@ class Chosen(NamedTuple):
     [1, 2]
     """
 
-    test: Codes  # Sorted; both count from the first test sequence
-    train: Codes  # Sorted; both count from the first test sequence
+    test: Ints  # Sorted; both count from the first test sequence
+    train: Ints  # Sorted; both count from the first test sequence
 
 
 def choose_rows(parts: Parts, relations: Relations) -> Chosen:
@@ -387,9 +383,9 @@ class Within:
     and whether one of these has another label. Near-duplicates of both parts share a `cluster`, linked directly or not.
     """
 
-    has: Flags  # shape (n, 4): Whether another sequence of the same part is a relative in each of `WITHIN`
-    conflict: Flags  # shape (n, 4): Whether one of these relatives has another label
-    cluster: Codes  # shape (n,): Near-duplicates of both parts share a number, linked directly or indirectly
+    has: Bools  # shape (n, 4): Whether another sequence of the same part is a relative in each of `WITHIN`
+    conflict: Bools  # shape (n, 4): Whether one of these relatives has another label
+    cluster: Ints  # shape (n,): Near-duplicates of both parts share a number, linked directly or indirectly
 
 
 def find_within(parts: Parts, relations: Relations, *, n_threads: int | None = None) -> Within:
@@ -419,7 +415,7 @@ def find_within(parts: Parts, relations: Relations, *, n_threads: int | None = N
 class _Classes:
     """The sizes and labels of classes of identical sequences within one part."""
 
-    def __init__(self, number: Codes, rows: Codes, codes: Codes) -> None:
+    def __init__(self, number: Ints, rows: Ints, codes: Ints) -> None:
         size = int(number.max()) + 2  # the last place is that of class −1
         own = number[rows]
         self.count = np.bincount(own, minlength=size)
@@ -428,12 +424,12 @@ class _Classes:
         np.minimum.at(self.low, own[known], codes[known])
         np.maximum.at(self.high, own[known], codes[known])
 
-    def differs(self, classes: Codes, codes: Codes) -> Flags:
+    def differs(self, classes: Ints, codes: Ints) -> Bools:
         """Return whether a member of each sample's class has a label other than the sample's, `codes`."""
         known = (codes >= 0) & (self.high[classes] >= 0)
         return known & ((self.low[classes] != codes) | (self.high[classes] != codes))
 
-    def linked(self, pairs: Codes, classes: Codes, codes: Codes) -> tuple[Flags, Flags]:
+    def linked(self, pairs: Ints, classes: Ints, codes: Ints) -> tuple[Bools, Bools]:
         """Return whether each sample's class is in a pair, and whether the other class has another label."""
         inside = np.zeros(len(self.count), dtype=bool)
         inside[pairs] = True
@@ -445,7 +441,7 @@ class _Classes:
         return inside[classes], known & ((low[classes] != codes) | (high[classes] != codes))
 
 
-def _clusters(parts: Parts, relations: Relations, classes: Codes, pairs: Codes) -> Codes:
+def _clusters(parts: Parts, relations: Relations, classes: Ints, pairs: Ints) -> Ints:
     """Return the cluster of near-duplicates of each sequence, within and across the parts."""
     tests = np.flatnonzero(relations.has[:, : len(WITHIN)].any(axis=1))
     across = np.stack((classes[tests], classes[parts.n_test :][relations.row[tests]]), axis=1)
@@ -512,7 +508,7 @@ def count_findings(parts: Parts, relations: Relations, within: Within | None = N
     return rows
 
 
-def conflicts(parts: Parts, relations: Relations) -> Flags:
+def conflicts(parts: Parts, relations: Relations) -> Bools:
     """Return a mask of the test sequences labelled differently than their nearest training relative."""
     own, other = parts.codes[: parts.n_test], parts.codes[parts.n_test :][relations.row]
     return relations.overlaps & (own >= 0) & (other >= 0) & (own != other)

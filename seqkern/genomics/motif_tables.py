@@ -66,6 +66,15 @@ class KnownMotifs:
         self.lengths = np.array([len(motif) for motif in self.motifs])
         self.starts = np.concatenate(([0], np.cumsum(self.lengths)[:-1]))
 
+    @classmethod
+    def from_file(cls, path: str, alphabet: Alphabet) -> KnownMotifs:
+        """Return the motifs of a file, on both strands if the alphabet has two."""
+        try:
+            return cls(MotifSet.from_file(path).matrices, alphabet, alphabet.complement is not None)
+        except ParameterError as error:
+            error.file = path
+            raise
+
     def compare(self, motif: Floats) -> tuple[Floats, list[Match]]:
         """Return the p-value and best alignment (its q is 1) of each known motif with a motif."""
         width, n = len(motif), len(self.names)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.archive import load_archive, save_archive
-from seqkern.core.checkpoint import note_kept
+from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import FileError, ParameterError
-from seqkern.core.interruption import remove_tree
 from seqkern.core.package_files import build_digest
 from seqkern.core.statistics import benjamini_hochberg
 from seqkern.core.text_files import file_sha256, open_lines
@@ -33,35 +30,6 @@ if TYPE_CHECKING:
     from seqkern.formats.reference import Genome
     from seqkern.genomics.variants import Panel, Scorer
     from seqkern.sequences.alphabets import Alphabet
-
-
-# Finished chunks of a long job in files, so that a killed run resumes after its last complete chunk.
-
-
-class Spool:
-    """A folder of arrays by number, kept until the job is done; chunks of another identity are recomputed."""
-
-    def __init__(self, folder: PathLike, identity: str) -> None:
-        self.folder = Path(folder)
-        self.identity = identity
-
-    def get(self, number: int, compute: Callable[[], Arrays]) -> Arrays:
-        """Return a chunk (numbered from 0) from its file, or compute and keep it."""
-        path = self.folder / f"{number:06d}.npz"
-        try:
-            header, arrays = load_archive(path)
-            if header == self.identity:
-                return arrays
-        except FileError:
-            pass
-        arrays = compute()
-        save_archive(path, self.identity, arrays)
-        note_kept()
-        return arrays
-
-    def clear(self) -> None:
-        """Remove all chunks."""
-        remove_tree(self.folder)
 
 
 def identity_of(models: list[Any], data: list[Any], options: Any) -> str:
@@ -234,7 +202,7 @@ class VariantRun:
     genome: Genome  # The reference
     panel: Panel  # The models
     motifs: MotifChanges | None = None  # Known motifs
-    spool: Spool | None = None  # Where finished chunks are kept
+    done: Checkpoint | None = None  # Finished chunks, with which a killed run resumes
     n_threads: int | None = None  # Default: the number of cores
     placing: Placing = field(init=False)  # What became of the alleles, once they are read
     # Random variants that gave the null distribution, and those for which there was no position
@@ -252,18 +220,13 @@ class VariantRun:
         most = MOST_MISMATCHES if reader.part is None else MOST_IN_A_PART
         self.placing = Placing(self.genome, str(self.vcf), reader.lengths, most)
         for number, chunk in enumerate(reader.chunks(CHUNK)):
-            if self.spool is None:
-                yield chunk, self._score(chunk)
-                continue
-            scored: list[Arrays] = []
-
-            def compute(chunk: VcfChunk = chunk, scored: list[Arrays] = scored) -> Arrays:
-                scored.append(self._score(chunk))
-                return scored[0]
-
-            numbers = self.spool.get(number, compute)
-            if not scored:
+            numbers = None if self.done is None else self.done.get_arrays(str(number))
+            if numbers is not None:
                 self.placing.recall(chunk, numbers["status"])
+            else:
+                numbers = self._score(chunk)
+                if self.done is not None:
+                    self.done.put_arrays(str(number), numbers)
             yield chunk, numbers
         if reader.part is None:
             self.placing.finish()

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import changed, component, numbers
+from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Products, capability, given
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, add_counts, as_parts
 from seqkern.kernels.decisions import (
@@ -146,13 +146,13 @@ class SumKernel(PartParameters, CompositeKernel):
     def _weights(self) -> list[float]:
         return [1.0] * len(self.parts) if self.weights is None else [float(weight) for weight in self.weights]
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         total = self._weights()[0] * diagonals[0]
         for weight, diagonal in zip(self._weights()[1:], diagonals[1:], strict=True):
             total += weight * diagonal
         return total
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
         term = np.empty_like(out) if len(self.bases) > 1 else out
         for number, (part, weight) in enumerate(zip(self.bases, self._weights(), strict=True)):
             target = term if number else out
@@ -177,9 +177,7 @@ class SumKernel(PartParameters, CompositeKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return self._weights()[number] * derivative
 
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: PreparedParts, coefficients: Floats) -> Callable[[PreparedParts], Floats] | None:
         folds = [
             fold(part, prepared, weight * coefficients)
             for part, prepared, weight in zip(self.bases, columns.parts, self._weights(), strict=True)
@@ -188,7 +186,7 @@ class SumKernel(PartParameters, CompositeKernel):
         if len(known) < len(folds):
             return None
 
-        def values(rows: PreparedParts) -> npt.NDArray[np.float64]:
+        def values(rows: PreparedParts) -> Floats:
             total: Any = sum(one(part) for one, part in zip(known, rows.parts, strict=True))
             return total
 
@@ -206,9 +204,7 @@ class SumKernel(PartParameters, CompositeKernel):
             constant_diagonal=lambda length: all(part.constant_diagonal(length) for part in parts),
         )
 
-    def _weights_by_kmer(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> list[tuple[int, npt.NDArray[np.float64]]] | None:
+    def _weights_by_kmer(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
         """Return the tables of all parts; None if a part has none, or is normalised by itself."""
         tables = []
         for part, weight in zip(self.bases, self._weights(), strict=True):
@@ -218,7 +214,7 @@ class SumKernel(PartParameters, CompositeKernel):
             tables += found
         return tables
 
-    def _tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
+    def _tally(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
         """Return the tallies of all parts, one after the other; None if a part has none."""
         tally: Tally = []
         for part, weight in zip(self.bases, self._weights(), strict=True):
@@ -228,7 +224,7 @@ class SumKernel(PartParameters, CompositeKernel):
             tally += found
         return tally
 
-    def _at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows:
+    def _at_positions(self, support: SequenceSet, coefficients: Floats) -> ScansWindows:
         """Return the sum of the parts' weights at positions."""
         parts = zip(self.bases, self._weights(), strict=True)
         return SumOfValues([WindowValues(part, support, weight * coefficients) for part, weight in parts])
@@ -296,14 +292,14 @@ class SumKernel(PartParameters, CompositeKernel):
         out.counts = add_counts(part.counts for part in made)
         return out
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         total: Any = sum(
             attributions(part, X, support, weight * coefficients)
             for part, weight in zip(self.bases, self._weights(), strict=True)
         )
         return total
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         parts = zip(self.bases, self._weights(), strict=True)
         return merge(kmer_weights(part, X, support, weight * coefficients) for part, weight in parts)
 
@@ -356,13 +352,13 @@ class ProductKernel(PartParameters, CompositeKernel):
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         total = diagonals[0].copy()
         for diagonal in diagonals[1:]:
             total *= diagonal
         return total
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
         factor = np.empty_like(out) if len(self.bases) > 1 else out
         for number, part in enumerate(self.bases):
             part.block(rows.parts[number], cols.parts[number], factor if number else out)
@@ -381,17 +377,17 @@ class ProductKernel(PartParameters, CompositeKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return self._joined([derivative, *parts[:number], *parts[number + 1 :]])
 
-    def _shares(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _shares(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         """Return the coefficients, shape (parts, n, m), that give each part its share of the product."""
         blocks = np.stack([matrix(part, X, support)[0] for part in self.bases])
         others = [np.delete(blocks, number, axis=0).prod(axis=0) for number in range(len(blocks))]
         return coefficients * np.stack(others) / len(blocks)
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         shares = self._shares(X, support, coefficients)
         total: Any = sum(row_attributions(part, X, support, own) for part, own in zip(self.bases, shares, strict=True))
         return total
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         means = self._shares(X, support, coefficients).mean(axis=1)
         return merge(kmer_weights(part, X, support, own) for part, own in zip(self.bases, means, strict=True))

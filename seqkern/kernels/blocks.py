@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels import _blocks
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def without_warnings() -> np.errstate:
     return np.errstate(over="ignore", invalid="ignore")
 
 
-def check_squares(kernel: "Kernel", ids: Sequence[str], squares: npt.NDArray[np.float64]) -> None:
+def check_squares(kernel: "Kernel", ids: Sequence[str], squares: Floats) -> None:
     """Raise SequenceError for the first record whose K(x, x) overflows, or is so small that it loses precision."""
     sizes = np.abs(squares)
     good = (sizes < np.inf) & ((sizes >= SMALLEST) | (sizes == 0))
@@ -47,9 +48,7 @@ def check_squares(kernel: "Kernel", ids: Sequence[str], squares: npt.NDArray[np.
     )
 
 
-def check_vanished(
-    kernel: "Kernel", ids: Sequence[str], before: npt.NDArray[np.float64], after: npt.NDArray[np.float64]
-) -> None:
+def check_vanished(kernel: "Kernel", ids: Sequence[str], before: Floats, after: Floats) -> None:
     """Raise SequenceError for the first record whose K(x, x) underflows to zero: `before` is not zero, `after` is."""
     lost = (before != 0) & (after == 0)
     if lost.any():
@@ -64,7 +63,7 @@ def check_block(
     kernel: "Kernel",
     rows: "Prepared",
     cols: "Prepared",
-    block: npt.NDArray[np.float64],
+    block: Floats,
     largest: float | None = None,
 ) -> float:
     """Return the largest absolute value of a block; raise SequenceError for the first value that is not finite."""
@@ -87,7 +86,7 @@ def store_single(kernel: "Kernel", rows: "Prepared", cols: "Prepared", out: npt.
         _refuse(kernel, rows, cols, out, f"choose dtype=float64, or {remedy_of(kernel, small=False)}")
 
 
-def _refuse(kernel: "Kernel", rows: "Prepared", cols: "Prepared", block: npt.NDArray[Any], remedy: str) -> None:
+def _refuse(kernel: "Kernel", rows: "Prepared", cols: "Prepared", block: Array, remedy: str) -> None:
     """Raise SequenceError for the first value of a block that is not finite."""
     i, j = np.unravel_index(int(np.argmin(np.isfinite(block))), block.shape)
     raise SequenceError(
@@ -215,9 +214,7 @@ TASKS = 64
 """Number of parts of the rows; the last parts have few columns."""
 
 
-def symmetric_matrix(
-    n: int, fill: Callable[[int, int, npt.NDArray[np.float64]], None], n_threads: int | None = None
-) -> npt.NDArray[np.float64]:
+def symmetric_matrix(n: int, fill: Callable[[int, int, Floats], None], n_threads: int | None = None) -> Floats:
     """Return the symmetric matrix (n, n) whose upper triangle is filled by ``fill(first, last, out)``, in threads.
 
     `fill` writes out[i, j] for first ≤ i < last and j ≥ i, and releases the GIL.
@@ -234,15 +231,13 @@ def symmetric_matrix(
 # The order that decides which sequence of a pair is the row: by length, then by codes.
 
 
-def order_keys(
-    codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]
-) -> list[tuple[int, bytes]]:
+def order_keys(codes: npt.NDArray[np.uint8], starts: Ints, stops: Ints) -> list[tuple[int, bytes]]:
     """Return (length, bytes of the codes) for each record; sorting by these keys orders the records."""
     texts = [codes[a:b].tobytes() for a, b in zip(starts, stops, strict=True)]
     return [(len(text), text) for text in texts]
 
 
-def ranks(keys: list[tuple[int, bytes]], among: list[tuple[int, bytes]]) -> npt.NDArray[np.int64]:
+def ranks(keys: list[tuple[int, bytes]], among: list[tuple[int, bytes]]) -> Ints:
     """Return the rank of each key among sorted distinct keys, int64 (n,).
 
     The rank is 2·place + 1 for a key that is one of them, else the even 2·place, between its neighbours.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.blocks import check_vanished
 from seqkern.kernels.capabilities import Products, Traits, given
 from seqkern.kernels.decisions import fold
@@ -38,7 +38,7 @@ class PreparedParts:
         parts = tuple(part.rows(start, stop) for part in self.parts)
         return replace(self, parts=parts, combined=self.combined[start:stop])
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x) before normalisation, float64 (n,)."""
         return self.combined
 
@@ -67,11 +67,11 @@ class CompositeKernel(Kernel):
         """Return the parts as given to the constructor, a non-empty list of kernels."""
         raise NotImplementedError
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         """Return K(x, x), float64 (n,), from the parts' diagonals, by the same arithmetic as ``_block``."""
         raise NotImplementedError
 
-    def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _nonzero(self, diagonals: list[Floats]) -> Floats:
         """Return float64 (n,) values that are nonzero wherever K(x, x) is nonzero in exact arithmetic."""
         return self._combine_diagonals([(diagonal != 0).astype(np.float64) for diagonal in diagonals])
 
@@ -208,15 +208,13 @@ class ThroughKernel:
         """The other kernel: by default the fitted base kernel."""
         return self.bases[0]  # type: ignore[attr-defined]  # of a composite kernel
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         return diagonals[0]
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
         self._through.block(rows.parts[0], cols.parts[0], out)
 
-    def _fold(
-        self, columns: PreparedParts, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedParts], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: PreparedParts, coefficients: Floats) -> Callable[[PreparedParts], Floats] | None:
         values = fold(self._through, columns.parts[0], coefficients)
         return None if values is None else lambda rows: values(rows.parts[0])
 

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator
-from seqkern.kernels.occurrences import Floats, KmerWeights, ScansWindows, Tallied, Tally, merge
+from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Tallied, Tally, merge
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -44,16 +45,16 @@ class Folded:
     """Support sequences and their coefficients, folded into a table for fast decision values."""
 
     # ``values(payload)`` returns Σ_j c_j·K(x, z_j), not normalised, float64 (n,), for the payload of n sequences
-    values: Callable[[Any], npt.NDArray[np.float64]]
+    values: Callable[[Any], Floats]
     normalize: bool  # Whether to divide by √K(x, x)
 
-    def __call__(self, rows: Prepared) -> npt.NDArray[np.float64]:
+    def __call__(self, rows: Prepared) -> Floats:
         """Return Σ_j c_j·K(x, z_j), float64 (n,), for `rows`, which were prepared like the support."""
         sums = self.values(rows.payload)
         return over_root(sums, rows.raw_diagonal) if self.normalize else sums
 
 
-def fold(kernel: Kernel, columns: Prepared, coefficients: npt.NDArray[np.float64]) -> Folded | None:
+def fold(kernel: Kernel, columns: Prepared, coefficients: Floats) -> Folded | None:
     """Return a `Folded`, or None if computing the kernel matrix is faster."""
     if kernel.normalize:
         coefficients = over_root(coefficients, columns.raw_diagonal)
@@ -61,19 +62,15 @@ def fold(kernel: Kernel, columns: Prepared, coefficients: npt.NDArray[np.float64
     return None if values is None else Folded(values, kernel.normalize)
 
 
-def attributions(
-    kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def attributions(kernel: Kernel, X: Any, support: Any, coefficients: Floats) -> Floats:
     """Return the contribution of each residue of `X` to Σ_j c_j·K(x, z_j), record after record."""
     return _shares(kernel, X, support, coefficients, kernel._attribute)
 
 
-def row_attributions(
-    kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def row_attributions(kernel: Kernel, X: Any, support: Any, coefficients: Floats) -> Floats:
     """Return the attributions of `X` with separate coefficients (n, m) for each record."""
 
-    def one_by_one(X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def one_by_one(X: Any, support: Any, coefficients: Floats) -> Floats:
         parts = [kernel._attribute(X.take([i]), support, row) for i, row in enumerate(coefficients)]
         return np.concatenate([np.zeros(0), *parts])
 
@@ -84,9 +81,9 @@ def _shares(
     kernel: Kernel,
     X: Any,
     support: Any,
-    coefficients: npt.NDArray[np.float64],
-    attribute: Callable[[Any, Any, npt.NDArray[np.float64]], npt.NDArray[np.float64]],
-) -> npt.NDArray[np.float64]:
+    coefficients: Floats,
+    attribute: Callable[[Any, Any, Floats], Floats],
+) -> Floats:
     """Return ``attribute(X, support, coefficients)``, with the kernel's normalisation."""
     X, support = kernel.coerce(X), kernel.coerce(support)
     if not kernel.normalize:
@@ -97,7 +94,7 @@ def _shares(
     return over_root(shares, np.repeat(diagonal, X.lengths))
 
 
-def spread_evenly(X: SequenceSet, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def spread_evenly(X: SequenceSet, values: Floats) -> Floats:
     """Distribute a value of each record equally among its residues.
 
     >>> import numpy as np
@@ -111,9 +108,7 @@ def spread_evenly(X: SequenceSet, values: npt.NDArray[np.float64]) -> npt.NDArra
     return np.repeat(values / np.maximum(X.lengths, 1), X.lengths)
 
 
-def matrix(
-    kernel: Kernel, X: Any, support: Any
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def matrix(kernel: Kernel, X: Any, support: Any) -> tuple[Floats, Floats, Floats]:
     """Return the kernel matrix of two sets and the diagonals of both."""
     columns = kernel.prepare(support)
     rows = kernel.prepare(X, like=columns)
@@ -122,7 +117,7 @@ def matrix(
     return values, rows.diagonal, columns.diagonal
 
 
-def kmer_weights(kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+def kmer_weights(kernel: Kernel, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
     """Return the contribution of one occurrence of a k-mer to Σ_j c_j·K(x, z_j), before the division by √K(x, x)."""
     X, support = kernel.coerce(X), kernel.coerce(support)
     if kernel.normalize:
@@ -130,7 +125,7 @@ def kmer_weights(kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray
     return KmerWeights(*kernel._kmer_weights(X, support, coefficients))
 
 
-def over_root(values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def over_root(values: Floats, diagonal: Floats) -> Floats:
     """Return values / √diagonal; 0 where the diagonal is not positive."""
     return np.divide(values, np.sqrt(np.maximum(diagonal, 0)), out=np.zeros_like(values), where=diagonal > 0)
 
@@ -215,7 +210,7 @@ class WindowValues:
         self,
         kernel: Kernel,
         support: SequenceSet,
-        coefficients: npt.NDArray[np.float64],
+        coefficients: Floats,
         columns: Prepared | None = None,
     ) -> None:
         tables, self.kernel, self.alphabet = kernel.tables, kernel, support.alphabet
@@ -227,9 +222,7 @@ class WindowValues:
         self._weights = cast(Any, tables.at_positions)(support, coefficients)
         self._same = tables.constant_diagonal(self.length)
 
-    def scan(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
-    ) -> npt.NDArray[np.float64]:
+    def scan(self, codes: npt.NDArray[np.uint8], starts: Ints, n_threads: int | None = None) -> Floats:
         """Return the values of the windows that begin at `starts` (ascending), float64 (n,).
 
         None of their residues may be masked.
@@ -237,12 +230,12 @@ class WindowValues:
         values = self._weights.scan(codes, starts, n_threads)
         return over_root(values, self._raw_diagonal(codes, starts)) if self.kernel.normalize else values
 
-    def diagonal(self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def diagonal(self, codes: npt.NDArray[np.uint8], starts: Ints) -> Floats:
         """Return K(x, x) of the windows, shape (n,), or (1,) if it is the same for all windows."""
         raw = self._raw_diagonal(codes, starts)
         return (raw > 0).astype(np.float64) if self.kernel.normalize else raw
 
-    def _raw_diagonal(self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def _raw_diagonal(self, codes: npt.NDArray[np.uint8], starts: Ints) -> Floats:
         starts = starts[:1] if self._same else starts
         out = np.empty(len(starts))
         for first in range(0, len(starts), AT_ONCE):
@@ -258,9 +251,7 @@ class PartOfWindow:
     def __init__(self, values: ScansWindows, offset: int) -> None:
         self.values, self.offset = values, offset
 
-    def scan(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
-    ) -> npt.NDArray[np.float64]:
+    def scan(self, codes: npt.NDArray[np.uint8], starts: Ints, n_threads: int | None = None) -> Floats:
         """Return the values of windows, as `WindowValues.scan`."""
         return self.values.scan(codes, starts + self.offset, n_threads)
 
@@ -271,9 +262,7 @@ class SumOfValues:
     def __init__(self, parts: Sequence[ScansWindows]) -> None:
         self.parts = parts
 
-    def scan(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
-    ) -> npt.NDArray[np.float64]:
+    def scan(self, codes: npt.NDArray[np.uint8], starts: Ints, n_threads: int | None = None) -> Floats:
         """Return the values of windows, as `WindowValues.scan`."""
         total: Any = sum(part.scan(codes, starts, n_threads) for part in self.parts)
         return total
@@ -346,7 +335,7 @@ class DeferredImplicit(KernelOperator):
         """Return weights for `dots`: the function Σ_i coefficients[i]·K(·, x_i)."""
         return _Weights(self.kernel, self.X, np.asarray(coefficients, dtype=np.float64))
 
-    def dots(self, weights: Any, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def dots(self, weights: Any, out: Floats | None = None, rows: Ints | None = None) -> Floats:
         """Return the value of `weights` for each record, shape (n,), or for those numbered `rows`."""
         if rows is not None:
             return self.take(rows).dots(weights, out)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.matrices import is_sparse
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Rows
+from seqkern.core.types import Floats, Ints, Rows
 from seqkern.kernels.blocks import without_warnings
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 
@@ -32,7 +32,7 @@ class Features:
     make: Callable[[Any], Any]  # Returns the features (n, d) of coerced samples: an array, or a sparse matrix
     all_names: Callable[[Any], Sequence[str] | None] = lambda X: None  # Returns the names of the d features
     size: Callable[[Any], int] = lambda X: 0  # Returns the bytes that making the features of coerced samples takes
-    with_gaps: Callable[[Any], npt.NDArray[np.float64]] | None = None  # Returns them with NaN for missing values
+    with_gaps: Callable[[Any], Floats] | None = None  # Returns them with NaN for missing values
     in_blocks: Callable[..., FeatureBlocks] | None = None  # Returns the normalised features of coerced samples
 
     def __call__(self, X: Any) -> Any:
@@ -168,13 +168,13 @@ class FeatureBlocks:
         shape: tuple[int, int],
         dtype: npt.DTypeLike,
         compute: Callable[[Any], Any],
-        times: Callable[[npt.NDArray[np.float64]], Callable[[Any], npt.NDArray[np.float64]]] | None = None,
+        times: Callable[[Floats], Callable[[Any], Floats]] | None = None,
     ) -> None:
         self.shape: tuple[int, int] = (int(shape[0]), int(shape[1]))
         self.dtype = np.dtype(dtype)
         self._compute = compute
         self._times = times
-        self._rows: npt.NDArray[np.int64] | None = None  # all, or those taken
+        self._rows: Ints | None = None  # all, or those taken
         self._values: Any = None  # of all, where they are stored
 
     @classmethod
@@ -212,7 +212,7 @@ class FeatureBlocks:
             span = slice(start, min(start + size, len(self)))
             yield span, self.block(span.start, span.stop)
 
-    def times(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def times(self, weights: npt.ArrayLike) -> Floats:
         """Return the features times weights (d, k), shape (n, k).
 
         Used for prediction; some kernels compute it faster than the features. The bits of a sample depend on that
@@ -226,10 +226,10 @@ class FeatureBlocks:
                 out[start : start + PRODUCT_ROWS] = direct(self._given(start, min(start + PRODUCT_ROWS, len(self))))
         return out
 
-    def _product(self, weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[np.float64]]:
+    def _product(self, weights: Floats) -> Callable[[Any], Floats]:
         """Return the function that multiplies the features of given rows by `weights`."""
 
-        def direct(rows: Any) -> npt.NDArray[np.float64]:
+        def direct(rows: Any) -> Floats:
             values = self._compute(rows)
             if is_sparse(values):
                 return values @ weights
@@ -268,7 +268,7 @@ class FeatureBlocks:
             values[span] = block
         return FeatureBlocks.of(values)
 
-    def _given(self, start: int, stop: int) -> slice | npt.NDArray[np.int64]:
+    def _given(self, start: int, stop: int) -> slice | Ints:
         """Return samples `start` to `stop` in the form that `compute` takes: a slice if the rows are consecutive."""
         if self._rows is None:
             return slice(start, stop)
@@ -340,7 +340,7 @@ class JoinedTable:
     """The concatenated vectors of n samples from several tables, each table with a factor."""
 
     tables: list[VectorTable]
-    factors: npt.NDArray[np.float64]
+    factors: Floats
 
     def __len__(self) -> int:
         return len(self.tables[0])

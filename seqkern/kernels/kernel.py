@@ -30,7 +30,7 @@ from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, 
 from seqkern.core.public_files import is_public
 from seqkern.core.specs import json_form
 from seqkern.core.threads import GIVEN_THREADS, given_threads
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Bools, Floats, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.arithmetic import Operators
 from seqkern.kernels.blocks import check_block, check_squares, fill, without_warnings
@@ -149,7 +149,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         """
         raise NotImplementedError
 
-    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> float | None:
+    def _block(self, rows: Any, cols: Any, out: Floats) -> float | None:
         """Write K(rows, cols) of two payloads, not normalised, to `out` (float64, rows contiguous).
 
         Called from several threads: the work is done without the GIL. May return the largest absolute value of `out`,
@@ -157,7 +157,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         """
         raise NotImplementedError
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float | None:
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: Floats) -> float | None:
         """Write the normalised K of two Prepared to `out`, and return as `_block`; a family may combine both steps."""
         self._block(rows.payload, cols.payload, out)
         return _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
@@ -234,9 +234,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         """
         return [cls()]
 
-    def _fold(
-        self, columns: Any, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: Any, coefficients: Floats) -> Callable[[Any], Floats] | None:
         """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None if only the matrix gives
         it.
 
@@ -244,7 +242,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         """
         return None
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         """Return float64 (residues of X,): each residue's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
 
         The contribution of a pair of k-mers is shared equally by its residues; for windows compared position by
@@ -255,9 +253,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
             remedy="choose a kernel based on k-mers, such as spectrum",
         )
 
-    def _kmer_weights(
-        self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
-    ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights | tuple[list[str], Floats]:
         """Return KmerWeights: the k-mers of `X` and `support`, and the contribution of one occurrence of each, not
         normalised.
 
@@ -316,9 +312,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
 
     # ---- the matrix --------------------------------------------------------------------------------
 
-    def __call__(
-        self, X: Any, Y: Any = None, *, dtype: Any = np.float64, n_threads: int | None = None
-    ) -> npt.NDArray[Any]:
+    def __call__(self, X: Any, Y: Any = None, *, dtype: Any = np.float64, n_threads: int | None = None) -> Array:
         """Return the kernel matrix K(X, Y).
 
         Parameters
@@ -391,7 +385,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         self._remember(X)
         return self
 
-    def diagonal(self, X: Any) -> npt.NDArray[np.float64]:
+    def diagonal(self, X: Any) -> Floats:
         """Return K(x, x) for each record, without the matrix.
 
         Parameters
@@ -458,7 +452,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
                 error.problem = f"kernel {self.name!r}: {error.problem}"
             raise
 
-    def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
+    def _count_policies(self, X: Any, raw: Floats, counts: dict[str, int]) -> dict[str, int]:
         """Return the numbers of records in `X` that each policy affects, parts included.
 
         Raises SequenceError for a record whose K(x, x), in `raw`, is not finite, loses precision, or prevents
@@ -484,9 +478,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         _count(counts, "zero diagonals", ~(raw > 0))
         return counts
 
-    def block(
-        self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64] | None = None
-    ) -> npt.NDArray[np.float64]:
+    def block(self, rows: Prepared, cols: Prepared, out: Floats | None = None) -> Floats:
         """Return K(rows, cols).
 
         Parameters
@@ -511,7 +503,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         self._fill_block(rows, cols, out)
         return out
 
-    def _fill_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float:
+    def _fill_block(self, rows: Prepared, cols: Prepared, out: Floats) -> float:
         """Write K(rows, cols) to `out`, and return the largest absolute value; raises as `block`."""
         with without_warnings():
             if self.normalize:
@@ -679,7 +671,7 @@ def check_files(kernel: Kernel) -> None:
             raise FileError(f"there is no file {str(path)!r}", remedy=kernel._missing_file_remedy)
 
 
-def _count(counts: dict[str, int], what: str, touched: npt.NDArray[np.bool_]) -> None:
+def _count(counts: dict[str, int], what: str, touched: Bools) -> None:
     """Add the number of affected records, if any, to ``counts[what]``."""
     if touched.any():
         counts[what] = counts.get(what, 0) + int(np.count_nonzero(touched))

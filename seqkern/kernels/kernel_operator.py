@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels import _implicit
 
-Floats = npt.NDArray[np.float64]
 Table: TypeAlias = npt.NDArray[Any]
 """Array of float64, or of float32 in single precision."""
 
@@ -56,7 +56,7 @@ class KernelOperator:
     def spread(self, table: Table) -> None:
         """Multiply a table by G, in place; by default a no-op, for explicit features."""
 
-    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
         """Return the products Φ·weights for all records, or for those numbered `rows`."""
         raise NotImplementedError
 
@@ -71,7 +71,7 @@ class KernelOperator:
         return self.dots(self.weights(coefficients))
 
 
-def check_length(array: npt.NDArray[Any], length: int, what: str) -> None:
+def check_length(array: Array, length: int, what: str) -> None:
     """Raise ValueError unless the array has shape (length,), which compiled code does not check."""
     if array.shape != (length,):
         raise ValueError(f"{what} of shape {array.shape}, not ({length},)")
@@ -86,7 +86,7 @@ class ScaledOperator(KernelOperator):
     def __init__(
         self,
         base: KernelOperator,
-        rows: npt.NDArray[np.int64] | None = None,
+        rows: Ints | None = None,
         scale: Floats | None = None,
         squares: Floats | None = None,
     ) -> None:
@@ -130,7 +130,7 @@ class ScaledOperator(KernelOperator):
         """Multiply a table from `collect` by G, in place."""
         self.base.spread(table)
 
-    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
         """Return Φ·weights of the scaled records, or of the given rows, for a table of weights after `spread`."""
         chosen, scale = self.rows, self.scale
         if rows is not None:
@@ -177,7 +177,7 @@ class SummedOperator(KernelOperator):
             part.spread(one)
             one *= factor
 
-    def dots(self, weights: Table, out: Floats | None = None, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
         """Return the sum of the parts' `dots`, for all records or the given rows."""
         out = np.empty(len(self) if rows is None else len(rows)) if out is None else out
         out[:] = 0
@@ -209,7 +209,7 @@ class Implicit(KernelOperator):
     `tables` can share weights.
     """
 
-    def __init__(self, capsule: Any, squares: npt.NDArray[np.float64], n_weights: int, tables: object = None) -> None:
+    def __init__(self, capsule: Any, squares: Floats, n_weights: int, tables: object = None) -> None:
         self.capsule = capsule
         self.squares = squares
         self.n_weights = int(n_weights)
@@ -221,17 +221,12 @@ class Implicit(KernelOperator):
         rows = np.asarray(rows, dtype=np.int64)
         return CombinedImplicit([self], rows=rows, squares=self.squares[rows], tables=self.tables)
 
-    def zeros(self) -> npt.NDArray[np.float64]:
+    def zeros(self) -> Floats:
         """Return zero weights, float64 (n_weights,), aligned to a cache line."""
         memory = np.zeros(self.n_weights + LINE)
         return memory[-(memory.ctypes.data // 8) % LINE :][: self.n_weights]
 
-    def dots(
-        self,
-        weights: npt.NDArray[np.float64],
-        out: npt.NDArray[np.float64] | None = None,
-        rows: npt.NDArray[np.int64] | None = None,
-    ) -> npt.NDArray[np.float64]:
+    def dots(self, weights: Floats, out: Floats | None = None, rows: Ints | None = None) -> Floats:
         """Return φ_i·w for each record, or for the records numbered `rows`."""
         if rows is not None:
             return self.take(rows).dots(weights, out)
@@ -240,7 +235,7 @@ class Implicit(KernelOperator):
         _implicit.dots(self.capsule, weights, out)
         return out
 
-    def add(self, weights: npt.NDArray[np.float64], coefficients: npt.ArrayLike) -> None:
+    def add(self, weights: Floats, coefficients: npt.ArrayLike) -> None:
         """Add Σ_i coefficients[i]·φ_i to `weights`."""
         check_length(weights, self.n_weights, "weights")
         coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
@@ -248,7 +243,7 @@ class Implicit(KernelOperator):
             raise ValueError(f"{coefficients.shape} coefficients for {len(self)} records")
         _implicit.add(self.capsule, coefficients, weights)
 
-    def collect(self, coefficients: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def collect(self, coefficients: npt.ArrayLike) -> Floats:
         """Return the weights Σ_i coefficients[i]·φ_i."""
         weights = self.zeros()
         self.add(weights, coefficients)
@@ -261,9 +256,7 @@ class SparseImplicit(Implicit):
     The entries of record i are ``start[i]`` to ``start[i + 1]``; `feature` and `value` are their columns and values.
     """
 
-    def __init__(
-        self, start: npt.NDArray[np.int64], feature: npt.NDArray[np.int32], value: npt.NDArray[Any], n_features: int
-    ) -> None:
+    def __init__(self, start: Ints, feature: npt.NDArray[np.int32], value: Array, n_features: int) -> None:
         if n_features > MOST_FEATURES:
             raise SequenceError(f"{n_features} features are too many", remedy="choose shorter k-mers")
         whole = value.dtype == np.int32
@@ -298,7 +291,7 @@ class CombinedImplicit(Implicit):
         *,
         rows: npt.ArrayLike | None = None,
         scale: npt.ArrayLike | None = None,
-        squares: npt.NDArray[np.float64] | None = None,
+        squares: Floats | None = None,
         tables: object = None,
     ) -> None:
         self.parts = list(parts)

@@ -187,13 +187,7 @@ SMALL_FEATURES = 1 << 28
 """Bytes of feature vectors up to which products are not considered."""
 
 
-def solver_input(
-    kernel: Kernel,
-    wanted: str,
-    accepts_operator: bool,
-    X: Any,
-    transforms: Sequence[Any] = (),
-) -> str:
+def solver_input(kernel: Kernel, wanted: str, accepts_operator: bool, X: Any, transforms: Sequence[Any] = ()) -> str:
     """Return the kind of input that solvers get from a kernel; the same for the same samples on every computer.
 
     Solvers that accept products with the matrix get them

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -29,20 +30,14 @@ class Labelled:
     """
 
     # shape (k-mers,): The distinct k-mers, ascending: codes, or texts of `seqkern.kernels.kmer.kmers.find_wide_kmers`
-    distinct: npt.NDArray[Any]
-    labels: npt.NDArray[np.int64]  # shape (windows of X,): The place in `distinct` of each window's k-mer
-    records: npt.NDArray[np.int64]  # shape (windows of X,): The record of each window
-    other_labels: npt.NDArray[np.int64]  # shape (windows of the support,): The same for the other set
-    other_records: npt.NDArray[np.int64]  # shape (windows of the support,): The same for the other set
+    distinct: Array
+    labels: Ints  # shape (windows of X,): The place in `distinct` of each window's k-mer
+    records: Ints  # shape (windows of X,): The record of each window
+    other_labels: Ints  # shape (windows of the support,): The same for the other set
+    other_records: Ints  # shape (windows of the support,): The same for the other set
 
     @classmethod
-    def of(
-        cls,
-        words: npt.NDArray[Any],
-        start: npt.NDArray[np.int64],
-        other_words: npt.NDArray[Any],
-        other_start: npt.NDArray[np.int64],
-    ) -> Self:
+    def of(cls, words: Array, start: Ints, other_words: Array, other_start: Ints) -> Self:
         """Label the k-mers, codes or texts, of two sets; the k-mers of record i are ``words[start[i]:start[i +
         1]]``.
         """
@@ -51,42 +46,33 @@ class Labelled:
         return cls(distinct, mine, _records(start), theirs, _records(other_start))
 
     @classmethod
-    def by_code(
-        cls,
-        codes: npt.NDArray[Any],
-        start: npt.NDArray[np.int64],
-        other_codes: npt.NDArray[Any],
-        other_start: npt.NDArray[np.int64],
-        space: int,
-    ) -> Self:
+    def by_code(cls, codes: Array, start: Ints, other_codes: Array, other_start: Ints, space: int) -> Self:
         """Label codes without sorting: each code is its own label, and all possible codes count as distinct."""
         mine, theirs = codes.astype(np.int64), other_codes.astype(np.int64)
         return cls(np.arange(space), mine, _records(start), theirs, _records(other_start))
 
-    def weights(self, coefficients: npt.NDArray[np.float64], presence: bool = False) -> npt.NDArray[np.float64]:
+    def weights(self, coefficients: Floats, presence: bool = False) -> Floats:
         """Return Σ_j coefficients[j]·Φ_u(z_j) of each k-mer u."""
         labels, records = self.other_labels, self.other_records
         if presence:
             pairs = np.unique(records * len(self.distinct) + labels)
             records, labels = np.divmod(pairs, max(1, len(self.distinct)))
-        sums: npt.NDArray[Any] = np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
+        sums: Array = np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
         return sums
 
-    def occurrences(self) -> npt.NDArray[np.int64]:
+    def occurrences(self) -> Ints:
         """Return the count of each window's k-mer in its record, int64 (windows of X,)."""
         pairs = self.records * len(self.distinct) + self.labels
         _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
         return counts[place]
 
 
-def _records(start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _records(start: Ints) -> Ints:
     """Return the record of each item, given the start of each record."""
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
-def spread(
-    values: npt.ArrayLike, starts: npt.ArrayLike, offsets: Iterable[int], letters: int
-) -> npt.NDArray[np.float64]:
+def spread(values: npt.ArrayLike, starts: npt.ArrayLike, offsets: Iterable[int], letters: int) -> Floats:
     """Share the value of each occurrence equally among its residues, given by `offsets` from its start.
 
     >>> spread([2.0, 3.0], [0, 2], offsets=(0, 2), letters=5)
@@ -98,7 +84,7 @@ def spread(
     return out
 
 
-def spell(words: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[str]:
+def spell(words: Array, k: int, alphabet: Alphabet) -> list[str]:
     """Return k-mers, given as codes or texts, as strings.
 
     >>> from seqkern.sequences.alphabets import DNA
@@ -157,7 +143,7 @@ class KmerWeights(NamedTuple):
     """
 
     names: list[str]
-    weights: npt.NDArray[np.float64]  # shape (k-mers,)
+    weights: Floats  # shape (k-mers,)
     # How to find the occurrences of each k-mer; None if its letters do not determine them. By default, the letters of
     # the name, contiguous
     patterns: list[Pattern | KernelPattern | None] | None = None
@@ -193,14 +179,13 @@ def _totals(parts: list[KmerWeights], keys: Iterable[Iterable[Any]]) -> dict[Any
     return total
 
 
-def _as_weights(total: dict[Any, float]) -> npt.NDArray[np.float64]:
+def _as_weights(total: dict[Any, float]) -> Floats:
     """Return the values of a dict as float64."""
     return np.array(list(total.values()), dtype=np.float64)
 
 
 # Sums over k-mers that give decisions without the support sequences.
 
-Floats = npt.NDArray[np.float64]
 Sums = npt.NDArray[np.float32 | np.float64]
 Tally = list[Sums]
 
@@ -228,9 +213,7 @@ class Tallied:
 class ScansWindows(Protocol):
     """Object that sums over windows of a long sequence; see `WindowValues.scan`."""
 
-    def scan(
-        self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
-    ) -> npt.NDArray[np.float64]:
+    def scan(self, codes: npt.NDArray[np.uint8], starts: Ints, n_threads: int | None = None) -> Floats:
         """Return the values of the windows of a long sequence that begin at `starts` (ascending), float64 (n,)."""
 
 

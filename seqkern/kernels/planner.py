@@ -14,10 +14,10 @@ from typing import Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.memory import available_memory
 from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.core.types import Floats
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS, row_blocks
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products import _product
@@ -42,7 +42,7 @@ NEGLIGIBLE_BYTES = 1 << 24  # for which the free memory is not looked up, which 
 SAMPLE_RECORDS = 256
 LARGEST_BYTE = 255
 TABLE_RECORDS = 16  # whose counts are made together
-_SHARES: WeakKeyDictionary[SequenceSet, npt.NDArray[np.float64]] = WeakKeyDictionary()
+_SHARES: WeakKeyDictionary[SequenceSet, Floats] = WeakKeyDictionary()
 """`letter_shares` of sets in use: counted once for the plan and all products."""
 
 
@@ -150,7 +150,7 @@ def _distinct(windows: float, agree: float) -> float:
     return -math.expm1(-windows * agree) / agree if agree > 0 else windows
 
 
-def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
+def letter_shares(X: SequenceSet) -> Floats:
     """Return the frequency of each letter of the alphabet, estimated from a sample of the records.
 
     >>> from seqkern import SequenceSet

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.progress import tell
+from seqkern.core.types import Floats
 from seqkern.sequences.alphabets import Alphabet
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Prepared:
     """
 
     payload: Any  # The representation of the family, with ``len()`` and ``rows(start, stop)``
-    raw_diagonal: npt.NDArray[np.float64]  # shape (n,): K(x, x) before normalisation
-    diagonal: npt.NDArray[np.float64]  # shape (n,): K(x, x) as the kernel returns it
+    raw_diagonal: Floats  # shape (n,): K(x, x) before normalisation
+    diagonal: Floats  # shape (n,): K(x, x) as the kernel returns it
     alphabet: Alphabet | None = None  # Of the sequences; None for other data
     # Number of records that each policy affected, by description; empty for a range of rows
     counts: dict[str, int] = field(default_factory=dict)

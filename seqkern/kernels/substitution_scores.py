@@ -13,7 +13,7 @@ from seqkern.core.checks import read_number
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_lines
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.sequences.alphabets import Alphabet
 
 # Substitution probabilities: the probability that a letter replaces another one.
@@ -30,7 +30,7 @@ NOT_LETTERS = frozenset("*X-")
 
 
 @lru_cache(maxsize=16)
-def matrix_probabilities(alphabet: Alphabet, matrix: str | tuple[tuple[float, ...], ...]) -> npt.NDArray[np.float64]:
+def matrix_probabilities(alphabet: Alphabet, matrix: str | tuple[tuple[float, ...], ...]) -> Floats:
     """Return P[a, b], float64 (size, size), the probability that letter a replaces letter b."""
     scores = matrix_scores(alphabet, matrix) if isinstance(matrix, str) else as_scores(alphabet, matrix)
     background, scale = implied_background(scores, matrix)
@@ -39,16 +39,14 @@ def matrix_probabilities(alphabet: Alphabet, matrix: str | tuple[tuple[float, ..
     return probabilities
 
 
-def uniform_probabilities(size: int, kept: float) -> npt.NDArray[np.float64]:
+def uniform_probabilities(size: int, kept: float) -> Floats:
     """Return P[a, b], float64 (size, size): a letter is kept, or replaced by any other with equal probability."""
     probabilities = np.full((size, size), (1 - kept) / (size - 1))
     np.fill_diagonal(probabilities, kept)
     return probabilities
 
 
-def implied_background(
-    scores: npt.NDArray[np.float64], name: object = "the matrix"
-) -> tuple[npt.NDArray[np.float64], float]:
+def implied_background(scores: Floats, name: object = "the matrix") -> tuple[Floats, float]:
     """Return the background p, float64 (size,), and the scale λ implied by a symmetric score matrix."""
     # imported here: slows start-up
     from scipy.optimize import brentq
@@ -102,7 +100,7 @@ def check_sort(alphabet: Alphabet, letters: str, name: str, file: str | None = N
         )
 
 
-def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
+def matrix_scores(alphabet: Alphabet, name: str) -> Floats:
     """Return the scores of a Biopython substitution matrix, in the order of the alphabet's letters.
 
     For RNA, U scores as T.
@@ -122,7 +120,7 @@ def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
     return np.array([[table[a, b] for b in letters] for a in letters], dtype=np.float64)
 
 
-def as_scores(alphabet: Alphabet, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def as_scores(alphabet: Alphabet, rows: npt.ArrayLike) -> Floats:
     """Return custom scores as an array (size, size), checked for size, symmetry and finite values."""
     try:
         scores = np.array(rows, dtype=np.float64)
@@ -156,7 +154,7 @@ class ScoreMatrix:
     name: str  # For messages
     letters: str
 
-    scores: npt.NDArray[np.float64] = field(repr=False)  # shape (letters, letters): Symmetric
+    scores: Floats = field(repr=False)  # shape (letters, letters): Symmetric
     file: str | None = None  # Where it was read
 
     @property
@@ -164,7 +162,7 @@ class ScoreMatrix:
         """Whether the matrix is for DNA or RNA."""
         return of_bases(self.letters)
 
-    def table(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def table(self, alphabet: Alphabet) -> Floats:
         """Return the scores by the codes of an alphabet, as `score_table` does."""
         check_sort(alphabet, self.letters, "" if self.file else f"matrix {self.name}", self.file)
         bases = of_bases(alphabet.letters)
@@ -192,7 +190,7 @@ class ScoreMatrix:
         return ParameterError(name + problem, file=self.file, remedy=remedy)
 
 
-def score_table(matrix: "str | ScoreMatrix | npt.ArrayLike", alphabet: Alphabet) -> npt.NDArray[np.float64]:
+def score_table(matrix: "str | ScoreMatrix | npt.ArrayLike", alphabet: Alphabet) -> Floats:
     """Return the scores of an alphabet's letters by their codes, the masked residue last.
 
     The masked residue has the matrix's scores for X (for N in a matrix for DNA), else the smallest score, or 0 if
@@ -252,7 +250,7 @@ def read_matrix(path: PathLike) -> ScoreMatrix:
     return ScoreMatrix(name, *_parse(cells, name), name)
 
 
-def _parse(cells: list[tuple[int, list[str]]], name: str) -> tuple[str, npt.NDArray[np.float64]]:
+def _parse(cells: list[tuple[int, list[str]]], name: str) -> tuple[str, Floats]:
     """Return letters and scores from the (line number, cells) of a file's lines."""
 
     def bad(problem: str, remedy: str) -> FileError:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError, SequenceError, check_texts
 from seqkern.core.parameters import changed, choice, component, fixed, integer, text
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels.algebra import ProductKernel, SumKernel
 from seqkern.kernels.capabilities import Products, Traits, capability, given
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, ThroughKernel, as_parts
@@ -56,7 +56,7 @@ class PieceKernel(ThroughKernel, CompositeKernel):
         """The piece as text for specs, such as ``0:40``."""
         raise NotImplementedError
 
-    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+    def _first(self, X: SequenceSet) -> Ints:
         """Return the start of the piece in each record, int64 (n,)."""
         raise NotImplementedError
 
@@ -154,7 +154,7 @@ class PieceKernel(ThroughKernel, CompositeKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return derivative
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         seen = self._seen(X)
         shares = np.zeros(X.lengths.sum())
         before = self._first(X) + np.cumsum(X.lengths) - X.lengths
@@ -164,7 +164,7 @@ class PieceKernel(ThroughKernel, CompositeKernel):
         )
         return shares
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         found = kmer_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
         where = f" [{self.label}]"
         patterns = [
@@ -242,7 +242,7 @@ class PartKernel(PieceKernel):
         """The part as text, such as ``0:40``."""
         return ":".join("" if end is None else str(end) for end in (self.start, self.stop))
 
-    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+    def _first(self, X: SequenceSet) -> Ints:
         return self._seen(X).starts - X.starts
 
     @property
@@ -250,7 +250,7 @@ class PartKernel(PieceKernel):
         """The base kernel's weights at positions, on its part of the windows."""
         base = self.bases[0].tables
 
-        def at_positions(support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows:
+        def at_positions(support: SequenceSet, coefficients: Floats) -> ScansWindows:
             first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
             return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
 
@@ -330,7 +330,7 @@ class ViewKernel(PieceKernel):
         """The name of the view."""
         return self.view
 
-    def _first(self, X: SequenceSet) -> npt.NDArray[np.int64]:
+    def _first(self, X: SequenceSet) -> Ints:
         return X.views[self.view].rows()[:, 0].astype(np.int64)
 
 
@@ -551,10 +551,10 @@ class EachViewKernel(CompositeKernel):
         prepared = kernel.prepare(X, None if like is None else like.parts[0])
         return PreparedViews((prepared,), prepared.diagonal, kernel, names)
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         return diagonals[0]
 
-    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: Any, cols: Any, out: Floats) -> None:
         cols.kernel.block(rows.parts[0], cols.parts[0], out)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
@@ -564,16 +564,14 @@ class EachViewKernel(CompositeKernel):
             raise _other_views(self._names(X), self._names(Y))
         return self._of(X).plan(X, Y)
 
-    def _fold(
-        self, columns: Any, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: Any, coefficients: Floats) -> Callable[[Any], Floats] | None:
         values = fold(columns.kernel, columns.parts[0], coefficients)
         return None if values is None else lambda rows: values(rows.parts[0])
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         return attributions(self._of(support), X, support, coefficients)
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         return kmer_weights(self._of(support), X, support, coefficients)
 
     # ---- without the matrix ------------------------------------------------------------------------------

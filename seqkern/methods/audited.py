@@ -16,7 +16,7 @@ from seqkern.core.errors import LabelError, SequenceError, TooLargeError
 from seqkern.core.memory import available_memory, default_limit_text, format_bytes, more_memory, parse_bytes
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import GIVEN_THREADS, available_threads
-from seqkern.core.types import PathLike
+from seqkern.core.types import Bools, Floats, Ints, PathLike
 from seqkern.evaluation.auto import GAPPED, LENIENT, MASKED, Traits, traits_of
 from seqkern.evaluation.chance import permuted
 from seqkern.evaluation.folds import Split, read_folds
@@ -27,9 +27,7 @@ from seqkern.evaluation.relations import (
     ANY,
     KINDS,
     MOST,
-    Codes,
     Finding,
-    Flags,
     Parts,
     Relations,
     Within,
@@ -98,9 +96,9 @@ def subset_scores(
     role: str,
     title: str,
     labels: Labels,
-    decisions: npt.NDArray[np.float64],
+    decisions: Floats,
     predicted: npt.ArrayLike,
-    overlaps: Flags,
+    overlaps: Bools,
 ) -> Iterator[TestScore]:
     """Yield the scores on each of `SUBSETS`, or on all test sequences alone if none overlaps."""
     codes = codes_of(labels.kind, predicted)
@@ -112,7 +110,7 @@ def subset_scores(
         yield TestScore(role, title, subset, int(rows.sum()), *auc, mcc.score, mcc.low, mcc.high)
 
 
-def _auc(labels: Labels, y: npt.NDArray[np.int64], decisions: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+def _auc(labels: Labels, y: Ints, decisions: Floats) -> tuple[float, float, float]:
     """Return the AUC and the ends of its interval; several classes have no interval."""
     if len(np.unique(y)) < 2:
         return math.nan, math.nan, math.nan
@@ -228,7 +226,7 @@ def score_parts(parts: Parts, relations: Relations, *, n_threads: int | None = N
     return Scores(tuple(means), tuple(remarks))
 
 
-def _why_not(parts: Parts, train: Codes, test: Codes) -> str:
+def _why_not(parts: Parts, train: Ints, test: Ints) -> str:
     """Return the reason why there are no scores; empty if there are scores."""
     if not parts.names:
         return "the sequences have no labels"

@@ -248,7 +248,7 @@ class WindowMeans:
         self.layout: tuple[int, list[Stretch]] | None = None
         self.groups: dict[Any, tuple[Any, Any, int]] = {}
 
-    def add(self, X: SequenceSet, shares: npt.NDArray[np.float64], names: Sequence[Any]) -> None:
+    def add(self, X: SequenceSet, shares: Floats, names: Sequence[Any]) -> None:
         """Add windows with the contributions of their residues and their predictions."""
         if not len(X):
             return

@@ -122,6 +122,13 @@ def numbers(column: pd.Series) -> pd.Series:
     return pd.to_numeric(column, errors="coerce").astype(float)
 
 
+class Method(NamedTuple):
+    """A kernel with a solver, by their names in the configuration."""
+
+    kernel: str
+    solver: str
+
+
 def rows_by(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
     """Yield (texts, rows) for each combination of texts in some columns, in order of appearance."""
     for key, rows in table.groupby(list(columns), sort=False):
@@ -134,6 +141,12 @@ def rows_by_value(table: pd.DataFrame, by: str | pd.Series) -> Iterator[tuple[st
         yield cast(str, key), rows
 
 
+def rows_by_method(table: pd.DataFrame) -> Iterator[tuple[Method, pd.DataFrame]]:
+    """Yield (method, rows) for each method of a table, in order of appearance."""
+    for key, rows in rows_by(table, Method._fields):
+        yield Method(*key), rows
+
+
 def read_gram(path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:
     """Return a stored Gram matrix as a read-only memory map, (n, n); None if there is no such file."""
     try:
@@ -142,13 +155,6 @@ def read_gram(path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:
         return None
     except (OSError, ValueError, EOFError) as error:
         raise FileError(f"is not a Gram matrix: {error}", file=path, remedy="make it again") from error
-
-
-class Method(NamedTuple):
-    """A kernel with a solver, by their names in the configuration."""
-
-    kernel: str
-    solver: str
 
 
 KEYS = ["task", "split"]

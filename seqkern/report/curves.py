@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.evaluation.fold_tables import FoldResult
 from seqkern.evaluation.ranking import mean_roc_curve, precision_recall_curve, roc_curve
 from seqkern.report.drawing import (
@@ -36,51 +37,44 @@ from seqkern.sequences.labels import Labels
 
 # The numbers behind the curves: ROC corners and their mean, precision-recall points, counts of families.
 
-FloatArray = npt.NDArray[np.float64]
+Curve = tuple[Floats, Floats]
+Corners = Curve | tuple[None, None]
 
 SNAP = 400  # places on an axis that can be told apart in a small panel
 
 
-def roc_points(
-    positive: npt.NDArray[np.bool_], decision: FloatArray
-) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
+def roc_points(positive: Bools, decision: Floats) -> Corners:
     """Return the false and true positive rates at the ROC curve's corners; None, None without both classes.
 
     Equal decision values are one step, and NaN is left out.
     """
-    positive, decision = _known(positive, decision)
-    if not positive.any() or positive.all():
-        return None, None
-    curve = roc_curve(positive, decision)
-    return curve.false, curve.true
+    return _corners(roc_curve, positive, decision)
 
 
-def pr_points(
-    positive: npt.NDArray[np.bool_], decision: FloatArray
-) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
+def pr_points(positive: Bools, decision: Floats) -> Corners:
     """Return recall and precision at the precision-recall curve's points; None, None without both classes.
 
-    Between two points precision is not linear in recall: draw steps that rise before the point
-    (``drawstyle="steps-pre"``). The area under these steps is the average precision.
+    Between two points precision is not linear in recall: draw steps that rise before the point.
+    The area under these steps is the average precision.
 
     >>> recall, precision = pr_points(np.array([True, False, True, False]), np.array([4.0, 3.0, 2.0, 1.0]))
     >>> recall.tolist(), precision.round(2).tolist()
     ([0.0, 0.5, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.67, 0.5])
     """
-    positive, decision = _known(positive, decision)
+    return _corners(precision_recall_curve, positive, decision)
+
+
+def _corners(curve: Any, positive: Bools, decision: Floats) -> Corners:
+    """Return the coordinates of a curve of the samples that have a decision; None, None without both classes."""
+    known = ~np.isnan(decision)
+    positive, decision = positive[known], decision[known]
     if not positive.any() or positive.all():
         return None, None
-    curve = precision_recall_curve(positive, decision)
-    return curve.recall, curve.precision
+    x, y, *_ = curve(positive, decision)
+    return x, y
 
 
-def _known(positive: npt.NDArray[np.bool_], decision: FloatArray) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return the labels and decision values of the samples that have a decision."""
-    known = ~np.isnan(decision)
-    return positive[known], decision[known]
-
-
-def area(x: FloatArray, y: FloatArray) -> float:
+def area(x: Floats, y: Floats) -> float:
     """Return the area under a piecewise linear curve with rising x.
 
     >>> area(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0]))
@@ -89,13 +83,13 @@ def area(x: FloatArray, y: FloatArray) -> float:
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
 
 
-def mean_curve(curves: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+def mean_curve(curves: Iterable[Curve]) -> Curve:
     """Return the mean ROC curve: the mean true positive rate on a grid of false positive rates, from (0, 0)."""
     mean = mean_roc_curve(curves)
     return np.append(0, mean.false), np.append(0, mean.true)
 
 
-def at_least(values: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+def at_least(values: npt.ArrayLike) -> tuple[Floats, Ints]:
     """Return the corners (x, count) of the curve "number of values ≥ x" from x = 0 to 1; NaN is left out.
 
     >>> x, count = at_least([0.9, 0.7])
@@ -112,7 +106,7 @@ def at_least(values: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.int64]]:
 # Curves of several methods in one plot: a static picture, and the data for the page's script.
 
 Kind = Literal["roc", "pr"]
-AXES: "dict[Kind, tuple[str, str]]" = {
+AXES: dict[Kind, tuple[str, str]] = {
     "roc": ("false positive rate", "true positive rate"),
     "pr": ("recall", "precision"),
 }
@@ -126,8 +120,8 @@ LEFT, TOP, RIGHT, BOTTOM = 62, 12, 14, 54
 class Line(NamedTuple):
     """A ROC curve (false, true rates) and a precision-recall curve (recall, precision) of the same decisions."""
 
-    roc: "tuple[FloatArray, FloatArray]"
-    pr: "tuple[FloatArray, FloatArray]"
+    roc: Curve
+    pr: Curve
 
 
 @dataclass(frozen=True)
@@ -135,7 +129,7 @@ class MethodLines:
     """The curves of one method: the mean first, then one for each fold, None where a fold has none."""
 
     name: str  # Of the method
-    lines: "list[Line | None]"  # The mean first, then one for each fold; None where a fold has none
+    lines: list[Line | None]  # The mean first, then one for each fold; None where a fold has none
 
 
 def style_of(number: int) -> tuple[str, str, str]:
@@ -148,7 +142,7 @@ def style_of(number: int) -> tuple[str, str, str]:
     return COLOURS[number % len(COLOURS)], *pattern
 
 
-def seen_corners(x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def seen_corners(x: npt.ArrayLike, y: npt.ArrayLike) -> Ints:
     """Return the indices of a curve's visible corners: where it turns and reaches another pixel.
 
     The first and last corners are always included.
@@ -165,7 +159,7 @@ def seen_corners(x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return np.append(kept[:-1], len(pixels) - 1) if len(kept) > 1 else kept
 
 
-def simplified(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def simplified(x: npt.ArrayLike, y: npt.ArrayLike) -> Curve:
     """Return the visible corners of a curve.
 
     >>> x, y = simplified([0, 0.25, 0.5, 1], [0, 0.5, 1, 1])
@@ -176,7 +170,7 @@ def simplified(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArr
     return np.asarray(x, dtype=float)[kept], np.asarray(y, dtype=float)[kept]
 
 
-def mean_steps(curves: "Iterable[tuple[FloatArray, FloatArray]]", grid: int = 101) -> "tuple[FloatArray, FloatArray]":
+def mean_steps(curves: Iterable[Curve], grid: int = 101) -> Curve:
     """Return the mean precision on a recall grid, for precision-recall curves that are step functions.
 
     >>> recall, precision = mean_steps([(np.array([0.0, 0.5, 1.0]), np.array([1.0, 1.0, 0.5]))], grid=5)
@@ -190,7 +184,7 @@ def mean_steps(curves: "Iterable[tuple[FloatArray, FloatArray]]", grid: int = 10
     return places, np.mean(values, axis=0)
 
 
-def plot(methods: "Sequence[MethodLines]", kind: "Kind", label: str) -> Markup:
+def plot(methods: Sequence[MethodLines], kind: Kind, label: str) -> Markup:
     """Return the mean curves of all methods as SVG; the first method lies on top."""
     panel = Panel((0, 0, SIDE, SIDE), Axis(0, 1), Axis(0, 1))
     paths = []
@@ -208,7 +202,7 @@ def plot(methods: "Sequence[MethodLines]", kind: "Kind", label: str) -> Markup:
     return picture([tag("g", _frame(panel, kind), class_="frame", **moved), area, dot], size, label, font_size=15)
 
 
-def script_data(methods: "Sequence[MethodLines]", names: Sequence[str]) -> dict[str, Any]:
+def script_data(methods: Sequence[MethodLines], names: Sequence[str]) -> dict[str, Any]:
     """Return the data for the page's script: all corners, in units of 1/10000."""
     listed = []
     for i, method in enumerate(methods):
@@ -217,13 +211,13 @@ def script_data(methods: "Sequence[MethodLines]", names: Sequence[str]) -> dict[
     return {"names": list(names), "methods": listed}
 
 
-def _flat(curve: "tuple[FloatArray, FloatArray]") -> list[int]:
+def _flat(curve: Curve) -> list[int]:
     """Return the visible corners as [x, y, x, y, …]."""
     points = np.round(1e4 * np.column_stack(simplified(*curve))).astype(int)
     return [int(value) for value in points.ravel()]
 
 
-def _frame(panel: Panel, kind: "Kind") -> list[Markup]:
+def _frame(panel: Panel, kind: Kind) -> list[Markup]:
     """Return axes, grid and titles of a plot."""
     parts = []
     for share in (0, 0.25, 0.5, 0.75, 1):
@@ -246,9 +240,7 @@ MOST_NAMED = 6
 """Classes up to which each has a colour and a name."""
 
 
-def roc_panel(
-    curves: Sequence[tuple[FloatArray, FloatArray]], mean: tuple[FloatArray, FloatArray], label: str
-) -> Markup:
+def roc_panel(curves: Sequence[Curve], mean: Curve, label: str) -> Markup:
     """Return a small ROC plot: thin lines are folds (or families), the thick line is their mean."""
     panel, thin = unit_panel(*AXES["roc"]), Style(LIGHT, 0.7 if len(curves) <= 12 else 0.35)
     for curve in curves:
@@ -257,7 +249,7 @@ def roc_panel(
     return chart(panel.drawn(), SMALL, label)
 
 
-def class_roc_panel(curves: Sequence[tuple[str, tuple[FloatArray, FloatArray]]], label: str) -> Markup:
+def class_roc_panel(curves: Sequence[tuple[str, Curve]], label: str) -> Markup:
     """Return a small ROC plot with one line for each class against the rest."""
     panel, few = unit_panel(*AXES["roc"]), len(curves) <= MOST_NAMED
     entries = []
@@ -289,7 +281,7 @@ def overlay_links(methods: Sequence[MethodLines], label: str) -> Markup | None:
 # Precision-recall curves of a few rankings in one plot, with the precision of a random ranking.
 
 
-def precision_figure(curves: Sequence[tuple[str, tuple[FloatArray, FloatArray]]], chance: float, label: str) -> Markup:
+def precision_figure(curves: Sequence[tuple[str, Curve]], chance: float, label: str) -> Markup:
     """Return a plot of precision against recall."""
     size = 316.8, 215.0
     (panel,) = panels(size, [(unit("recall"), unit("precision"))])
@@ -304,8 +296,6 @@ def precision_figure(curves: Sequence[tuple[str, tuple[FloatArray, FloatArray]]]
 
 
 # A file with the ROC curves of one cross-validated method.
-
-Curve = tuple[FloatArray, FloatArray]
 
 
 def roc_picture(results: Sequence[FoldResult], labels: Labels) -> bytes | None:

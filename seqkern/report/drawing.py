@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.types import Floats
 from seqkern.report.markup import Markup, tag
 
 Point = tuple[float, float]
@@ -164,7 +165,7 @@ def pixels(colours: npt.NDArray[np.uint8], place: Point, size: Point) -> Markup:
     )
 
 
-def shades(shares: npt.NDArray[np.float64], ramp: Sequence[str] = DIVERGING) -> npt.NDArray[np.uint8]:
+def shades(shares: Floats, ramp: Sequence[str] = DIVERGING) -> npt.NDArray[np.uint8]:
     """Return RGB colours, uint8 (n, m, 3), for numbers from −1 to 1.
 
     >>> shades(np.array([[0.0, 1.0]])).tolist()
@@ -220,7 +221,7 @@ class Axis(NamedTuple):
     mono: bool = False
     turn: float = 0  # Degrees by which the names of ticks are turned
 
-    def shares(self, values: Values) -> npt.NDArray[np.float64]:
+    def shares(self, values: Values) -> Floats:
         """Return the places of values, 0 at the first end of the axis and 1 at the other."""
         low, high, places = (np.log10(v) if self.log else np.asarray(v, float) for v in (self.low, self.high, values))
         return np.asarray((places - low) / (high - low))
@@ -275,7 +276,7 @@ class Style(NamedTuple):
     fill: str = ""  # Of the marks; empty for the colour
 
 
-def _ring(n: int, turn: float = 0, radii: Sequence[float] = (1,)) -> npt.NDArray[np.float64]:
+def _ring(n: int, turn: float = 0, radii: Sequence[float] = (1,)) -> Floats:
     """Return a closed line through n points around (0, 0), the first one to the right, with radii in turn."""
     angles = np.radians(turn + 360 * np.arange(n) / n)
     points = np.resize(radii, n)[:, None] * np.stack((np.cos(angles), -np.sin(angles)), axis=1)
@@ -296,7 +297,7 @@ SHAPES = {
 """Outlines of the markers, for a size of 2."""
 
 
-def drawn_line(points: npt.NDArray[np.float64], style: Style) -> Iterable[Markup]:
+def drawn_line(points: Floats, style: Style) -> Iterable[Markup]:
     """Yield a line and its marks; no mark at a point that is not finite."""
     if style.width and len(points):
         yield stroke(style.colour, points.tolist(), width=style.width, dashes=style.dashes)
@@ -307,7 +308,7 @@ def drawn_line(points: npt.NDArray[np.float64], style: Style) -> Iterable[Markup
         yield fill(style.fill or style.colour, *marks, **edge)
 
 
-def stepped(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def stepped(points: Floats) -> Floats:
     """Return a line that first rises or falls, then goes to the right, in place of each slope.
 
     >>> stepped(np.array([[0, 0], [1, 2]])).tolist()
@@ -347,7 +348,7 @@ class Panel:
         self.inside: list[Markup] = []
         self.names = (True, True)
 
-    def points(self, x: Values, y: Values) -> npt.NDArray[np.float64]:
+    def points(self, x: Values, y: Values) -> Floats:
         """Return the coordinates of some points, shape (n, 2)."""
         across, up = self.x.shares(x), self.y.shares(y)
         return np.stack(np.broadcast_arrays(self.left + self.width * across, self.bottom - self.height * up), axis=-1)

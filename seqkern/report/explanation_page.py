@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import SequenceError
 from seqkern.core.tsv import format_cell, table_text, write_tsv
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.formats.regions import Place, place_of
 from seqkern.kernels.view_kernels import PieceKernel
 from seqkern.methods.explanation import WORDS_LETTERS, Explainer, KmerTable
@@ -100,7 +99,7 @@ class Shown:
     True
     """
 
-    contributions: npt.NDArray[np.float64]  # shape (L,): Contribution of each residue to the decision value
+    contributions: Floats  # shape (L,): Contribution of each residue to the decision value
     letters: str  # length L: The sequence
     bias: float  # Bias of the model
     caption: object  # As for `escape`
@@ -157,7 +156,7 @@ class _Record:
 
     name: str
     letters: str
-    contributions: npt.NDArray[np.float64]
+    contributions: Floats
     decision: float
     predicted: Any
     place: Place | None

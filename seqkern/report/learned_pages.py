@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
-
 from seqkern.core.archive import atomic_write
 from seqkern.core.tsv import write_tsv
+from seqkern.core.types import Array
 from seqkern.genomics.motif_tables import Match
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.methods.poim import Positions
@@ -25,7 +24,7 @@ TITLE, WIDTH = 20.0, 980.0
 LOGO_HEIGHT = 214.0
 
 
-def logo(name: str, counts: npt.NDArray[Any], alphabet: Alphabet) -> Markup:
+def logo(name: str, counts: Array, alphabet: Alphabet) -> Markup:
     """Return the sequence logo of a motif's counts as SVG."""
     svg = logo_figure(information(counts), None, (f"sequence logo of {name}", alphabet), names=("bits", ""))
     return Markup(svg.replace('style="', 'style="width: auto; ', 1))  # all logos of a page in one scale

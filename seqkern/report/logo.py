@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.package_files import open_resource
+from seqkern.core.types import Floats, Ints
 from seqkern.report.drawing import (
     INK,
     SOFT,
@@ -93,7 +94,7 @@ def letter_colour(letter: str, alphabet: Alphabet) -> str:
     return next((colour for group, colour in AMINO_ACIDS.items() if letter in group), SOFT)
 
 
-def information(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def information(counts: Ints) -> Floats:
     """Return each letter's information content at each position, in bits, shape (L, letters).
 
     It is share × (log2 letters − entropy − small-sample correction), or 0 if that is negative.
@@ -109,8 +110,8 @@ def information(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 
 
 def logo_figure(
-    importance: npt.NDArray[np.float64],
-    counts: npt.NDArray[np.int64] | None,
+    importance: Floats,
+    counts: Ints | None,
     label: tuple[str, Alphabet],
     *,
     first: int = 1,
@@ -182,7 +183,7 @@ def axis_name(name: str, y: float) -> Markup:
 
 
 def panel(
-    values: npt.NDArray[np.float64],
+    values: Floats,
     height: float,
     name: str,
     most: float,
@@ -248,17 +249,17 @@ class Importance(Protocol):
         """Number of residues of a window."""
 
     @property
-    def matrices(self) -> Mapping[int, npt.NDArray[np.float64]]:
+    def matrices(self) -> Mapping[int, Floats]:
         """Importance of each k-mer at each position, by length of the k-mer."""
 
     def words(self, order: int) -> list[str]:
         """Return the k-mers of length `order`, in the order of the columns of `matrices`."""
 
-    def position_weights(self) -> npt.NDArray[np.float64]:
+    def position_weights(self) -> Floats:
         """Return the importance of each position."""
 
 
-def top_kmers(matrix: npt.NDArray[np.float64], words: Sequence[str], most: int = TOP_KMERS) -> list[int]:
+def top_kmers(matrix: Floats, words: Sequence[str], most: int = TOP_KMERS) -> list[int]:
     """Return the columns of a matrix (positions, k-mers) with the largest absolute values, the largest first.
 
     >>> top_kmers(np.array([[0.1, -0.9, 0.3], [0.5, 0.2, 0.3]]), ["AC", "GT", "TT"], most=2)
@@ -297,7 +298,7 @@ def heat_map(importance: "Importance", label: str, *, first: int = 1, section: t
     return wide_picture(parts, (end + HEATMAP_RIGHT, total), label)
 
 
-def _bars(weights: npt.NDArray[np.float64], step: float) -> Markup:
+def _bars(weights: Floats, step: float) -> Markup:
     """Return a bar for each position, with their axis."""
     most, ticks = axis_scale(0.0, float(weights.max(initial=0.0)))[1:]
     scale, base = BARS / most, TOP + BARS
@@ -310,9 +311,7 @@ def _bars(weights: npt.NDArray[np.float64], step: float) -> Markup:
     return tag("g", [fill("#777777", *bars), axis_name("sum", TOP + BARS / 2), *marks])
 
 
-def _block(
-    values: npt.NDArray[np.float64], words: Sequence[str], name: str, step: float, length: int, top: float
-) -> Markup:
+def _block(values: Floats, words: Sequence[str], name: str, step: float, length: int, top: float) -> Markup:
     """Return the heat map rows of the k-mers of one order, with the colour scale."""
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     height = ROW * len(words)
@@ -332,7 +331,7 @@ LOGO, MUTATIONS_ROW, MUTATIONS_GAP, BELOW = 130.0, 16.0, 14.0, 62.0
 KEY_WIDTH, KEY_HEIGHT = 120.0, 8.0
 
 
-def worth(delta: npt.NDArray[np.float64], codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+def worth(delta: Floats, codes: npt.NDArray[np.uint8]) -> Floats:
     """Return the worth of each residue, (L, letters): the mean loss over its variants, in the residue's column.
 
     >>> worth(np.array([[np.nan, -1.0, -2.0, 0.0]]), np.array([0], dtype=np.uint8))
@@ -347,7 +346,7 @@ def worth(delta: npt.NDArray[np.float64], codes: npt.NDArray[np.uint8]) -> npt.N
 
 
 def mutation_figure(
-    delta: npt.NDArray[np.float64], codes: npt.NDArray[np.uint8], label: tuple[str, Alphabet], *, first: int = 1
+    delta: Floats, codes: npt.NDArray[np.uint8], label: tuple[str, Alphabet], *, first: int = 1
 ) -> Markup:
     """Return the logo and the heat map of variant effects as an SVG element; dots are the residues as they are."""
     name, alphabet = label

@@ -79,8 +79,9 @@ def _multiclass_outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome
     """Return curves of each class against the rest, and the confusion matrix."""
     classes, known = _known_classes(dataset, table)
     code = {name: i for i, name in enumerate(classes)}
-    result = Outcome(confusion=np.zeros((len(classes), len(classes)), dtype=int))
-    np.add.at(result.confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
+    confusion = np.zeros((len(classes), len(classes)), dtype=int)
+    np.add.at(confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
+    result = Outcome(confusion=confusion)
     for name in classes:
         column = f"decision:{name}"
         parts = [_line(part, name, column) for _, part in rows_by_value(table, "split")] if column in table else []

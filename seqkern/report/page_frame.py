@@ -50,7 +50,8 @@ def render(template: str, block: str, content: Mapping[str, Any]) -> Markup:
 
 def macro(name: str, *values: object, **options: object) -> Markup:
     """Return what a shared macro makes of some values."""
-    return Markup(environment().globals[name](*values, **options))
+    found: Any = environment().globals[name]
+    return Markup(found(*values, **options))
 
 
 # The frame of an HTML page: its head, with the style shared by all pages.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.calibration import Bin
 from seqkern.formats.background import PROPERTIES, Composition, ks_distance
 from seqkern.report.drawing import (
@@ -47,7 +48,6 @@ from seqkern.report.markup import Markup
 from seqkern.report.page_frame import fixed, mark, number, short
 from seqkern.report.profile_pictures import NAMES, shape_of
 
-FloatArray = npt.NDArray[np.float64]
 SMALL = (144.0, 144.0)
 """Width and height of a small panel."""
 BAND = "#c9c5bb"
@@ -240,7 +240,7 @@ def coverage_panel(levels: Sequence[float], observed: Sequence[float], label: st
 MOST_POINTS = 400
 
 
-def scatter_panel(true: FloatArray, predicted: FloatArray, label: str) -> Markup:
+def scatter_panel(true: Floats, predicted: Floats, label: str) -> Markup:
     """Return a plot of predicted against true values.
 
     Of many samples, only evenly spaced ones in the order of the true value are drawn.
@@ -258,7 +258,7 @@ def scatter_panel(true: FloatArray, predicted: FloatArray, label: str) -> Markup
 
 
 def families_figure(
-    series: Sequence[tuple[str, str, FloatArray, npt.NDArray[np.int64]]],
+    series: Sequence[tuple[str, str, Floats, Ints]],
     metric_name: str,
     many: str,
     label: str,
@@ -422,7 +422,7 @@ MOST_NAMED = 6
 class Thumbnail:
     """A small picture of a Gram matrix, with the bands of its classes."""
 
-    picture: npt.NDArray[np.float64]  # shape (p, p): Block means
+    picture: Floats  # shape (p, p): Block means
     bands: list[tuple[str, float, float]]  # Name, first and last place of each class, in pixels
     total: int  # How many samples there are, and how many stand for all
     sampled: int  # How many samples there are, and how many stand for all
@@ -430,8 +430,8 @@ class Thumbnail:
 
 
 def block_means(
-    matrix: npt.NDArray[np.floating[Any]], order: npt.NDArray[np.int64], pixels: int = 160, cap: int = 1600
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], int]:
+    matrix: npt.NDArray[np.floating[Any]], order: Ints, pixels: int = 160, cap: int = 1600
+) -> tuple[Floats, Ints, int]:
     """Return a small picture of a square matrix, block edges, and the number of rows read.
 
     Pixels are block means, read a few rows at a time; of more than `cap` rows, evenly spaced ones are sampled.
@@ -494,10 +494,10 @@ STATE_PANELS = 4
 class LetterImportance(NamedTuple):
     """The importance of letters around a residue for its state, with values of shape (states, letters, places)."""
 
-    values: npt.NDArray[np.float64]  # shape (states, letters, places)
+    values: Floats  # shape (states, letters, places)
     states: list[str]
     letters: list[str]
-    places: npt.NDArray[np.int64]  # Distances from the residue
+    places: Ints  # Distances from the residue
 
     @property
     def inside(self) -> list[bool]:
@@ -507,8 +507,8 @@ class LetterImportance(NamedTuple):
 
 def lengths_figure(
     state: str,
-    true: npt.NDArray[np.int64],
-    predicted: Sequence[tuple[str, npt.NDArray[np.int64]]],
+    true: Ints,
+    predicted: Sequence[tuple[str, Ints]],
     label: str,
 ) -> Markup:
     """Return a plot of the number of segments of one state with at least each length, on a log scale.
@@ -536,7 +536,7 @@ def lengths_figure(
     return chart(panel.drawn(), size, label)
 
 
-def segments_of_at_least(lengths: npt.NDArray[np.int64], x: npt.NDArray[np.int64]) -> FloatArray:
+def segments_of_at_least(lengths: Ints, x: Ints) -> Floats:
     """Return the number of segments with at least each length; NaN in place of 0.
 
     >>> segments_of_at_least(np.array([2, 1]), np.arange(1, 4))
@@ -546,7 +546,7 @@ def segments_of_at_least(lengths: npt.NDArray[np.int64], x: npt.NDArray[np.int64
     return np.where(counts > 0, counts, np.nan)
 
 
-def ends_figure(series: Sequence[tuple[str, FloatArray]], distances: Sequence[int], label: str) -> Markup:
+def ends_figure(series: Sequence[tuple[str, Floats]], distances: Sequence[int], label: str) -> Markup:
     """Return a plot of the accuracy by the distance to the N end and to the C end of the chain."""
     last, names = len(distances) - 0.5, list(enumerate(_ranges(distances)))
     y = scaled(*span(*(shares for _, shares in series)), "share of residues right")

@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Floats, Ints
 from seqkern.report.drawing import (
     INK,
     NEGATIVE,
@@ -42,7 +42,7 @@ WEAK = 0.15
 
 
 def profile(
-    contributions: npt.NDArray[np.float64],
+    contributions: Floats,
     letters: str,
     bias: float,
     label: str,
@@ -77,9 +77,9 @@ def bin_width(size: int) -> int:
 
 
 def _row(
-    values: npt.NDArray[np.float64],
+    values: Floats,
     letters: str,
-    numbers: npt.NDArray[np.int64],
+    numbers: Ints,
     first: int,
     width: int,
     share: float,
@@ -91,7 +91,7 @@ def _row(
     end = LEFT + STEP * len(values)
     box = Panel((LEFT, 0, STEP * len(values), HEIGHT), Axis(0, max(1, len(values))), Axis(low, high))
 
-    def _steps(heights: npt.NDArray[np.float64]) -> list[list[float]]:
+    def _steps(heights: Floats) -> list[list[float]]:
         """Return the corners of a step curve."""
         return box.points(np.repeat(np.arange(len(values) + 1), 2)[1:-1], np.repeat(heights, 2)).tolist()
 
@@ -128,7 +128,7 @@ def _blanked(letters: str, views: Sequence[Stretch]) -> str:
     return "".join(out)
 
 
-def _numbers(size: int, views: Sequence[Stretch]) -> npt.NDArray[np.int64]:
+def _numbers(size: int, views: Sequence[Stretch]) -> Ints:
     """Return the position of each residue in its sequence, from 1; 0 between joined sequences."""
     if not views:
         return np.arange(1, size + 1)
@@ -149,7 +149,7 @@ def _view_marks(views: Sequence[Stretch], first: int, size: int) -> list[Markup]
     return parts
 
 
-def _letters(values: npt.NDArray[np.float64], letters: str, largest: float) -> list[Markup]:
+def _letters(values: Floats, letters: str, largest: float) -> list[Markup]:
     """Return the residues below the curve, in the colours of their contributions; weak ones are grey."""
     groups: dict[str, list[tuple[int, str]]] = {SOFT: [], POSITIVE: [], NEGATIVE: []}
     for place, letter in enumerate(letters):

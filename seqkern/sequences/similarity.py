@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import ParameterError
 from seqkern.core.threads import in_threads
-from seqkern.core.types import Bools, Floats, Indices
+from seqkern.core.types import Array, Bools, Floats, Indices
 from seqkern.sequences import _search
 from seqkern.sequences.joining import compared
 from seqkern.sequences.sampling import connected, merge_groups
@@ -283,20 +284,22 @@ def _shared(X: SequenceSet, length: int, both_strands: bool, n_threads: int | No
     """Return rows (record, record, residues) for the stretches that records share."""
     records = records_of(X, False)
     bad = _search.unusable(records, length)
-    complement = None
-    if both_strands:
-        complement = X.alphabet.complement_codes[: X.alphabet.size].copy()
-    bits = max(0, int(np.ceil(np.log2(max(len(bad), 1) / PART))))
-    tasks = (
-        lambda part=part: _search.sharing(records, bad, length, complement, PLACES, bits, part)
-        for part in range(1 << bits)
-    )
-    found = np.concatenate(in_threads(tasks, n_threads)).astype(np.int64)
+    complement = X.alphabet.complement_codes[: X.alphabet.size].copy() if both_strands else None
+    search = partial(_search.sharing, records, bad, length, complement)
+    found = np.concatenate(_in_parts(search, len(bad), n_threads)).astype(np.int64)
     if X.alphabet.name == "protein":
         # tags and motifs are not relatives
         shorter = np.minimum(X.lengths[found[:, 0]], X.lengths[found[:, 1]])
         found = found[2 * found[:, 2] >= shorter]
     return found
+
+
+def _in_parts(
+    search: Callable[..., Array], places: int, n_threads: int | None, description: str | None = None
+) -> list[Array]:
+    """Return what a search finds among the k-mers of each part, divided by their hashes, at so many places in all."""
+    bits = max(0, int(np.ceil(np.log2(max(places, 1) / PART))))
+    return in_threads([partial(search, PLACES, bits, part) for part in range(1 << bits)], n_threads, description)
 
 
 def seed_length(X: SequenceSet, match: float, strands: int) -> int | None:
@@ -653,13 +656,9 @@ def longest_across(
         return Stretches(np.zeros(queries, dtype=np.int64), np.full(queries, -1, dtype=np.int64))
     records = records_of(X.replace(tracks={}).compact(), False)
     complement = X.alphabet.complement_codes[: X.alphabet.size].copy() if both_strands else None
-    bits = max(0, int(np.ceil(np.log2(max(int(X.lengths.sum()), 1) / PART))))
-    tasks = [
-        lambda part=part: _search.longest(records, k, complement, queries, PLACES, bits, part)
-        for part in range(1 << bits)
-    ]
+    search = partial(_search.longest, records, k, complement, queries)
     length, row = np.zeros(queries, dtype=np.int64), np.full(queries, -1, dtype=np.int64)
-    for found in in_threads(tasks, n_threads, "shared k-mers"):
+    for found in _in_parts(search, int(X.lengths.sum()), n_threads, "shared k-mers"):
         other = found[:, 1].astype(np.int64) - queries
         better = (found[:, 0] > length) | ((found[:, 0] == length) & (length > 0) & (other < row))
         length[better], row[better] = found[better, 0], other[better]

@@ -341,15 +341,9 @@ class InnerSettings(Settings):
         return self.pooled == "tasks"
 
     @property
-    def postprocessing(self) -> dict[str, str]:
-        """The given settings of calibration and threshold, by name."""
-        both = {"calibration": self.calibration, "threshold": self.threshold}
-        return {name: value for name, value in both.items() if value is not None}
-
-    @property
     def held_out(self) -> list[str]:
-        """The names of the models to be fitted to held-out decision values."""
-        return [name for name, value in self.postprocessing.items() if value != PLAIN]
+        """The names of the settings that are fitted to held-out decision values."""
+        return [name for name in ("calibration", "threshold") if getattr(self, name) not in (None, PLAIN)]
 
 
 @configured
@@ -562,12 +556,6 @@ class CheckedSolver:
             check_integer(key, value, 0)
         entry = SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True)
         return cls(entry, **numbers, metric=str(given.get("metric", "auto")))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the input of `parse`."""
-        layers = list(self.solver.layer_specs)
-        found = {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
-        return found | ({"metric": self.metric} if self.metric in BOUNDS else {})
 
 
 def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:

@@ -13,7 +13,7 @@ from test_explain import read_table
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
 from seqkern.methods.loading import load_model
-from seqkern.methods.poim import Importance, Positions
+from seqkern.methods.poim import Importance, Positions, load_positions
 from seqkern.report import build_report
 from seqkern.sequences.alphabets import DNA
 from seqkern.study import dataset_entries
@@ -45,10 +45,11 @@ WD = ("--kernel", "weighted_degree:degree=4")
 
 
 def test_the_site_of_donors_matters(donors, capsys):
-    summary, rows = run(donors, *WD, "--solver", "csvc:C=[0.1,1]", "--site", "31", "--inner-folds", "2")
+    summary, rows = run(donors, *WD, "--solver", "csvc:C=[0.1,1]", "--site", "31", "--inner-folds", "2", "--section=-5:6")
     assert capsys.readouterr().out.strip().endswith("importance.svg")
     assert summary["n"] == 150
     assert summary["part"] is None
+    assert load_positions(Path(donors[-1], "importance.npz")).section == (-5, 6)
     assert summary["search"] == {"metric": "auc", "folds": 2}
     assert summary["solver"]["C"] in (0.1, 1)
     strongest = max((row for row in rows if row["order"] == "1"), key=lambda row: abs(float(row["value"])))

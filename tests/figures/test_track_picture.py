@@ -68,6 +68,14 @@ def test_svg_names_each_segment():
     assert "predicted wrongly" in "".join(root.itertext())
 
 
+def test_residues_stand_above_their_states():
+    root = ET.fromstring(track_svg(Track("x", "MK", "CC", None, [1, 1])))
+    letters = next(text.get("x").split() for text in root.iter(f"{SVG}text") if text.text == "MK")
+    line = next(path.get("d") for path in root.iter(f"{SVG}path") if path.get("fill") == "none")
+    start, stop = map(float, re.fullmatch(r"M(\S+) \S+H(\S+)", line).groups())
+    assert [float(x) for x in letters] == [start + 7.5, stop - 7.5]
+
+
 def test_segment_cut_at_the_end_of_a_row_keeps_its_name():
     root = ET.fromstring(track_svg(Track("x", "A" * 12, "H" * 12), width=10))
     titles = [title.text for group in root.iter(f"{SVG}g") for title in group.findall(f"{SVG}title")]

@@ -313,7 +313,7 @@ def test_other_layers_are_another_checkpoint(study, monkeypatch):
             raise KeyboardInterrupt
         return whole(method, *arguments, **options)
 
-    monkeypatch.setattr(crossval, "evaluate_fold", counted)
+    monkeypatch.setattr("seqkern.cli.evaluate.evaluate_fold", counted)
     killed = [*words, "-o", str(folder / "killed"), "--layers"]
     assert main([*killed, "segments"]) == 130
     calls[:] = [None, None]
@@ -394,8 +394,8 @@ def test_layers_of_a_study():
     study = Study.parse(config(layered={**SOLVER, "layers": ["probabilities"]}))
     assert ("spectrum", "layered") in study.method_names("plain")
     assert not study.solvers["layered"].needs_gram
-    checked = study.checked_solvers("residues")["layered"].to_dict()
-    assert (checked["solver"], checked["layers"]) == (SOLVER, ["probabilities"])
+    checked = study.checked_solvers("residues")["layered"].solver
+    assert (checked.spec, checked.layer_specs) == (SOLVER, ["probabilities"])
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_a_kernel_may_name_its_solvers(config):
 
 def test_a_missing_file_of_a_kernel_is_found_before_any_work(config, tmp_path, monkeypatch):
     path = tmp_path / "motifs.dat"
-    monkeypatch.setattr(type(build_kernel("spectrum:k=1")), "files", lambda self: (path, "public:prosite1995"))
+    monkeypatch.setattr(type(build_kernel("spectrum:k=1")), "_files", lambda self: (path, "public:prosite1995"))
     with pytest.raises(ConfigError, match=r"kernels\.spectrum1: there is no file '.*motifs\.dat'; check the path"):
         Study.parse(config)
     path.touch()

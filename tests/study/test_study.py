@@ -190,8 +190,7 @@ def test_jobs_are_given_what_concerns_them(config):
     assert (method.seed, method.solver.specs) == (3, study.solvers["svm"].specs)
     layered = study.settings_of("evaluate", "chains", "three", "layered")
     assert (layered["solver"], layered["selection_bias"]) == ({"solver": "csvc"}, True)
-    checked = study.checked_solvers("chains")["layered"].to_dict()
-    assert checked["layers"] == [{"layer": "structure", "window": 5}, "segments"]
+    assert layered["layers"] == [{"layer": "structure", "window": 5}, "segments"]
 
 
 def test_candidates_are_those_of_the_grid_or_drawn():

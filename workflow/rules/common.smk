@@ -87,16 +87,11 @@ def inner_loops(dataset, kernel, solver):
     return [f"{RESULTS}/inner/{name}/{kernel}/{solver}/inner.json" for name in names]
 
 
-def importance_of(dataset):
-    """Return the importance settings of a data set's entry; None without."""
-    return STUDY.datasets[dataset].importance
+def purpose(key):
+    """Return the function for the settings of a model that an entry asks for; None if it does not."""
+    return lambda wildcards: getattr(STUDY.datasets[wildcards.dataset], key)
 
 
-def motifs_of(dataset):
-    """Return the settings of a data set's entry for motifs; None without."""
-    return STUDY.datasets[dataset].motifs
-
-
-def variants_of(dataset):
-    """Return the settings of a data set's entry for effects of variants; None without."""
-    return STUDY.datasets[dataset].variants
+def kernel_files(key):
+    """Return the input function for the local files of the kernel of a model that an entry asks for."""
+    return lambda wildcards: STUDY.kernels[purpose(key)(wildcards).kernel].files()

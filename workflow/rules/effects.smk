@@ -5,9 +5,9 @@ rule effects:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
-        kernel=lambda wildcards: STUDY.kernels[variants_of(wildcards.dataset).kernel].files(),
-        variants=lambda wildcards: variants_of(wildcards.dataset).file,
-        genome=lambda wildcards: variants_of(wildcards.dataset).genome,
+        kernel=kernel_files("variants"),
+        variants=lambda wildcards: purpose("variants")(wildcards).file,
+        genome=lambda wildcards: purpose("variants")(wildcards).genome,
     output:
         summary=f"{RESULTS}/effects/{{dataset}}/effects.json",
         table=report(
@@ -24,8 +24,8 @@ rule effects:
         "../envs/seqkern.yaml"
     threads: 1
     resources:
-        mem_mb=memory(of_model(variants_of)),
-        runtime=minutes(of_model(variants_of)),
+        mem_mb=memory(of_model("variants")),
+        runtime=minutes(of_model("variants")),
         study=STUDY_FILE,
     params:
         settings=settings("variants"),

@@ -5,7 +5,7 @@ rule importance:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
-        files=lambda wildcards: STUDY.kernels[importance_of(wildcards.dataset).kernel].files(),
+        files=kernel_files("importance"),
     output:
         multiext(
             f"{RESULTS}/importance/{{dataset}}/",
@@ -39,8 +39,8 @@ rule importance:
         "../envs/seqkern.yaml"
     threads: 2
     resources:
-        mem_mb=memory(of_model(importance_of)),
-        runtime=minutes(of_model(importance_of)),
+        mem_mb=memory(of_model("importance")),
+        runtime=minutes(of_model("importance")),
         study=STUDY_FILE,
     params:
         settings=settings("importance"),

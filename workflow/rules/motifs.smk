@@ -4,8 +4,8 @@
 rule motifs:
     input:
         data=rules.datasets.output.data,
-        kernel=lambda wildcards: STUDY.kernels[motifs_of(wildcards.dataset).kernel].files(),
-        known=lambda wildcards: motifs_of(wildcards.dataset).known or [],
+        kernel=kernel_files("motifs"),
+        known=lambda wildcards: purpose("motifs")(wildcards).known or [],
     output:
         multiext(
             f"{RESULTS}/motifs/{{dataset}}/",
@@ -27,8 +27,8 @@ rule motifs:
         "../envs/seqkern.yaml"
     threads: 1
     resources:
-        mem_mb=memory(of_model(motifs_of)),
-        runtime=minutes(of_model(motifs_of)),
+        mem_mb=memory(of_model("motifs")),
+        runtime=minutes(of_model("motifs")),
         study=STUDY_FILE,
     params:
         settings=settings("motifs"),

@@ -75,11 +75,11 @@ def of_inner(wildcards, input):
     return (cost.once + sum(cost.inner), cost.bytes) if cost else GUESS
 
 
-def of_model(settings):
+def of_model(key):
     """Return the function for a model on all samples of a data set: at most what its evaluation costs, twice."""
 
     def cost(wildcards, input):
-        entry = settings(wildcards.dataset)
+        entry = purpose(key)(wildcards)
         seconds, size = of_names(wildcards.dataset, entry.kernel, entry.solver)
         return 600 + 2 * seconds, 2 * size
 

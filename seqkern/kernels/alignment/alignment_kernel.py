@@ -8,7 +8,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.substitution_scores import ScoreMatrix, is_file, load_matrix, score_table
@@ -27,7 +27,7 @@ def check_gaps(gap_open: float, gap_extend: float) -> None:
         )
 
 
-def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.int64], most: int) -> None:
+def check_cells(row_lengths: Ints, col_lengths: Ints, most: int) -> None:
     """Raise SequenceError if two sequences are too long to be explained: more than `most` pairs of residues."""
     rows, cols = (int(lengths.max(initial=0)) for lengths in (row_lengths, col_lengths))
     if rows * cols > most:
@@ -61,7 +61,7 @@ class MatrixKernel(SequenceKernel):
         if isinstance(self.matrix, str) and not self._files():
             self._score_matrix()
 
-    def scores(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def scores(self, alphabet: Alphabet) -> Floats:
         """Return the scores by the codes of an alphabet, the masked residue last; see `scoring.score_table`."""
         matrix = self._score_matrix() if isinstance(self.matrix, str) else self.matrix
         with self._named():

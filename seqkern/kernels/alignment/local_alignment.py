@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _local_alignment
 from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel, lane_cells, own_cells
@@ -34,13 +35,13 @@ MOST_SCORE = 500.0
 
 def logarithm_slopes(
     X: SequenceSet,
-    scores: npt.NDArray[np.float64],
+    scores: Floats,
     beta: float,
     gap_open: float,
     gap_extend: float,
     by: Literal["beta", "gap_open", "gap_extend"],
     n_threads: int | None = None,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return the derivative by a parameter of ln Σ_π exp(β·s(π)) over all local alignments π, for all pairs of
     sequences.
     """
@@ -153,7 +154,7 @@ def _factors(values: bytes, size: int, open_cost: float, extend_cost: float, pre
     return Factors(recursion, logarithms, "single" if narrow and precision == "single" else "double")
 
 
-def _tables(exact: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def _tables(exact: Floats, dtype: npt.DTypeLike) -> Array:
     """Return rounded factors, (8, size, size + 1), whose errors cancel over the pattern; 0 beyond an end."""
     tables = np.zeros((PATTERN, exact.shape[1], exact.shape[1] + 1), dtype=dtype)
     gained = np.zeros(exact.shape[1:])
@@ -164,7 +165,7 @@ def _tables(exact: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> npt.NDArray
 
 
 def _range(
-    numbers: Numbers, scores: npt.NDArray[np.float64], open_cost: float, extend_cost: float, even: bool
+    numbers: Numbers, scores: Floats, open_cost: float, extend_cost: float, even: bool
 ) -> tuple[int, int, int, int, float] | None:
     """Return (rows of a tile, low, middle, high, quiet) for the compiled `range`, or None if `numbers` do not
     suffice.
@@ -259,24 +260,24 @@ class LocalSums:
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x) of each sequence, float64 (n,)."""
         return self.values[self.first : self.last]
 
-    def own_logarithms(self) -> npt.NDArray[np.float64]:
+    def own_logarithms(self) -> Floats:
         """Return ln K(x, x) of each sequence, float64 (n,)."""
         return self.logarithms[self.first : self.last]
 
-    def ranks(self) -> npt.NDArray[np.int64]:
+    def ranks(self) -> Ints:
         """Return the rank of each sequence in the order of rows and lanes, int64 (n,)."""
         return self.rank[self.first : self.last]
 
-    def _records(self, order: npt.NDArray[np.int64]) -> Records:
+    def _records(self, order: Ints) -> Records:
         """Return the compiled Records in the given order, counted from the first record of this range."""
         span = slice(self.first, self.last)
         return Records(self.codes, self.start[span], self.stop[span], order)
 
-    def _fill_diagonal(self, order: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
+    def _fill_diagonal(self, order: Ints, lengths: Ints) -> None:
         """Set `logarithms`, given the order by length.
 
         To save memory, a long sequence is computed alone, like any pair.
@@ -289,22 +290,13 @@ class LocalSums:
             out = self.logarithms[k : k + 1, None]
             _local_alignment.fill(*settings, False, record, record, np.ones(1, dtype=np.int64), out)
 
-    def _by_precision(
-        self, order: npt.NDArray[np.int64]
-    ) -> tuple[tuple[npt.NDArray[np.int64], bool], tuple[npt.NDArray[np.int64], bool]]:
+    def _by_precision(self, order: Ints) -> tuple[tuple[Ints, bool], tuple[Ints, bool]]:
         """Return the two parts of an order by length, and for each whether single precision suffices in lanes."""
         lengths = (self.stop - self.start)[self.first : self.last][order]
         cut = np.searchsorted(lengths, SINGLE_LETTERS, side="right") if self.factors.single else 0
         return (order[:cut], True), (order[cut:], False)
 
-    def fill(
-        self,
-        order: npt.NDArray[np.int64],
-        lanes: "LocalSums",
-        lane_order: npt.NDArray[np.int64],
-        stop: npt.NDArray[np.int64],
-        out: npt.NDArray[np.float64],
-    ) -> None:
+    def fill(self, order: Ints, lanes: "LocalSums", lane_order: Ints, stop: Ints, out: Floats) -> None:
         """Set out[row, lane] to ln K for each of these records as a row, and some of the others in lanes."""
         rows = self._records(order)
         for part, single in lanes._by_precision(lane_order):
@@ -320,7 +312,7 @@ class LocalSums:
             stop = stop - len(part)
 
 
-def product(rows: "LocalSums", cols: "LocalSums", out: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def product(rows: "LocalSums", cols: "LocalSums", out: Floats) -> Floats:
     """Write ln K of all pairs of two sets to `out`, and return it."""
     same = rows.rank is cols.rank and rows.first == cols.first and rows.last <= cols.last
     row_rank, col_rank = rows.ranks(), cols.ranks()
@@ -337,7 +329,7 @@ def product(rows: "LocalSums", cols: "LocalSums", out: npt.NDArray[np.float64]) 
     return out
 
 
-def shares(rows: "LocalSums", cols: "LocalSums", values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def shares(rows: "LocalSums", cols: "LocalSums", values: Floats) -> Floats:
     """Distribute the values of pairs by the probability that each row residue is aligned with one of the column."""
     result = np.zeros(int((rows.stop - rows.start).sum()))
     ours, theirs = (payload._records(np.arange(len(payload))) for payload in (rows, cols))
@@ -488,14 +480,14 @@ class LocalAlignmentKernel(AlignmentKernel):
             payload.values = _exponential(own[:, None], payload)[:, 0]
         return payload
 
-    def _block(self, rows: LocalSums, cols: LocalSums, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: LocalSums, cols: LocalSums, out: Floats) -> None:
         product(rows, cols, out)
         if self.logarithm:
             out /= float(self.beta)
         else:
             out[...] = _exponential(out, rows)
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: Floats) -> None:
         if self.logarithm:
             super()._normalised_block(rows, cols, out)
             return
@@ -524,9 +516,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         slopes /= beta
         return slopes - at.raw / beta if name == "beta" else slopes
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Distribute the value by the probability that each residue is aligned.
 
         Alignments are weighted as in the kernel.
@@ -559,7 +549,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         return Plan(method, total.seconds, total.bytes, f"{cells:.3g} pairs of residues in lanes, {seconds:.2g} s")
 
 
-def _exponential(logarithms: npt.NDArray[np.float64], rows: LocalSums) -> npt.NDArray[np.float64]:
+def _exponential(logarithms: Floats, rows: LocalSums) -> Floats:
     """Return the exponentials, float64 (n, m); raise SequenceError, naming the row, if one overflows."""
     over = np.flatnonzero((logarithms > LARGEST_LOGARITHM).any(axis=1))
     if len(over):

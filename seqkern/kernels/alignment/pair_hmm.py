@@ -14,7 +14,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _pair_hmm
 from seqkern.kernels.alignment.alignment_kernel import MatrixKernel, lane_cells
@@ -47,13 +47,11 @@ class PairFactors:
 
     model: Any
     constant: float  # ln K less the sum over alignments that the loops return
-    background: npt.NDArray[np.float64]  # shape (size + 1,): ln q of each code, the masked residue's, 0, last
+    background: Floats  # shape (size + 1,): ln q of each code, the masked residue's, 0, last
     rows: int  # Of a tile; 0 if the loops compute in logarithms
 
     @classmethod
-    def of(
-        cls, odds: npt.NDArray[np.float64], background: npt.NDArray[np.float64], gaps: tuple[float, float, float]
-    ) -> "PairFactors":
+    def of(cls, odds: Floats, background: Floats, gaps: tuple[float, float, float]) -> "PairFactors":
         """Return the PairFactors for the odds, background probabilities and gap parameters (γ, δ, ε)."""
         gamma, delta, _epsilon = gaps
         constant = math.log1p(-gamma) + 2 * math.log1p(-delta)
@@ -62,8 +60,8 @@ class PairFactors:
     @classmethod
     def with_factors(
         cls,
-        odds: npt.NDArray[np.float64],
-        background: npt.NDArray[np.float64],
+        odds: Floats,
+        background: Floats,
         pair: float,
         opened: float,
         extended: float,
@@ -103,7 +101,7 @@ def tile_rows(best: float, opened: float, extended: float) -> int:
     return 0
 
 
-def joint_odds(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def joint_odds(scores: Floats) -> tuple[Floats, Floats]:
     """Return the odds p(a, b) / (q(a)·q(b)) and background probabilities q implied by a substitution matrix.
 
     Scores are log odds in units of 1/λ: s(a, b) = ln(p(a, b) / (q(a)·q(b))) / λ. As Σ_b p(a, b) = q(a), the
@@ -120,7 +118,7 @@ def joint_odds(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64]
 
 
 @lru_cache(maxsize=8)
-def _joint_odds(values: bytes, size: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _joint_odds(values: bytes, size: int) -> tuple[Floats, Floats]:
     """Return `joint_odds` of scores, float64 (size, size), given as bytes."""
     scores = np.frombuffer(values).reshape(size, size)
     largest = np.abs(scores).max(initial=0.0)
@@ -141,7 +139,7 @@ def _joint_odds(values: bytes, size: int) -> tuple[npt.NDArray[np.float64], npt.
     )
 
 
-def _excess(exponents: npt.NDArray[np.float64]) -> float:
+def _excess(exponents: Floats) -> float:
     """Return Σq − 1 for the exponents λs, or NaN if there is no q."""
     try:
         return float(np.linalg.solve(np.exp(exponents), np.ones(len(exponents))).sum()) - 1
@@ -165,23 +163,16 @@ class PairSums(LocalSums):
             [factors.background[self.codes[a:b]].sum() for a, b in zip(self.start, self.stop, strict=True)]
         )
 
-    def own_background(self) -> npt.NDArray[np.float64]:
+    def own_background(self) -> Floats:
         """Return the log background probability of each sequence, float64 (n,)."""
         return self.background[self.first : self.last]
 
-    def _fill_diagonal(self, order: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
+    def _fill_diagonal(self, order: Ints, lengths: Ints) -> None:
         """Set `logarithms`, with each sequence in a separate lane."""
         for k in order:
             self.logarithms[k] = self.pair(k, k) + self.factors.constant
 
-    def fill(
-        self,
-        order: npt.NDArray[np.int64],
-        lanes: LocalSums,
-        lane_order: npt.NDArray[np.int64],
-        stop: npt.NDArray[np.int64],
-        out: npt.NDArray[np.float64],
-    ) -> None:
+    def fill(self, order: Ints, lanes: LocalSums, lane_order: Ints, stop: Ints, out: Floats) -> None:
         """Set out[row, lane] to the log sum over alignments, for each of these records as a row and some others in
         lanes.
         """
@@ -419,7 +410,7 @@ class PairHMMKernel(MatrixKernel):
 
     # ---- probabilities --------------------------------------------------------------------------
 
-    def _probabilities(self, alphabet: Alphabet) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _probabilities(self, alphabet: Alphabet) -> tuple[Floats, Floats]:
         """Return the odds of residue pairs, and the background probabilities, for an alphabet."""
         return joint_odds(self.scores(alphabet)[:-1, :-1])
 
@@ -488,7 +479,7 @@ class PairHMMKernel(MatrixKernel):
             payload.values = np.exp(own)
         return payload
 
-    def _block(self, rows: PairSums, cols: PairSums, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PairSums, cols: PairSums, out: Floats) -> None:
         product(rows, cols, out)
         out += rows.factors.constant
         if not self.odds:
@@ -496,7 +487,7 @@ class PairHMMKernel(MatrixKernel):
         if not self.logarithm:
             np.exp(out, out=out)
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: Floats) -> None:
         if self.logarithm:
             super()._normalised_block(rows, cols, out)
             return

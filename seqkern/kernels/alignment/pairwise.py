@@ -10,7 +10,7 @@ from seqkern.core.archive import nest, unnest
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, component
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.capabilities import capability
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, ThroughKernel, as_parts
 from seqkern.kernels.decisions import attributions, kmer_weights
@@ -165,7 +165,7 @@ class PairwiseKernel(ThroughKernel, CompositeKernel):
     def _through(self) -> Kernel:
         return self.between_
 
-    def _of_references(self, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _of_references(self, support: Any, coefficients: Floats) -> Floats:
         """Return the weight of each reference's score in φ(x) · Σ_j c_j φ(z_j), float64 (R,)."""
         if self.vector_kernel != "linear":
             raise ParameterError(
@@ -174,10 +174,10 @@ class PairwiseKernel(ThroughKernel, CompositeKernel):
             )
         return coefficients @ self._vectors(support).values
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         return attributions(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         return kmer_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
     def plan(self, X: Any, Y: Any = None) -> Plan:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed, choice, real
 from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.profiles import check_tracks
 from seqkern.kernels.alignment import _profile_alignment
 from seqkern.kernels.alignment.alignment_kernel import check_cells, check_gaps, lane_cells, own_cells
@@ -69,12 +70,12 @@ class ProfileColumns:
 
     sums: "Sums"
     scoring: Any
-    profile: npt.NDArray[Any]
-    pssm: npt.NDArray[Any]
-    start: npt.NDArray[np.int64]
-    stop: npt.NDArray[np.int64]
+    profile: Array
+    pssm: Array
+    start: Ints
+    stop: Ints
     keys: npt.NDArray[np.uint64]
-    squares: npt.NDArray[np.float64]
+    squares: Floats
     first: int
     last: int
 
@@ -105,11 +106,11 @@ class ProfileColumns:
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x), float64 (n,)."""
         return self.of_range(self.squares)
 
-    def of_range(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def of_range(self, array: Array) -> Array:
         """Return the part of an array over all records that belongs to this range, as a view."""
         return array[self.first : self.last]
 
@@ -121,7 +122,7 @@ class ProfileColumns:
         """
         return max(LEAST_BLOCK_ROWS, min(MOST_BLOCK_ROWS, len(self) // 8))
 
-    def columns(self, order: npt.NDArray[np.int64]) -> Any:
+    def columns(self, order: Ints) -> Any:
         """Return the compiled Columns in the given order, counted from the first record of this range."""
         return _profile_alignment.Columns(
             self.profile, self.pssm, self.of_range(self.start), self.of_range(self.stop), order
@@ -156,12 +157,12 @@ class ProfileColumns:
                 )
 
 
-def _by_length(payload: "ProfileColumns") -> npt.NDArray[np.int64]:
+def _by_length(payload: "ProfileColumns") -> Ints:
     """Return the order of a payload's records by length."""
     return np.argsort(payload.of_range(payload.stop - payload.start), kind="stable")
 
 
-def product(rows: "ProfileColumns", cols: "ProfileColumns", out: npt.NDArray[np.float64]) -> None:
+def product(rows: "ProfileColumns", cols: "ProfileColumns", out: Floats) -> None:
     """Write the kernel matrix of two payloads to `out`."""
     n = len(rows)
     if rows.keys is cols.keys and rows.first == cols.first and n <= len(cols):
@@ -176,7 +177,7 @@ def product(rows: "ProfileColumns", cols: "ProfileColumns", out: npt.NDArray[np.
     _fill(rows, _by_length(rows), cols, _by_length(cols), *every, out)
 
 
-def _square(these: "ProfileColumns", out: npt.NDArray[np.float64]) -> None:
+def _square(these: "ProfileColumns", out: Floats) -> None:
     """Write the matrix of a payload with itself."""
     rank, _ = _ranks(these.of_range(these.keys), these.keys[:0])
     order = np.argsort(rank, kind="stable")
@@ -190,7 +191,7 @@ def _square(these: "ProfileColumns", out: npt.NDArray[np.float64]) -> None:
         np.copyto(out, out.T.copy(), where=place[:, None] < place)
 
 
-def _smaller_as_row(rows: "ProfileColumns", cols: "ProfileColumns", out: npt.NDArray[np.float64]) -> None:
+def _smaller_as_row(rows: "ProfileColumns", cols: "ProfileColumns", out: Floats) -> None:
     """Write the matrix of two payloads, with the smaller sequence of each pair as the row."""
     row_rank, col_rank = _ranks(rows.of_range(rows.keys), cols.of_range(cols.keys))
     row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
@@ -200,7 +201,7 @@ def _smaller_as_row(rows: "ProfileColumns", cols: "ProfileColumns", out: npt.NDA
     _fill(cols, col_order, rows, row_order, first, np.full(len(cols), len(rows)), out.T)
 
 
-def _ranks(rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _ranks(rows: Array, cols: Array) -> tuple[Ints, Ints]:
     """Return the ranks of the keys of rows and of columns among all keys."""
     rank = np.unique(np.concatenate((rows, cols)), axis=0, return_inverse=True)[1].reshape(-1)
     return rank[: len(rows)], rank[len(rows) :]
@@ -208,21 +209,19 @@ def _ranks(rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> tuple[npt.NDArray[
 
 def _fill(
     rows: "ProfileColumns",
-    row_order: npt.NDArray[np.int64],
+    row_order: Ints,
     lanes: "ProfileColumns",
-    lane_order: npt.NDArray[np.int64],
-    first: npt.NDArray[np.int64],
-    stop: npt.NDArray[np.int64],
-    out: npt.NDArray[np.float64],
+    lane_order: Ints,
+    first: Ints,
+    stop: Ints,
+    out: Floats,
 ) -> None:
     """Set out[row, lane] for each row and the lanes first[row] … stop[row] − 1 in `lane_order`."""
     columns = rows.columns(row_order), lanes.columns(lane_order)
     _profile_alignment.fill(rows.scoring, _product.level(), *columns, first, stop, out)
 
 
-def shares(
-    rows: "ProfileColumns", cols: "ProfileColumns", coefficients: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def shares(rows: "ProfileColumns", cols: "ProfileColumns", coefficients: Floats) -> Floats:
     """Return each row residue's share of Σ_j coefficients[j]·K(x, z_j); see `_profile_shares.h`."""
     row_lengths, col_lengths = rows.stop - rows.start, cols.stop - cols.start
     check_cells(row_lengths, col_lengths, MOST_CELLS)
@@ -359,12 +358,10 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     def _prepare(self, X: SequenceSet, like: ProfileColumns | None) -> ProfileColumns:
         return ProfileColumns.of(self.with_profiles(X), self._sums())
 
-    def _block(self, rows: ProfileColumns, cols: ProfileColumns, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: ProfileColumns, cols: ProfileColumns, out: Floats) -> None:
         product(rows, cols, out)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Distribute the score of one best alignment: pairs to the residues of x, gaps to the residues in or next to
         them.
 

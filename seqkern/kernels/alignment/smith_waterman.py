@@ -10,6 +10,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _smith_waterman
 from seqkern.kernels.alignment._smith_waterman import lanes
@@ -38,7 +39,7 @@ class IntegerScores:
     denominator: int = 1  # A unit is numerator / denominator
 
     @classmethod
-    def of(cls, table: npt.NDArray[np.float64], gap_open: float, gap_extend: float) -> Self:
+    def of(cls, table: Floats, gap_open: float, gap_extend: float) -> Self:
         """Return the IntegerScores of scores and gap costs that are decimal fractions."""
         values = np.concatenate((table.ravel(), [float(gap_open), float(gap_extend)]))
         for denominator in (10**digits for digits in range(MOST_DIGITS + 1)):
@@ -77,7 +78,7 @@ class IntegerScores:
         """The unit as text."""
         return f"{self.numerator / self.denominator:g}"
 
-    def scaled(self, units: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def scaled(self, units: Floats) -> Floats:
         """Return scores that are given in units on the original scale."""
         return units * self.numerator / self.denominator
 
@@ -119,21 +120,21 @@ class AlignedSequences:
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return the self-alignment score of each record, float64 (n,)."""
         return self.scores.scaled(self.squares[self.first : self.last])
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """The lengths of the records in residues, int64 (n,)."""
         return (self.stop - self.start)[self.first : self.last]
 
-    def records(self, order: npt.NDArray[np.int64]) -> Any:
+    def records(self, order: Ints) -> Any:
         """Return the compiled Records in the given order, counted from the first record of this range."""
         part = slice(self.first, self.last)
         return Records(self.codes, self.start[part], self.stop[part], order)
 
-    def _own_scores(self) -> npt.NDArray[np.float64]:
+    def _own_scores(self) -> Floats:
         """Return the self-alignment score of each record, in units; most are known without an alignment."""
         table = self.scores.table.astype(np.int64)
         own = table.diagonal().copy()
@@ -160,7 +161,7 @@ def _scoring(scores: "IntegerScores") -> _smith_waterman.Scoring:
     return _smith_waterman.Scoring(table, narrow, scores.gap_open, scores.gap_extend, scores.largest)
 
 
-def product(rows: "AlignedSequences", cols: "AlignedSequences", out: npt.NDArray[np.float64]) -> None:
+def product(rows: "AlignedSequences", cols: "AlignedSequences", out: Floats) -> None:
     """Write the alignment scores of all pairs of two payloads to `out`."""
     n = len(rows)
     if rows.squares is cols.squares and rows.first == cols.first and n <= len(cols):
@@ -171,7 +172,7 @@ def product(rows: "AlignedSequences", cols: "AlignedSequences", out: npt.NDArray
     out[...] = rows.scores.scaled(out)
 
 
-def _triangle(these: "AlignedSequences", out: npt.NDArray[np.float64]) -> None:
+def _triangle(these: "AlignedSequences", out: Floats) -> None:
     """Write the square matrix of the scores of a range with itself, in units."""
     out[...] = 0
     by_length = np.argsort(np.argsort(these.lengths, kind="stable"))
@@ -180,7 +181,7 @@ def _triangle(these: "AlignedSequences", out: npt.NDArray[np.float64]) -> None:
     np.fill_diagonal(out, these.squares[these.first : these.last])
 
 
-def _rectangle(rows: "AlignedSequences", cols: "AlignedSequences", out: npt.NDArray[np.float64]) -> None:
+def _rectangle(rows: "AlignedSequences", cols: "AlignedSequences", out: Floats) -> None:
     """Write the matrix of the scores of two ranges, in units."""
     if not out.size:
         return
@@ -198,7 +199,7 @@ def _rectangle(rows: "AlignedSequences", cols: "AlignedSequences", out: npt.NDAr
     _fill(cols, rows, np.where(rank < usual, 0, reach), len(rows), out.T)
 
 
-def _split(rows: npt.NDArray[np.int64], cols: npt.NDArray[np.int64], lanes: int) -> tuple[int, int]:
+def _split(rows: Ints, cols: Ints, lanes: int) -> tuple[int, int]:
     """Return the least work, in vector steps, and the number of shortest columns that are lanes for all rows then."""
     work = _group_lengths(cols, lanes) * int(rows.sum())
     longer = np.concatenate((np.cumsum(np.sort(cols)[::-1])[::-1], [0])) * int(_group_lengths(rows, lanes)[-1])
@@ -207,7 +208,7 @@ def _split(rows: npt.NDArray[np.int64], cols: npt.NDArray[np.int64], lanes: int)
     return int(total[best]), best
 
 
-def _group_lengths(lengths: npt.NDArray[np.int64], lanes: int) -> npt.NDArray[np.int64]:
+def _group_lengths(lengths: Ints, lanes: int) -> Ints:
     """Return, for k = 0 … n, the sum of the longest lengths of the groups of the k shortest sequences, int64 (n + 1,).
 
     All groups are full, except the one of the shortest sequences.
@@ -222,9 +223,9 @@ def _group_lengths(lengths: npt.NDArray[np.int64], lanes: int) -> npt.NDArray[np
 def _fill(
     rows: "AlignedSequences",
     lanes: "AlignedSequences",
-    reach: npt.NDArray[np.int64],
+    reach: Ints,
     usual: int,
-    out: npt.NDArray[np.float64],
+    out: Floats,
     width: int | None = None,
 ) -> None:
     """Set out[row, lane] for each row and the reach[row] shortest lanes; a group of lanes begins at `usual`."""
@@ -239,7 +240,7 @@ def _fill(
             _smith_waterman.correct(level, wider, rows.scoring, *arguments)
 
 
-def shares(rows: "AlignedSequences", cols: "AlignedSequences", coefficients: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def shares(rows: "AlignedSequences", cols: "AlignedSequences", coefficients: npt.ArrayLike) -> Floats:
     """Return each row residue's share of Σ_j coefficients[j]·score(x, z_j), by one optimal alignment for each pair."""
     check_cells(rows.lengths, cols.lengths, MOST_CELLS)
     result = np.zeros(int(rows.lengths.sum()))
@@ -359,19 +360,17 @@ class SmithWatermanKernel(AlignmentKernel):
     def _prepare(self, X: SequenceSet, like: AlignedSequences | None) -> AlignedSequences:
         return AlignedSequences(X, *self._integers(X.alphabet))
 
-    def _block(self, rows: AlignedSequences, cols: AlignedSequences, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: AlignedSequences, cols: AlignedSequences, out: Floats) -> None:
         product(rows, cols, out)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Distribute the score of one best alignment.
 
         Pairs go to the residues of x, gaps to the residues in or next to them.
         """
         return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
-    def _sampled_scores(self, X: SequenceSet, Y: SequenceSet) -> npt.NDArray[np.float64]:
+    def _sampled_scores(self, X: SequenceSet, Y: SequenceSet) -> Floats:
         """Return estimated scores, in units, of some records with others.
 
         They are extrapolated from the scores of the records' beginnings.

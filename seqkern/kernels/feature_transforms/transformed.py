@@ -12,7 +12,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.matrices import is_sparse
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, component
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.capabilities import Products, Traits, capability, given, required
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, ThroughKernel, as_parts
 from seqkern.kernels.feature_transforms.transforms import FeatureTransform, build_feature_transform
@@ -112,7 +112,7 @@ class TransformedKernel(ThroughKernel, CompositeKernel):
         """Return the kernel in the form of a configuration, with each transform in full."""
         return {**super().spec(execution=execution), "transforms": [step.spec() for step in self.steps]}
 
-    def _raw(self, X: Any) -> npt.NDArray[np.float64]:
+    def _raw(self, X: Any) -> Floats:
         """Return the features of the base kernel as a dense array."""
         features = self.bases[0].features
         vectors: Any = cast(Any, features.with_gaps)(X) if self.traits.accepts_missing else features.normalised(X)
@@ -141,7 +141,7 @@ class TransformedKernel(ThroughKernel, CompositeKernel):
         given(self.base.features)
         return Features(self, self._transformed, self._feature_names, self._implicit_bytes)
 
-    def _transformed(self, X: Any) -> npt.NDArray[np.float64]:
+    def _transformed(self, X: Any) -> Floats:
         values = self._raw(X)
         for step in self.transforms_:
             values = step.transform(values)

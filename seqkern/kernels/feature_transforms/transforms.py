@@ -12,10 +12,8 @@ from seqkern.core.parameters import Parameters, choice, flag, integer, real
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import build_named, parse_spec
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Bools, Floats, Header
 from seqkern.kernels.vectors import _vector
-
-Floats = npt.NDArray[np.float64]
 
 
 class FeatureTransform(Parameters):
@@ -213,7 +211,7 @@ class ImputeTransform(FeatureTransform):
     )
     n_neighbors: int = integer(default=5, low=1, doc="k, for neighbours.")
 
-    def _fit(self, values: npt.NDArray[np.float64]) -> None:
+    def _fit(self, values: Floats) -> None:
         known = ~np.isnan(values)
         counts = known.sum(axis=0)
         if not counts.all():
@@ -229,7 +227,7 @@ class ImputeTransform(FeatureTransform):
         standard = (values - self.means_) / self.deviations_
         self.train_ = standard if self.method == "neighbors" else standard[:0]
 
-    def _apply(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _apply(self, values: Floats) -> Floats:
         gaps = np.isnan(values)
         out = np.where(gaps, self.means_, values)
         if self.method == "neighbors":
@@ -238,9 +236,7 @@ class ImputeTransform(FeatureTransform):
                 out[i, gaps[i]] = self._from_neighbours((values[i] - self.means_) / self.deviations_, gaps[i], known)
         return out
 
-    def _from_neighbours(
-        self, row: npt.NDArray[np.float64], gaps: npt.NDArray[np.bool_], known: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.float64]:
+    def _from_neighbours(self, row: Floats, gaps: Bools, known: Bools) -> Floats:
         """Return the imputed values of the gaps in one standardised vector."""
         shared = known & ~gaps
         counts = shared.sum(axis=1)
@@ -310,7 +306,7 @@ class PCATransform(FeatureTransform):
     )
     whiten: bool = flag(default=False, doc="Divide each component by its standard deviation on the training set.")
 
-    def _fit(self, values: npt.NDArray[np.float64]) -> None:
+    def _fit(self, values: Floats) -> None:
         self.mean_ = values.mean(axis=0)
         centred = values - self.mean_
         (n, d), free = values.shape, max(len(values) - 1, 1)
@@ -335,7 +331,7 @@ class PCATransform(FeatureTransform):
         self.components_ = np.ascontiguousarray(vectors * np.where(largest < 0, -1.0, 1.0))
         self.variances_ = np.ascontiguousarray(variances)
 
-    def _apply(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _apply(self, values: Floats) -> Floats:
         out = products(values - self.mean_, self.components_)
         return out / np.sqrt(self.variances_) if self.whiten else out
 
@@ -396,7 +392,7 @@ class ICATransform(FeatureTransform):
     max_iter: int = integer(default=500, low=1, doc="Maximum number of iterations.")
     seed: int = integer(default=1, low=0, high=2**32 - 1, doc="Seed of the first directions.")
 
-    def _fit(self, values: npt.NDArray[np.float64]) -> None:
+    def _fit(self, values: Floats) -> None:
         from sklearn.decomposition import FastICA  # imported here: it slows start-up, and models do not need it
 
         white = PCATransform(n_components=self.n_components, whiten=True).fit(values)
@@ -422,7 +418,7 @@ class ICATransform(FeatureTransform):
         self.mean_ = white.mean_
         self.components_ = np.ascontiguousarray(mixed * np.where(largest < 0, -1.0, 1.0))
 
-    def _contrast(self, signals: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _contrast(self, signals: Floats) -> Floats:
         """Return the non-Gaussianity of each signal."""
         nodes, weights = np.polynomial.hermite_e.hermegauss(60)
         function = {
@@ -433,7 +429,7 @@ class ICATransform(FeatureTransform):
         gauss = weights @ function(nodes) / weights.sum()
         return np.asarray((function(signals).mean(axis=0) - gauss) ** 2)
 
-    def _apply(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _apply(self, values: Floats) -> Floats:
         return products(values - self.mean_, self.components_)
 
     def names(self, columns: Sequence[str]) -> list[str]:

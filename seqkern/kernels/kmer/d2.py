@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.capabilities import capability
 from seqkern.kernels.features import Features
 from seqkern.kernels.kernel import SequenceKernel
@@ -64,7 +65,7 @@ def centred_counts(X: SequenceSet, k: int, order: int, both_strands: bool) -> tu
     return centred, expected
 
 
-def reverse_complements(X: SequenceSet, k: int) -> npt.NDArray[np.int64]:
+def reverse_complements(X: SequenceSet, k: int) -> Ints:
     """Return the code of the reverse complement of each k-mer, int64 (letters^k,)."""
     size = X.alphabet.size
     codes, found = np.arange(size**k), np.zeros(size**k, dtype=np.int64)
@@ -90,9 +91,9 @@ SCRATCH = 4  # tables of a set at a time
 class KmerTable:
     """Payload with a table of features (n, k-mers), and K of each record with itself."""
 
-    def __init__(self, values: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> None:
+    def __init__(self, values: Floats, squares: Floats) -> None:
         self.values, self.squares = values, squares
-        self._columns: npt.NDArray[np.float64] | None = None
+        self._columns: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -103,13 +104,13 @@ class KmerTable:
         view._columns = self.columns()[:, start:stop]
         return view
 
-    def columns(self) -> npt.NDArray[np.float64]:
+    def columns(self) -> Floats:
         """Return the features as columns, float64 (k-mers, n), made once."""
         if self._columns is None:
             self._columns = np.ascontiguousarray(self.values.T)
         return self._columns
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K of each record with itself, float64 (n,)."""
         return self.squares
 
@@ -203,7 +204,7 @@ class D2Kernel(SequenceKernel):
         """Return k, the minimum length of a sequence."""
         return self.k
 
-    def _table(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def _table(self, X: SequenceSet) -> Floats:
         """Return the features X_w, X̃_w, or X̃_w / sqrt(n·p_w), float64 (n, k-mers)."""
         if self.statistic == "d2":
             counts = count_table(X, self.k)
@@ -222,7 +223,7 @@ class D2Kernel(SequenceKernel):
             )
         return Features(self, self._checked_table)
 
-    def _checked_table(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def _checked_table(self, X: SequenceSet) -> Floats:
         self._check_sequences(X)
         return self._table(X)
 
@@ -237,7 +238,7 @@ class D2Kernel(SequenceKernel):
             _vector.squares(values, squares)
         return KmerTable(values, squares)
 
-    def _block(self, rows: KmerTable, cols: KmerTable, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: KmerTable, cols: KmerTable, out: Floats) -> None:
         if self.statistic == "d2s":
             _tables.d2s_sums(rows.values, cols.columns(), out, _product.level())
         else:

@@ -7,11 +7,11 @@ from math import comb
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, choice, fixed, flag, integer, real
+from seqkern.core.types import Ints
 from seqkern.kernels.capabilities import Traits, capability
 from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, as_numbers, gapped_weights
@@ -256,7 +256,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
         return list(gapped_weights(size, l, self.k, self.d, self.estimator, self.clip))
 
-    def _window_weights(self, X: SequenceSet, l: int) -> npt.NDArray[np.int64] | None:  # noqa: E741
+    def _window_weights(self, X: SequenceSet, l: int) -> Ints | None:  # noqa: E741
         return center_weights(X, l) if self.center_weighted else None
 
     def _feature_values(self) -> dict[int, float]:
@@ -268,7 +268,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
         return {self.k: 1.0}
 
 
-def center_weights(X: SequenceSet, l: int) -> npt.NDArray[np.int64]:  # noqa: E741
+def center_weights(X: SequenceSet, l: int) -> Ints:  # noqa: E741
     """Return the weight of each l-mer, int64 (windows,), by its distance from the centre of its record.
 
     Windows with a masked residue keep their place, so that the centre does not move.

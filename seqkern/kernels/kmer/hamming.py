@@ -14,12 +14,13 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.kmer import _hamming, _kmers
 from seqkern.kernels.kmer import _tables as loops
 from seqkern.kernels.kmer.kmers import NO_COMPLEMENT, per_record
@@ -48,7 +49,7 @@ class Walks:
         plans = [_plan_walks(length, largest, planes) for planes in (4, 5) if length < 2**planes]
         self.passes, distances = min(plans, key=_operations)
         self.rest: float = 0
-        self.factors: npt.NDArray[np.int64]
+        self.factors: Ints
         self.order, self.weights = np.zeros(0, np.int64), np.zeros(0)
         if real:
             which = {h: number for number, h in enumerate(h for part in distances for h in part)}
@@ -126,7 +127,7 @@ class HammingBlock:
         *,
         strands: Literal["one", "both"] = "one",
         algorithm: str = "diagonals",
-        window_weights: Sequence[int] | npt.NDArray[np.int64] | None = None,
+        window_weights: Sequence[int] | Ints | None = None,
         like: "HammingBlock | None" = None,
     ) -> None:
         if not 1 <= length <= LARGEST_LENGTH:
@@ -183,7 +184,7 @@ class HammingBlock:
 
     def _squares(self) -> Weights:
         """Return K(x, x) of each record, along the diagonals for long records without window weights."""
-        squares: npt.NDArray[Any] = np.zeros((len(self.start) - 1, 1), dtype=self.weights.dtype)
+        squares: Array = np.zeros((len(self.start) - 1, 1), dtype=self.weights.dtype)
         long = np.diff(self.start) >= LONG_RECORD
         if len(self.window_weights):
             long[:] = False
@@ -372,9 +373,7 @@ def hamming_costs(
     return costs
 
 
-def own_costs(
-    windows: npt.NDArray[np.int64], size: int, length: int, weights: Sequence[float], both: bool
-) -> tuple[float, float]:
+def own_costs(windows: Ints, size: int, length: int, weights: Sequence[float], both: bool) -> tuple[float, float]:
     """Return the CPU seconds of K(x, x) of some records: side by side as lanes of a vector, and one by one."""
     of_distance, _ = as_weights(weights, length)
     passes, strands = Walks(length, of_distance.tolist(), True).passes, 2 if both else 1
@@ -386,7 +385,7 @@ def own_costs(
     return together * 1e-9, single * 1e-9
 
 
-def _step_ns(passes: npt.NDArray[np.int64]) -> float:
+def _step_ns(passes: Ints) -> float:
     """Return the cost, in nanoseconds, of one step of all walks along a diagonal."""
     return int((2 * passes[:, 0] + 3 * passes[:, 1]).sum()) * STEP_NS[_product.level()]
 
@@ -427,7 +426,7 @@ def part_bits(space: int, windows: float) -> int:
     return bits
 
 
-def product_cost(size: int, length: int, lengths: npt.NDArray[np.int64], both_strands: bool, weighted: bool) -> Cost:
+def product_cost(size: int, length: int, lengths: Ints, both_strands: bool, weighted: bool) -> Cost:
     """Return the Cost of a product K·v; its memory is a HammingOperator and three tables."""
     records, windows = len(lengths), int(np.maximum(lengths - length + 1, 0).sum())
     space = size**length
@@ -542,8 +541,6 @@ def lmers_between(size: int, l: int, h: int, i: int, j: int) -> int:  # noqa: E7
 # Eigenvalues of matrices over l-mers that depend on the Hamming distance alone; see `hamming_additive`.
 
 LARGEST_BLOCK = 1 << 14
-
-Floats = npt.NDArray[np.float64]
 
 
 def eigenvalues(size: int, length: int, values: Sequence[float]) -> Floats:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice
 from seqkern.core.threads import in_threads
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.capabilities import Products, capability
 from seqkern.kernels.kernel_operator import KernelOperator, SummedOperator
 from seqkern.kernels.kmer import _kmers, _tables
@@ -224,7 +225,7 @@ def subset_blocks(
     strands: Literal["one", "both"],
     work: Workload,
     others: Iterator[Any],
-    window_weights: npt.NDArray[np.int64] | None = None,
+    window_weights: Ints | None = None,
     n_threads: int | None = None,
 ) -> list[tuple[int, DenseBlock | SparseBlock]]:
     """Return (factor, block) pairs for the kernel Σ_j weights[j] · Σ_S Φ_S(x)·Φ_S(y), times `common_divisor`.
@@ -364,7 +365,7 @@ class SubsetDistances:
         strands: Literal["one", "both"],
         work: Workload,
         like: "SubsetDistances | None" = None,
-        window_weights: npt.NDArray[np.int64] | None = None,
+        window_weights: Ints | None = None,
     ) -> None:
         self.weights, self.k = weights, len(weights) - 1
         self.members: dict[int, list[tuple[int, Any]]] = {}
@@ -392,7 +393,7 @@ class SubsetDistances:
             for (factor, rows), (_, others) in zip(self.members[j], cols.members[j], strict=True)
         )
 
-    def _weighted(self, sums: Mapping[int, npt.NDArray[np.int64]]) -> npt.NDArray[np.float64]:
+    def _weighted(self, sums: Mapping[int, Ints]) -> Floats:
         """Return Σ_h weights[h]·N_(k − h), float64, from the sums over subsets of each size."""
         total: Any = 0.0
         for h, weight in enumerate(self.weights):
@@ -410,7 +411,7 @@ class SubsetDistances:
         last: int,
         factor: int,
         upper: bool,
-        sums: npt.NDArray[np.float64],
+        sums: Floats,
     ) -> None:
         """Add K(rows, columns) to `sums`."""
         step = max(1, CHUNK_ENTRIES // max(1, last - first))
@@ -421,7 +422,7 @@ class SubsetDistances:
 
     def _subsets(
         self, j: int, row: int, cols: "SubsetDistances", first: int, last: int, upper: bool, shape: tuple[int, ...]
-    ) -> npt.NDArray[np.int64]:
+    ) -> Ints:
         """Return the sum over the subsets of `j` positions, int64."""
         small = self._bound(j, cols) <= INT32_LIMIT
         sums: npt.NDArray[np.int32 | np.int64] = np.zeros(shape, dtype=np.int32 if small else np.int64)

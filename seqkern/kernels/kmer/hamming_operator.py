@@ -9,13 +9,14 @@ import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator, ScaledOperator, Table, check_length
 from seqkern.kernels.kmer import _hamming, _kmers, _tables
 from seqkern.kernels.kmer import _tables as loops
@@ -57,7 +58,7 @@ def own_values(
     both_strands: bool,
     window_weights: Counts | None = None,
     n_threads: int | None = None,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return K(x, x) of each record."""
     if window_weights is not None:
         return _squares_by_pairs(X, length, values, both_strands, window_weights)
@@ -88,7 +89,7 @@ def own_values(
 
 def _squares_by_pairs(
     X: SequenceSet, length: int, values: Sequence[float], both_strands: bool, window_weights: Counts | None = None
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     block = HammingBlock(
         X,
         length,
@@ -102,7 +103,7 @@ def _squares_by_pairs(
 
 def _squares_of_group(
     X: SequenceSet, length: int, values: Sequence[float], both_strands: bool, windows: Counts
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return K(x, x) of a group of records, at most one for each vector lane."""
     weights, _ = as_weights(values, length)
     walks = Walks(length, weights.tolist(), True)
@@ -126,7 +127,7 @@ def _squares_of_group(
     order = walks.order.tolist()
     totals[order[0]] += windows  # each window and itself, at distance 0
     left = windows**2 * (2 if both_strands else 1) - sum(totals[place] for place in order if place >= 0)
-    out: npt.NDArray[Any] = np.zeros(len(X), dtype=weights.dtype)
+    out: Array = np.zeros(len(X), dtype=weights.dtype)
     for distance, place in enumerate(order):
         out += left * weights[length] if place < 0 else totals[place] * weights[distance]
     return out.astype(np.float64)
@@ -233,7 +234,7 @@ class HammingOperator(KernelOperator):
         values: Sequence[float],
         *,
         both_strands: bool = False,
-        window_weights: npt.NDArray[np.int64] | None = None,
+        window_weights: Ints | None = None,
         squares: "Floats | None" = None,
         n_threads: int | None = None,
     ) -> None:
@@ -302,7 +303,7 @@ class HammingOperator(KernelOperator):
         check_length(table, self.n_weights, "table")
         self.transform.multiply(table, self._threads(self.n_weights))
 
-    def dots(self, weights: Table, out: "Floats | None" = None, rows: npt.NDArray[np.int64] | None = None) -> "Floats":
+    def dots(self, weights: Table, out: "Floats | None" = None, rows: Ints | None = None) -> "Floats":
         """Return the sum of the weights of each record's l-mers."""
         check_length(weights, self.n_weights, "weights")
         rows = np.arange(len(self)) if rows is None else check_rows(rows, len(self))
@@ -337,7 +338,7 @@ class HammingOperator(KernelOperator):
         in_threads([lambda first=a, last=b: work(first, last) for a, b in itertools.pairwise(bounds)], threads)
 
 
-def check_rows(rows: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+def check_rows(rows: Ints, n: int) -> Ints:
     """Return record numbers as int64 after a range check, which compiled code lacks."""
     rows = np.ascontiguousarray(rows, dtype=np.int64)
     if np.any((rows < 0) | (rows >= n)):
@@ -345,7 +346,7 @@ def check_rows(rows: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     return rows
 
 
-def _as_bytes(weights: npt.NDArray[np.int64] | None) -> npt.NDArray[np.uint8]:
+def _as_bytes(weights: Ints | None) -> npt.NDArray[np.uint8]:
     if weights is None:
         return NO_WEIGHTS
     if weights.max(initial=0) > LARGEST_WINDOW_WEIGHT or weights.min(initial=0) < 0:
@@ -356,8 +357,6 @@ def _as_bytes(weights: npt.NDArray[np.int64] | None) -> npt.NDArray[np.uint8]:
 
 
 # Decisions of Hamming distance kernels from sums over the support windows; see `hamming_additive`.
-
-Floats = npt.NDArray[np.float64]
 
 
 class HammingTallied(Tallied):
@@ -461,13 +460,11 @@ class HammingAdditive(Base):
         """Return the contribution of a pair of windows of `l` residues at distance h = 0, …, l, for `size` letters."""
         raise NotImplementedError
 
-    def _window_weights(self, X: SequenceSet, l: int) -> npt.NDArray[np.int64] | None:  # noqa: E741
+    def _window_weights(self, X: SequenceSet, l: int) -> Ints | None:  # noqa: E741
         """Return a weight for each window, in the order of `kmers.find_windows`; None if all are 1."""
         return None
 
-    def _fold(
-        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: TermBlocks, coefficients: Floats) -> Callable[[TermBlocks], Floats] | None:
         support = cast(SequenceSet, columns.sequences).take(slice(columns.start, columns.stop))
         tables = self._weight_tables(support, coefficients)
         if tables is None:
@@ -515,9 +512,7 @@ class HammingAdditive(Base):
             for length, weight in zip(self._lengths(), self._weights(), strict=True)
         ]
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         shares = np.zeros(int(X.lengths.sum()))
         cells = float(len(shares)) * float(support.lengths.sum()) * (2 if self.reverse_complement else 1)
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
@@ -529,8 +524,8 @@ class HammingAdditive(Base):
         return shares
 
     def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
+        self, X: SequenceSet, support: SequenceSet, coefficients: Floats
+    ) -> KmerWeights | tuple[list[str], Floats]:
         size = X.alphabet.size
         tables = [
             (length, self._table(support, coefficients, length, weight) if size**length <= LARGEST_TABLE else None)
@@ -676,7 +671,7 @@ def own_weights(kernel: HammingAdditive, X: SequenceSet, length: int, windows: i
     return np.ones(windows) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
-def owners(start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def owners(start: Ints) -> Ints:
     """Return the record of each item; the items of record i are ``start[i]`` to ``start[i + 1]``."""
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import NoKmersError, ParameterError
 from seqkern.core.parameters import changed, choice, fixed, integer, real, text
+from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kmer import _trie
 from seqkern.kernels.kmer.hamming_operator import distinct_windows, letters_of
@@ -257,9 +258,7 @@ class InexactKernel(KmerKernel):
         """Return the feature counts of the support."""
         return CACHE.get(support, self.identity(), lambda: self._counts(support, self.k))
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the contribution of a feature for each matching window; with `presence`, for all windows together."""
         self._check_sequences(X)
         rule, windows = self._rule_of(X), self._windows(X)
@@ -285,9 +284,7 @@ class InexactKernel(KmerKernel):
         )
         return shares
 
-    def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> tuple[list[str], npt.NDArray[np.float64]]:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> tuple[list[str], Floats]:
         """Return the distinct windows (the smaller of both strands) and the total contribution of one occurrence of
         each.
         """
@@ -307,7 +304,7 @@ class InexactKernel(KmerKernel):
         return [row.tobytes().decode() for row in letters_of(X.alphabet)[distinct]], self._scale() * weights
 
 
-def _weights(counted: Counted, coefficients: npt.ArrayLike, codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+def _weights(counted: Counted, coefficients: npt.ArrayLike, codes: npt.NDArray[np.uint64]) -> Floats:
     """Return Σ_j coefficients[j]·Φ_u(z_j) of the features u with these codes, float64 (codes,), from the counts Φ."""
     weights = np.zeros(counted.n_features + 1)  # the last one is for features that do not occur
     coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
@@ -489,7 +486,7 @@ class SubstitutionKernel(InexactKernel):
                 f"matrix={self.matrix!r} is not possible", remedy="give the name of a matrix, or rows of scores"
             )
 
-    def probabilities(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def probabilities(self, alphabet: Alphabet) -> Floats:
         """Return the probability P[a, u] of letter a where u was."""
         matrix = self.matrix or ("BLOSUM62" if alphabet == PROTEIN else "uniform")
         if isinstance(matrix, str) and matrix == "uniform":
@@ -624,9 +621,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     def _windows(self, X: SequenceSet) -> Windows:
         return Windows.of_places(X, self.k)
 
-    def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> tuple[list[str], npt.NDArray[np.float64]]:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> tuple[list[str], Floats]:
         raise NoKmersError(
             f"kernel {self.name!r} counts k-mers that the sequences need not contain",
             remedy="choose a kernel based on k-mers, such as spectrum",

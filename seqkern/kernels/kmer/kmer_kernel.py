@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, numbers
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.capabilities import Products, capability
-from seqkern.kernels.decisions import Floats
 from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, SparseImplicit
@@ -311,7 +311,7 @@ def sum_kmers(
     coefficients: npt.ArrayLike,
     length: int,
     both_strands: bool,
-    own_weights: Callable[[SequenceSet], npt.NDArray[np.int64] | None] = lambda some: None,
+    own_weights: Callable[[SequenceSet], Ints | None] = lambda some: None,
 ) -> Floats:
     """Return Σ_j c_j times the occurrences of each k-mer in z_j, indexed by k-mer code.
 
@@ -510,7 +510,7 @@ class SpectrumKernel(KmerKernel):
             ),
         )
 
-    def _tally(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> Tally | None:
+    def _tally(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
         size = support.alphabet.size
         if self.presence or any(size**k > LARGEST_TABLE for k in self._lengths()):
             return None
@@ -526,9 +526,7 @@ class SpectrumKernel(KmerKernel):
         wide, others = (find_wide_kmers(Z, k, self.reverse_complement) for Z in (X, support))
         return Labelled.of(wide.texts, wide.start, others.texts, others.start)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the weight of each occurrence among its residues; with `presence`, first among all occurrences."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
@@ -541,7 +539,7 @@ class SpectrumKernel(KmerKernel):
             shares += spread(values, find_windows(X, k), range(k), residues)
         return shares
 
-    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> KmerWeights:
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             found = self._labelled(X, support, k)

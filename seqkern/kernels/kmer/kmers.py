@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
 from seqkern.core.threads import in_spans
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.kmer import _kmers, _trie
 from seqkern.kernels.products.product import Counts
 from seqkern.sequences.alphabets import Alphabet
@@ -39,12 +40,12 @@ class Counted:
     ascending; None where a feature is its own code.
     """
 
-    start: npt.NDArray[np.int64]  # shape (n + 1,): The entries of record i are ``start[i]`` to ``start[i + 1]``
+    start: Ints  # shape (n + 1,): The entries of record i are ``start[i]`` to ``start[i + 1]``
     feature: npt.NDArray[np.int32]  # shape (entries,): The feature of each entry, and how often it occurs
     count: npt.NDArray[np.int32]  # shape (entries,): The feature of each entry, and how often it occurs
     n_features: int  # How many features there are
     # shape (n_features,): The code (or text) of each feature, ascending; None where a feature is its own code
-    vocabulary: npt.NDArray[Any] | None = None
+    vocabulary: Array | None = None
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -59,13 +60,13 @@ class Occurrences:
 
     codes: Codes  # shape (subsets, windows): All below `space`
     # shape (n + 1,): The windows of record i are the columns ``start[i]`` to ``start[i + 1]``
-    start: npt.NDArray[np.int64]
+    start: Ints
     space: int  # How many codes there can be
 
     def __len__(self) -> int:
         return len(self.start) - 1
 
-    def count(self, weights: npt.NDArray[np.int64] | None = None) -> Counted:
+    def count(self, weights: Ints | None = None) -> Counted:
         """Return the count of each code in each record; codes of a large space are sorted and replaced by their
         ranks.
         """
@@ -132,14 +133,14 @@ def residue_count_text(number: int) -> str:
     return f"{number} residue is" if number == 1 else f"{number} residues are"
 
 
-def per_record(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def per_record(numbers: Ints) -> Ints:
     """Return the bounds of each record's items, shape (n + 1,), from the numbers of items."""
     start = np.zeros(len(numbers) + 1, dtype=np.int64)
     np.cumsum(numbers, out=start[1:])
     return start
 
 
-def _sums(weights: npt.NDArray[np.int64], start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _sums(weights: Ints, start: Ints) -> Ints:
     """Return the sum of each record's weights."""
     return np.diff(np.concatenate(([0], np.cumsum(weights)))[start])
 
@@ -149,7 +150,7 @@ def find_kmers(
     k: int,
     subsets: Sequence[tuple[int, ...]] | None = None,
     strands: Strands = "one",
-    numbers: Sequence[int] | npt.NDArray[np.int64] | None = None,
+    numbers: Sequence[int] | Ints | None = None,
 ) -> Occurrences:
     """Return the codes of every window of `k` unmasked residues of every record, one row for each position subset.
 
@@ -188,7 +189,7 @@ def find_kmers(
     return Occurrences(codes, start, space)
 
 
-def find_windows(X: SequenceSet, k: int) -> npt.NDArray[np.int64]:
+def find_windows(X: SequenceSet, k: int) -> Ints:
     """Return the starts of the windows of `k` unmasked residues, in the order of `find_kmers`.
 
     A start is an index into the residues of all records, concatenated as in `SequenceSet.positions`.
@@ -232,7 +233,7 @@ class WideOccurrences:
     """
 
     texts: npt.NDArray[np.bytes_]  # shape (windows,): Codes count from 1, because trailing zeros are lost
-    start: npt.NDArray[np.int64]  # shape (n + 1,): The windows of record i are ``start[i]`` to ``start[i + 1]``
+    start: Ints  # shape (n + 1,): The windows of record i are ``start[i]`` to ``start[i + 1]``
 
     def count(self) -> Counted:
         """Return the counts of these k-mers; the vocabulary holds the texts."""
@@ -253,7 +254,7 @@ def find_wide_kmers(X: SequenceSet, k: int, canonical: bool = False) -> WideOccu
     return WideOccurrences(texts, per_record(windows))
 
 
-def _as_texts(codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bytes_]:
+def _as_texts(codes: npt.NDArray[np.uint8], starts: Ints, k: int) -> npt.NDArray[np.bytes_]:
     """Return the `k` codes from each start as bytes (``S``)."""
     if not len(starts):
         return np.zeros(0, dtype=f"S{k}")
@@ -263,10 +264,8 @@ def _as_texts(codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], k: in
 
 # Strand-symmetric tables over all k-mers, stored with one entry for each k-mer and its reverse complement.
 
-Floats = npt.NDArray[np.float64]
 
-
-def reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np.int64]:
+def reverse_complements(alphabet: Alphabet, length: int) -> Ints:
     """Return the code of the reverse complement of each k-mer.
 
     >>> from seqkern.sequences.alphabets import DNA
@@ -283,7 +282,7 @@ def reverse_complements(alphabet: Alphabet, length: int) -> npt.NDArray[np.int64
 
 
 @lru_cache(maxsize=2)
-def first_of_pairs(alphabet: Alphabet, length: int) -> npt.NDArray[np.int64]:
+def first_of_pairs(alphabet: Alphabet, length: int) -> Ints:
     """Return the codes of the k-mers that do not come after their reverse complement, ascending."""
     codes = np.arange(alphabet.size**length)
     return codes[codes <= reverse_complements(alphabet, length)]
@@ -334,7 +333,7 @@ class Rule:
         return _trie.guess(self.compiled, np.ascontiguousarray(some), WAYS)
 
 
-def cost_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
+def cost_rule(costs: Ints, k: int, limit: int) -> Rule:
     """Return the Rule for k-mers a that count for the k-mers u with Σ_i costs[a_i, u_i] < limit.
 
     Costs are integers, so that sums are exact in any order.
@@ -342,15 +341,15 @@ def cost_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
     return Rule(k, k, len(costs), _trie.Rule(k, k, len(costs), *_ascending(costs), limit))
 
 
-def place_rule(costs: npt.NDArray[np.int64], k: int, limit: int) -> Rule:
+def place_rule(costs: Ints, k: int, limit: int) -> Rule:
     """Return the Rule for positions that count for the k-mers u with Σ_i costs[place + i, u_i] < limit."""
     size = costs.shape[1]
     return Rule(k, k, size, _trie.Rule(PLACE_BYTES, k, size, *_ascending(costs), limit, True))
 
 
 def _ascending(
-    costs: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    costs: Ints,
+) -> tuple[Ints, npt.NDArray[np.uint8], Ints]:
     """Return the costs of each row, ascending and less the minimum; the corresponding letters; the minimum."""
     order = np.argsort(costs, axis=1, kind="stable")
     costs = np.take_along_axis(costs, order, axis=1)
@@ -383,7 +382,7 @@ class Windows:
     residues: npt.NDArray[np.uint8]
     # shape (windows,): The place of each window in `residues`; with both strands, one after the other
     label: npt.NDArray[np.int32]
-    start: npt.NDArray[np.int64]  # shape (n + 1,): The windows of record i are ``start[i]`` to ``start[i + 1]``
+    start: Ints  # shape (n + 1,): The windows of record i are ``start[i]`` to ``start[i + 1]``
 
     @classmethod
     def of(cls, X: SequenceSet, length: int, strands: Literal["one", "both"] = "one") -> Self:
@@ -395,8 +394,8 @@ class Windows:
                 f"{len(codes)} k-mers are too many for one matrix",
                 remedy="compute the matrix for fewer sequences at a time",
             )
-        labels: npt.NDArray[Any]
-        distinct: npt.NDArray[Any]
+        labels: Array
+        distinct: Array
         if found.space > 2 * len(codes) + SMALL_SPACE:
             labels, distinct = rank_codes(codes)
         else:
@@ -430,10 +429,10 @@ class Lists:
     The features of window w are ``feature[start[w]:start[w + 1]]``; `vocabulary` is as in `Counted`.
     """
 
-    start: npt.NDArray[np.int64]  # shape (windows + 1,): Those of window w are ``feature[start[w]:start[w + 1]]``
+    start: Ints  # shape (windows + 1,): Those of window w are ``feature[start[w]:start[w + 1]]``
     feature: npt.NDArray[np.int32]  # The features, window after window
     n_features: int  # How many features there are
-    vocabulary: npt.NDArray[Any] | None  # shape (n_features,): As in `Counted`
+    vocabulary: Array | None  # shape (n_features,): As in `Counted`
 
     @classmethod
     def of(cls, rule: Rule, residues: npt.NDArray[np.uint8], ranked: bool = True) -> Self:

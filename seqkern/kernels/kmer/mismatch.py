@@ -19,6 +19,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
+from seqkern.core.types import Bools, Floats
 from seqkern.kernels.capabilities import Products, capability
 from seqkern.kernels.kernel import algorithms
 from seqkern.kernels.kmer import _kmers, _tables
@@ -62,9 +63,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 # agree with u.
 
 
-def attribute(
-    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def attribute(kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
     """Return each residue's share of Σ_j coefficients[j]·K(x, z_j), not normalised."""
     shares = np.zeros(int(X.lengths.sum()))
     for k, weight in zip(kernel._lengths(), kernel._weights(), strict=True):
@@ -88,7 +87,7 @@ def attribute(
 
 
 def kmer_weights(
-    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    kernel: HammingKernel, m: int, X: SequenceSet, support: SequenceSet, coefficients: Floats
 ) -> KmerWeights:
     """Return the k-mers of both sets, and the contribution of a single occurrence of each.
 
@@ -123,7 +122,7 @@ class FeatureWeights:
         kernel: HammingKernel,
         m: int,
         support: SequenceSet,
-        coefficients: npt.NDArray[np.float64],
+        coefficients: Floats,
         k: int,
         weight: float,
     ) -> None:
@@ -136,7 +135,7 @@ class FeatureWeights:
         vocabulary = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
         self.codes, self.weights = vocabulary.astype(np.uint64), weight * kernel._scale() * sums
 
-    def of(self, codes: Codes) -> npt.NDArray[np.float64]:
+    def of(self, codes: Codes) -> Floats:
         """Return the weights of the features with these codes; 0 for features absent from the support."""
         if not len(self.codes):
             return np.zeros(len(codes))
@@ -153,7 +152,7 @@ def neighbours(codes: Codes, k: int, m: int, size: int) -> Codes:
     return near
 
 
-def agreements(k: int, m: int, size: int) -> npt.NDArray[np.bool_]:
+def agreements(k: int, m: int, size: int) -> Bools:
     """Return the positions where a k-mer agrees with each of its neighbours, bool (neighbours, k)."""
     rows = [[True] * k]
 
@@ -351,9 +350,7 @@ class MismatchKernel(HammingKernel):
         else:
             yield from super()._members(X, k, algorithm, others)
 
-    def _fold(
-        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: TermBlocks, coefficients: Floats) -> Callable[[TermBlocks], Floats] | None:
         if self.presence:
             return FeatureKernel._fold(self, columns, coefficients)
         return super()._fold(columns, coefficients)
@@ -372,16 +369,14 @@ class MismatchKernel(HammingKernel):
         """Return whether products use feature counts: with `presence`, or if the table of k-mers is too large."""
         return self.presence or size ** max(self._lengths()) > LARGEST_TABLE
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         if self.presence:
             return attribute(self, self.m, X, support, coefficients)
         return super()._attribute(X, support, coefficients)
 
     def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> KmerWeights | tuple[list[str], npt.NDArray[np.float64]]:
+        self, X: SequenceSet, support: SequenceSet, coefficients: Floats
+    ) -> KmerWeights | tuple[list[str], Floats]:
         if self.presence:
             return kmer_weights(self, self.m, X, support, coefficients)
         return super()._kmer_weights(X, support, coefficients)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice, fixed, integer, real
+from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kmer import _positions
@@ -51,7 +52,6 @@ SMOOTH_NS = 0.5  # a smoothed feature at one position
 LOOKUP_NS = 1.0  # an occurrence of a column, looked up in the cache
 CACHE_BYTES = 1 << 21  # reading as many again doubles the time
 
-Floats = npt.NDArray[np.float64]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Weigh = Callable[[int], Floats]
@@ -352,13 +352,11 @@ class OligoKernel(KmerKernel):
         slopes = OligoSlopes(**{**self.get_params(deep=False), "normalize": False})
         return slopes(at.X) / float(self.sigma)
 
-    def _weigh(self, length: int) -> npt.NDArray[np.float64]:
+    def _weigh(self, length: int) -> Floats:
         """Return the weights of the distances below `length`."""
         return distance_weights("gaussian", length, 2.0 * self.sigma)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the contribution of each occurrence equally among its residues."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
@@ -368,7 +366,7 @@ class OligoKernel(KmerKernel):
             total += spread(weight * shares, find_windows(X, k), range(k), residues)
         return total
 
-    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> KmerWeights:
         """Return the mean contribution of each k-mer's occurrences in `X` and `support`."""
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
@@ -380,7 +378,7 @@ class OligoKernel(KmerKernel):
 class OligoSlopes(OligoKernel):
     """The derivative of the oligo kernel with respect to ln σ; not a kernel itself."""
 
-    def _weigh(self, length: int) -> npt.NDArray[np.float64]:
+    def _weigh(self, length: int) -> Floats:
         weights = super()._weigh(length)
         return weights * (np.arange(len(weights)) / float(self.sigma)) ** 2 / 2
 

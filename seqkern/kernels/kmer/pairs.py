@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
 from seqkern.core.parameters import changed, choice, fixed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, in_threads
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kmer import _kmer_pairs
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
@@ -69,7 +70,7 @@ class Symbols:
 
     # shape (residues,): `NO_SYMBOL` for a masked residue, or an annotation letter that does not count
     codes: npt.NDArray[np.uint16]
-    start: npt.NDArray[np.int64]  # shape (n + 1,): The symbols of record i are ``start[i]`` to ``start[i + 1]``
+    start: Ints  # shape (n + 1,): The symbols of record i are ``start[i]`` to ``start[i + 1]``
     size: int  # How many symbols there are
     # shape (65536,): The complement of each; the annotation letter stays
     complement: npt.NDArray[np.uint16] | None = None
@@ -249,13 +250,11 @@ class PairExplanations(_Base):
 
         def _counted(self, pairs: "Pairs") -> Counted: ...
 
-        def _weigh(self, length: int) -> npt.NDArray[np.float64]: ...
+        def _weigh(self, length: int) -> Floats: ...
 
-        def _names(self, codes: npt.NDArray[Any], k: int, alphabet: Alphabet, notes: "Notes | None") -> list[str]: ...
+        def _names(self, codes: Array, k: int, alphabet: Alphabet, notes: "Notes | None") -> list[str]: ...
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the contribution of a pair equally among the residues of its two k-mers.
 
         With `presence`, the occurrences of a pair in a record share one contribution.
@@ -274,7 +273,7 @@ class PairExplanations(_Base):
                 _product.spread(values[here], starts[here], offsets, total)
         return total
 
-    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> KmerWeights:
         """Return the pairs and their weights; with distance weights, the mean over the occurrences in `X` and
         `support`.
         """
@@ -291,7 +290,7 @@ class PairExplanations(_Base):
             parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
         return merge(parts)
 
-    def _patterns(self, codes: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[Pattern | None]:
+    def _patterns(self, codes: Array, k: int, alphabet: Alphabet) -> list[Pattern | None]:
         """Return the Patterns of pairs with these codes; None for annotated pairs."""
         if self.annotation is not None:
             return [None] * len(codes)
@@ -307,9 +306,7 @@ class PairExplanations(_Base):
         mine, theirs = cast("Notes", self._notes(X)), cast("Notes", self._notes(support))
         return np.union1d(mine, theirs)
 
-    def _code_weights(
-        self, codes: npt.NDArray[Any], theirs: "Pairs", coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _code_weights(self, codes: Array, theirs: "Pairs", coefficients: Floats) -> Floats:
         """Return Σ_j coefficients[j]·Φ_f(z_j) for the features f with these ascending distinct codes."""
         counted = self._counted(theirs)
         known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
@@ -318,9 +315,7 @@ class PairExplanations(_Base):
         place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
         return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
 
-    def _occurrence_values(
-        self, pairs: "Pairs", theirs: "Pairs", coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _occurrence_values(self, pairs: "Pairs", theirs: "Pairs", coefficients: Floats) -> Floats:
         """Return the contribution of each occurrence of `pairs` to Σ_j c_j·K(x, z_j)."""
         if self.distance_weight is not None:
             return occurrence_shares(pairs.locate(), theirs.locate(), self._weigh, coefficients)[0]
@@ -340,7 +335,7 @@ class PairExplanations(_Base):
 
 
 def name_pairs(
-    codes: npt.NDArray[Any],
+    codes: Array,
     k: int,
     distances: range,
     letters: str,
@@ -371,9 +366,9 @@ def note_name(note: int) -> str:
     return chr(note) if 32 < note < 127 else f"<{note}>"
 
 
-def _digits(codes: npt.NDArray[np.int64], k: int, size: int) -> list[npt.NDArray[np.int64]]:
+def _digits(codes: Ints, k: int, size: int) -> list[Ints]:
     """Return the symbols of k-mers with these codes: k arrays."""
-    digits: list[npt.NDArray[np.int64]] = []
+    digits: list[Ints] = []
     for _ in range(k):
         codes, digit = np.divmod(codes, size)
         digits.insert(0, digit)
@@ -574,7 +569,7 @@ class PairKernel(PairExplanations, KmerKernel):
         """Return the features of Pairs as a block to compare with `other`."""
         return SparseBlock(self._counted(pairs), other)
 
-    def _weigh(self, length: int) -> npt.NDArray[np.float64]:
+    def _weigh(self, length: int) -> Floats:
         """Return the weights of the distances below `length`."""
         return distance_weights(self.distance_weight, length, self.sigma)
 
@@ -610,7 +605,7 @@ class PairKernel(PairExplanations, KmerKernel):
         notes = None if self.annotation is None else np.frombuffer(letters, dtype=np.uint8)
         return self._names(np.arange(self._space(alphabet.size, k)), k, alphabet, notes)
 
-    def _names(self, codes: npt.NDArray[Any], k: int, alphabet: Alphabet, notes: Notes | None) -> list[str]:
+    def _names(self, codes: Array, k: int, alphabet: Alphabet, notes: Notes | None) -> list[str]:
         """Return the names of the pairs with these codes."""
         return name_pairs(codes, k, self._distances(k), alphabet.letters, notes, self._name)
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels.capabilities import Traits, capability
 from seqkern.kernels.decisions import spread_evenly
 from seqkern.kernels.features import Features
@@ -44,13 +44,13 @@ class EmpiricalInformation:
     array([[0.577, 0.   , 1.   ]])
     """
 
-    vectors: npt.NDArray[np.float64]  # shape (rank, d): Its eigenvectors
+    vectors: Floats  # shape (rank, d): Its eigenvectors
     # shape (rank,): What they are multiplied by, less what all else is: the inverse square roots of the eigenvalues
-    factors: npt.NDArray[np.float64]
+    factors: Floats
     rest: float  # What all else is multiplied by
 
     @classmethod
-    def of(cls, scores: npt.NDArray[np.float64], ridge: float) -> Self:
+    def of(cls, scores: Floats, ridge: float) -> Self:
         """Return the information of training sequences from their scores U (m, d); the identity if all U are 0."""
         from scipy.linalg import eigh  # 0.2 s to import
 
@@ -68,7 +68,7 @@ class EmpiricalInformation:
         rest = added**-0.5
         return cls(np.ascontiguousarray(vectors), (values / m + added) ** -0.5 - rest, rest)
 
-    def whiten(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def whiten(self, scores: Floats) -> Floats:
         """Return I^(−1/2) times each row of `scores`; the bits of a row depend on that row only."""
         scores = np.ascontiguousarray(scores)
         along, out = np.empty((len(scores), len(self.vectors))), np.empty(scores.shape)
@@ -124,7 +124,7 @@ class MarkovChain:
 
     def score(
         self, X: SequenceSet, transitions: bool = False, *, n_threads: int | None = None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return ∂ ln P(x) / ∂P(b | context), each context's probabilities renormalised, and ln P(x).
 
         A score is the count of the k-mer / P(b | context), less the count of the context; shape (n, contexts ·
@@ -138,7 +138,7 @@ class MarkovChain:
             scores[rows] = (words / self.chances - words.sum(axis=2, keepdims=True)).reshape(len(counts), -1)
         return scores, logs
 
-    def shares(self, X: SequenceSet, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def shares(self, X: SequenceSet, weights: Floats) -> Floats:
         """Return each residue's contribution to the scores times `weights`; k-mers share theirs equally among
         residues.
         """
@@ -160,12 +160,12 @@ class MarkovChain:
         """Return the model restored from the result of `arrays`."""
         return cls(arrays["chances"], arrays["visits"], int(arrays["order"]))
 
-    def information(self, transitions: bool = False) -> npt.NDArray[np.float64]:
+    def information(self, transitions: bool = False) -> Floats:
         """Return the diagonal of the Fisher information, visits · (1 − P)/P, float64 (contexts · letters,)."""
         return (self.visits[:, None] * (1.0 - self.chances) / self.chances).reshape(-1)
 
 
-def words_of(X: SequenceSet, order: int) -> npt.NDArray[np.int64]:
+def words_of(X: SequenceSet, order: int) -> Ints:
     """Return the code of the k-mer of order + 1 residues that begins at each residue of `X`, −1 if there is none."""
     size = X.alphabet.size
     codes = X.codes[X.positions()].astype(np.int64)
@@ -178,7 +178,7 @@ def words_of(X: SequenceSet, order: int) -> npt.NDArray[np.int64]:
     return np.where(good, words, -1)
 
 
-def kmer_counts(X: SequenceSet, order: int) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+def kmer_counts(X: SequenceSet, order: int) -> Iterator[tuple[slice, Floats]]:
     """Yield (slice of records, counts of each k-mer of order + 1 residues, shape (records, k-mers)), block by block."""
     width = X.alphabet.size ** (order + 1)
     step = max(1, CHUNK_ENTRIES // width)
@@ -397,7 +397,7 @@ class FisherKernel(FeatureKernel):
         """The Fisher scores, whitened."""
         return Features(self, self._scores)
 
-    def _scores(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def _scores(self, X: SequenceSet) -> Floats:
         parts = []
         for number, model in enumerate(self._models_for(X)):
             scores = model.score(X, self.transitions, n_threads=self.n_threads)[0]
@@ -415,7 +415,7 @@ class FisherKernel(FeatureKernel):
             )
         return models
 
-    def _whitened(self, number: int, model: Any, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _whitened(self, number: int, model: Any, scores: Floats) -> Floats:
         """Return I^(−1/2) times each row of `scores`, float64 (n, parameters of a model); 0 where the information is
         0.
         """
@@ -459,9 +459,7 @@ class FisherKernel(FeatureKernel):
 
     # ---- explanations ---------------------------------------------------------------------------
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share U_x(a, s)·w(a, s) among residues by their probabilities of being in state s, or equally within a k-mer.
 
         The contributions of transitions are shared equally by all residues.

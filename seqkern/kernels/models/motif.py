@@ -13,7 +13,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Bools, Floats, Header, Ints
 from seqkern.kernels import planner
 from seqkern.kernels.capabilities import Products, capability
 from seqkern.kernels.features import Features
@@ -63,7 +63,7 @@ def make_block(counted: Counted, algorithm: str, like: SparseBlock | None = None
     return DenseBlock(len(counted), counted.n_features, fill, int(counted.count.max(initial=0)))
 
 
-def occurring(chances: npt.NDArray[np.float64], letters: int, records: int) -> npt.NDArray[np.float64]:
+def occurring(chances: Floats, letters: int, records: int) -> Floats:
     """Return the probability that each motif occurs in a record.
 
     >>> occurring(np.array([0.001, 0.02]), letters=3000, records=30).round(3)
@@ -72,7 +72,7 @@ def occurring(chances: npt.NDArray[np.float64], letters: int, records: int) -> n
     return -np.expm1(-chances * letters / max(1, records))
 
 
-def product_costs(work: Workload, chances: npt.NDArray[np.float64]) -> dict[str, Cost]:
+def product_costs(work: Workload, chances: Floats) -> dict[str, Cost]:
     """Return the predicted cost of each feasible product algorithm."""
     rows = occurring(chances, work.row_letters, work.rows)
     cols = occurring(chances, work.col_letters, work.cols)
@@ -91,9 +91,7 @@ MASKS = ("first", "at_end", "last", "at_start", "optional", "block_start", "bloc
 MEMORY_SHARE = 1 / 3  # of the free memory
 
 
-def pack_patterns(
-    patterns: Sequence[Pattern], classes: Sequence[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]
-) -> PatternBanks:
+def pack_patterns(patterns: Sequence[Pattern], classes: Sequence[tuple[Bools, Bools]]) -> PatternBanks:
     """Return patterns as bits of machine words; motif numbers are indices into the list."""
     size = classes[0][0].shape[1] - 1
     packed = [
@@ -116,9 +114,7 @@ class _Packed:
     `accepts` (size, letters + 1) are the letters accepted at each position.
     """
 
-    def __init__(
-        self, number: int, pattern: Pattern, accepts: npt.NDArray[np.bool_], optional: npt.NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, number: int, pattern: Pattern, accepts: Bools, optional: Bools) -> None:
         anchored = pattern.at_end
         if not anchored:  # a possible continuation does not matter
             trimmed = int(np.argmin(optional))
@@ -176,7 +172,7 @@ def _bank(words: Sequence[Sequence[tuple[_Packed, int]]], n_words: int, size: in
     return takes, *(masks[name] for name in MASKS), owner, gaps
 
 
-def pack_matrices(scores: Sequence[npt.NDArray[np.int64]], thresholds: Sequence[int]) -> MatrixBanks:
+def pack_matrices(scores: Sequence[Ints], thresholds: Sequence[int]) -> MatrixBanks:
     """Return scored matrices as lanes of vectors; motif numbers are indices into the lists."""
     widths = np.array([len(table) for table in scores])
     letters = scores[0].shape[1]
@@ -220,16 +216,16 @@ class Found:
     `first` counts residues over all records; `length` is the shortest match's if there are several.
     """
 
-    motif: npt.NDArray[np.int64]  # shape (occurrences,): Motif and record of each occurrence
-    record: npt.NDArray[np.int64]  # shape (occurrences,): Motif and record of each occurrence
+    motif: Ints  # shape (occurrences,): Motif and record of each occurrence
+    record: Ints  # shape (occurrences,): Motif and record of each occurrence
     # shape (occurrences,): First residue, counted over all records, and number of residues, those of the shortest match
     # if there are several
-    first: npt.NDArray[np.int64]
+    first: Ints
     # shape (occurrences,): First residue, counted over all records, and number of residues, those of the shortest match
     # if there are several
-    length: npt.NDArray[np.int64]
+    length: Ints
 
-    def share(self, values: npt.NDArray[np.float64], letters: int) -> npt.NDArray[np.float64]:
+    def share(self, values: Floats, letters: int) -> Floats:
         """Return each residue's total share, with the value of each occurrence shared equally by its residues.
 
         >>> found = Found(motif=np.array([0]), record=np.array([0]), first=np.array([2]), length=np.array([4]))
@@ -246,9 +242,7 @@ class Found:
 class Scanner:
     """Scanner for a set of motifs over one alphabet."""
 
-    def __init__(
-        self, alphabet: Alphabet, banks: _scan.Banks, one_strand: npt.NDArray[np.bool_], both_strands: bool
-    ) -> None:
+    def __init__(self, alphabet: Alphabet, banks: _scan.Banks, one_strand: Bools, both_strands: bool) -> None:
         self.alphabet = alphabet
         self.banks = banks
         self.one_strand = np.ascontiguousarray(one_strand, dtype=np.uint8)
@@ -277,9 +271,7 @@ class Scanner:
         first = np.where(place < 0, X.lengths[record] + 1 + place - length, place) + offsets[record]
         return Found(motif, record, first, length)
 
-    def _scan(
-        self, X: SequenceSet, counted: bool, n_threads: int | None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def _scan(self, X: SequenceSet, counted: bool, n_threads: int | None) -> tuple[Ints, npt.NDArray[np.int32]]:
         """Return (start, items) as `_scan.scan` does, processing ranges of records in threads."""
         threads = available_threads(GIVEN_THREADS.get() or n_threads)
         letters = np.cumsum(X.lengths)
@@ -297,13 +289,11 @@ class Scanner:
         numbers = np.concatenate([np.diff(start) for start, _ in done])
         return np.concatenate(([0], np.cumsum(numbers))), np.concatenate([items for _, items in done])
 
-    def _lengths(
-        self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: npt.NDArray[np.int64]
-    ) -> int | npt.NDArray[np.int64]:
+    def _lengths(self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: Ints) -> int | Ints:
         """Return the lengths of a motif's shortest matches at `starts` in one strand of a record."""
         raise NotImplementedError
 
-    def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def chances(self, shares: Floats) -> Floats:
         """Return the approximate probability that each motif matches at a position of a random sequence."""
         raise NotImplementedError
 
@@ -330,9 +320,7 @@ class PatternScanner(Scanner):
             ]
         super().__init__(alphabet, pack_patterns(patterns, self.classes), same, both_strands)
 
-    def _lengths(
-        self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: npt.NDArray[np.int64]
-    ) -> int | npt.NDArray[np.int64]:
+    def _lengths(self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: Ints) -> int | Ints:
         pattern = self.patterns[motif]
         if pattern.one_length:
             return pattern.longest
@@ -344,7 +332,7 @@ class PatternScanner(Scanner):
             accepts.astype(np.uint8), optional.astype(np.uint8), pattern.at_end, np.ascontiguousarray(text), starts
         )
 
-    def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def chances(self, shares: Floats) -> Floats:
         """Return approximate match probabilities: the product over the elements, times the number of gap lengths, at
         most 1.
         """
@@ -386,10 +374,10 @@ class MatrixScanner(Scanner):
             same[:] = [np.array_equal(scores, scores[::-1, other]) for scores in self.scores]
         super().__init__(alphabet, pack_matrices(self.scores, self.thresholds), same, both_strands)
 
-    def _lengths(self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: npt.NDArray[np.int64]) -> int:
+    def _lengths(self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: Ints) -> int:
         return len(self.scores[motif])
 
-    def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def chances(self, shares: Floats) -> Floats:
         """Return the probability of a match under each matrix's own background; `shares` is not used."""
         return np.array(self.tails)
 
@@ -633,7 +621,7 @@ class MotifKernel(FeatureKernel):
         entries = occurring(chances, int(X.lengths.sum()), len(X)).sum() * len(X)
         return int(KEPT_BYTES * entries + WEIGHT_BYTES * len(chances))
 
-    def _chances(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def _chances(self, X: SequenceSet) -> Floats:
         """Return the approximate probability that each motif matches at a position of `X`, float64 (motifs,)."""
         strands = 2 if self.reverse_complement else 1
         return np.minimum(strands * self._scanner(X.alphabet).chances(letter_shares(X)), 1.0)
@@ -677,18 +665,14 @@ class MotifKernel(FeatureKernel):
         values = counted.count.astype(np.float64)
         return csr_matrix((values, counted.feature, counted.start), shape=(len(X), counted.n_features))
 
-    def _motif_weights(
-        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    def _motif_weights(self, support: SequenceSet, coefficients: Floats) -> tuple[Floats, Bools]:
         """Return Σ_j coefficients[j]·φ_m(z_j) of each motif, and whether it occurs in the support."""
         counted = self._counts(support)
         values = np.repeat(coefficients, np.diff(counted.start)) * counted.count
         weights: Any = np.bincount(counted.feature, weights=values, minlength=counted.n_features)
         return weights, np.bincount(counted.feature, minlength=counted.n_features) > 0
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the weight of each occurrence among its residues; under `presence`, among all occurrences first."""
         weights, _ = self._motif_weights(support, coefficients)
         found = self._scanner(X.alphabet).find(X, self.n_threads)
@@ -700,7 +684,7 @@ class MotifKernel(FeatureKernel):
             values = values / times[place]
         return found.share(values, int(X.lengths.sum()))
 
-    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> KmerWeights:
         weights, occurs = self._motif_weights(support, coefficients)
         occurs[self._counts(X).feature] = True
         names = [name for name, here in zip(self._set().names, occurs, strict=True) if here]

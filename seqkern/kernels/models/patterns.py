@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
 
 MOST_PLACES = 10_000
@@ -93,7 +94,7 @@ class Pattern:
         """Whether all matches have the same length."""
         return not self.or_end and all(element.low == element.high for element in self.elements)
 
-    def classes(self, alphabet: Alphabet) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def classes(self, alphabet: Alphabet) -> tuple[Bools, Bools]:
         """Return the letters accepted at each position of the longest match, and which positions are optional.
 
         The accepted letters have shape (positions, letters + 1); the last column is for masked residues.
@@ -108,7 +109,7 @@ class Pattern:
 
 
 @lru_cache(maxsize=1 << 14)
-def _accepted(letters: str | None, excluded: bool, alphabet: Alphabet) -> npt.NDArray[np.bool_]:
+def _accepted(letters: str | None, excluded: bool, alphabet: Alphabet) -> Bools:
     """Return the letters accepted at a position of an Element, bool (letters + 1,).
 
     The ParameterError for an unknown letter does not name the motif.
@@ -222,9 +223,9 @@ class Matrix:
     """A motif as letter counts (columns, letters), with the letter of each column and background frequencies."""
 
     name: str  # For reports and messages
-    counts: npt.NDArray[np.float64]  # shape (columns, letters): Counts of each letter at each position of the motif
+    counts: Floats  # shape (columns, letters): Counts of each letter at each position of the motif
     letters: str  # Letter of each column of `counts`
-    background: npt.NDArray[np.float64]  # shape (letters,): Background frequencies of the letters; they sum to 1
+    background: Floats  # shape (letters,): Background frequencies of the letters; they sum to 1
 
     @property
     def min_length(self) -> int:
@@ -258,7 +259,7 @@ class Matrix:
             )
         return cls(name, counts, letters, share / share.sum())
 
-    def scores(self, alphabet: Alphabet, pseudocount: float) -> npt.NDArray[np.int64]:
+    def scores(self, alphabet: Alphabet, pseudocount: float) -> Ints:
         """Return the scores for an alphabet, in hundredths of a bit."""
         scores = np.rint(SCALE * np.log2(self._probabilities(alphabet, pseudocount))).astype(np.int64)
         span = np.maximum(scores.max(axis=1), 0).sum() - np.minimum(scores.min(axis=1), 0).sum()
@@ -270,7 +271,7 @@ class Matrix:
             )
         return scores
 
-    def _probabilities(self, alphabet: Alphabet, pseudocount: float) -> npt.NDArray[np.float64]:
+    def _probabilities(self, alphabet: Alphabet, pseudocount: float) -> Floats:
         """Return p_j(a)/b(a), float64 (columns, letters), in the alphabet's order."""
         letters = self.letters
         if alphabet in (DNA, RNA):
@@ -285,13 +286,13 @@ class Matrix:
         odds = (self.counts / self.background + pseudocount) / (totals + pseudocount)
         return odds[:, order]
 
-    def background_of(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def background_of(self, alphabet: Alphabet) -> Floats:
         """Return the background in an alphabet's order."""
         letters = self.letters.replace("U", "T")
         return self.background[[letters.index(letter.replace("U", "T")) for letter in alphabet.letters]]
 
 
-def share_threshold(scores: npt.NDArray[np.int64], share: float) -> int:
+def share_threshold(scores: Ints, share: float) -> int:
     """Return the smallest integer ≥ least + share·(largest − least) over the range of possible score sums.
 
     >>> share_threshold(np.array([[-100, 200], [-300, 100]]), 0.8)
@@ -301,9 +302,7 @@ def share_threshold(scores: npt.NDArray[np.int64], share: float) -> int:
     return int(np.ceil(least + share * (largest - least) - ROUNDING))
 
 
-def distribution(
-    scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], int]:
+def distribution(scores: Ints, background: Floats) -> tuple[Floats, int]:
     """Return the probability of each score sum of a window of independent residues, and the smallest sum.
 
     >>> distribution(np.array([[-1, 1], [-1, 1]]), np.array([0.5, 0.5]))
@@ -318,7 +317,7 @@ def distribution(
     return chances, int(scores.min(axis=1).sum())
 
 
-def p_value_threshold(scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64], p_value: float) -> int:
+def p_value_threshold(scores: Ints, background: Floats, p_value: float) -> int:
     """Return the smallest score threshold that a random window reaches with probability at most `p_value`.
 
     It may exceed the largest score, if the motif is too short or too unspecific for the probability.
@@ -332,7 +331,7 @@ def p_value_threshold(scores: npt.NDArray[np.int64], background: npt.NDArray[np.
     return least + int(np.searchsorted(-tails, -p_value * (1 + ROUNDING)))
 
 
-def tail(scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64], threshold: int) -> float:
+def tail(scores: Ints, background: Floats, threshold: int) -> float:
     """Return the probability that the score of a random window reaches `threshold`.
 
     >>> tail(np.array([[-1, 1], [-1, 1]]), np.array([0.5, 0.5]), 0)

@@ -13,7 +13,7 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_text
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
-from seqkern.core.types import Arrays, PathLike
+from seqkern.core.types import Arrays, Floats, Ints, PathLike
 from seqkern.formats.hmmer import parse_hmms
 from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 from seqkern.kernels.models import _forward_backward
@@ -80,7 +80,7 @@ class ProfileHMM:
 
     def score(
         self, X: SequenceSet, transitions: bool = False, *, n_threads: int | None = None, kept_rows: int = 0
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return the Fisher scores (n, width), and the log-odds of each sequence over the background (n,).
 
         A score is ∂ ln P(x) / ∂θ, with the probabilities θ of a state renormalised: expected count / θ, less the
@@ -99,7 +99,7 @@ class ProfileHMM:
         in_threads([task(*span) for span in _spans(X.lengths, n_threads)], n_threads)
         return scores, odds + X.lengths * np.log(LOOP) + 2 * np.log1p(-LOOP)
 
-    def posteriors(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+    def posteriors(self, codes: npt.NDArray[np.uint8]) -> Floats:
         """Return the probability of each match state at each residue, float64 (n, length), 0 at masked residues."""
         striped = np.zeros((len(codes), len(self._places)))
         self._recursions.posteriors(np.ascontiguousarray(codes), striped)
@@ -107,7 +107,7 @@ class ProfileHMM:
         result[codes >= len(self.background)] = 0.0
         return result
 
-    def shares(self, X: SequenceSet, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def shares(self, X: SequenceSet, weights: Floats) -> Floats:
         """Return each residue's contribution to the scores of the emissions times `weights`."""
         free = self.emissions > 0
         table = np.where(free, weights.reshape(self.emissions.shape), 0.0)
@@ -119,7 +119,7 @@ class ProfileHMM:
             shares.append((self.posteriors(codes) * values[np.minimum(codes, len(values) - 1)]).sum(axis=1))
         return np.concatenate(shares)
 
-    def information(self, transitions: bool = False) -> npt.NDArray[np.float64]:
+    def information(self, transitions: bool = False) -> Floats:
         """Return the diagonal of the Fisher information of one traversal, float64 (width,): visits · (1 − θ)/θ.
 
         The visits of a state are those that the model expects; emissions and transitions are assumed known. 0 for θ of
@@ -132,7 +132,7 @@ class ProfileHMM:
             parts.append(_variance(each, self.steps).reshape(-1))
         return np.concatenate(parts)
 
-    def _visits(self) -> npt.NDArray[np.float64]:
+    def _visits(self) -> Floats:
         """Return the expected numbers of visits to match, insert and delete states, (length + 1, 3).
 
         Row 0 is the begin.
@@ -148,7 +148,7 @@ class ProfileHMM:
         return visits
 
     @cached_property
-    def _places(self) -> npt.NDArray[np.int64]:
+    def _places(self) -> Ints:
         """Place of each column in the vectors of the compiled loops, int64 (Q·8,)."""
         columns = self.length // loops.LANES + 1
         at = np.arange(columns * loops.LANES)
@@ -196,12 +196,12 @@ class ProfileHMM:
         self.__dict__.update(state)
 
 
-def _variance(visits: npt.NDArray[np.float64], chances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _variance(visits: Floats, chances: Floats) -> Floats:
     """Return visits · (1 − θ)/θ, 0 where θ is 0."""
     return np.divide(visits * (1.0 - chances), chances, out=np.zeros_like(chances), where=chances > 0)
 
 
-def _spans(lengths: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
+def _spans(lengths: Ints, n_threads: int) -> list[tuple[int, int]]:
     """Return (first, last) of ranges of records with about equally many residues, several for each thread."""
     total = np.cumsum(lengths + 1)
     parts = CHUNKS * n_threads
@@ -231,10 +231,10 @@ class Aligned:
     """
 
     members: list[int]  # Numbers of the sequences
-    places: list[npt.NDArray[np.int64]]  # shape (residues,): The column of each residue, one array for each member
+    places: list[Ints]  # shape (residues,): The column of each residue, one array for each member
     # shape (letters + 1, columns): How often each letter is in a column; in the last row the residues, masked ones
     # included
-    counts: npt.NDArray[np.float64]
+    counts: Floats
 
 
 def align_sequences(X: SequenceSet) -> npt.NDArray[np.uint8]:
@@ -286,7 +286,7 @@ def _tree_kernel(X: SequenceSet) -> SmithWatermanKernel:
     return SmithWatermanKernel(MATRICES[X.alphabet.name], GAP_OPEN, GAP_EXTEND, normalize=True, zero_diagonal="zero")
 
 
-def _in_tree(n: int) -> npt.NDArray[np.int64]:
+def _in_tree(n: int) -> Ints:
     """Return the numbers of the sequences, of n, that are compared in pairs."""
     return np.linspace(0, n - 1, min(n, IN_TREE)).round().astype(np.int64)
 
@@ -328,12 +328,12 @@ def _merges(X: SequenceSet) -> Iterator[tuple[int, int]]:
         node += 1
 
 
-def _node(number: int, chosen: npt.NDArray[np.int64], n: int) -> int:
+def _node(number: int, chosen: Ints, n: int) -> int:
     """Return the node of `_merges` that corresponds to a node of the tree of the chosen sequences."""
     return int(chosen[number]) if number < len(chosen) else n + number - len(chosen)
 
 
-def _merge(first: "Aligned", second: "Aligned", score: npt.NDArray[np.float64], X: SequenceSet) -> "Aligned":
+def _merge(first: "Aligned", second: "Aligned", score: Floats, X: SequenceSet) -> "Aligned":
     """Return the alignment of two alignments."""
     sizes = first.counts.shape[1], second.counts.shape[1]
     _check_memory(*sizes, (sizes[0] + 1) * (sizes[1] + 1))
@@ -380,7 +380,7 @@ def hmmer_alphabet(alphabet: Alphabet) -> "pyhmmer.easel.Alphabet":
     return {"dna": Alphabet.dna, "rna": Alphabet.rna, "protein": Alphabet.amino}[alphabet.name]()
 
 
-def background(alphabet: Alphabet) -> npt.NDArray[np.float64]:
+def background(alphabet: Alphabet) -> Floats:
     """Return HMMER's background frequencies of the letters, float64 (letters,)."""
     # imported here: slows start-up
     from pyhmmer.plan7 import Background

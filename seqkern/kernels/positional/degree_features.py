@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.kernel_operator import LINE, Implicit
 from seqkern.kernels.planner import Cost, Workload, letter_shares
 from seqkern.kernels.positional import _degree_implicit
@@ -62,7 +63,7 @@ class DegreePayload:
         part._start, part._stop = self._start + start, self._start + stop
         return part
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x), not normalised, float64 (n,)."""
         out = np.empty(len(self))
         self.sums.squares(_product.level(), self._packed, self._start, out)
@@ -100,9 +101,9 @@ class DegreePayload:
     def fill(
         self,
         cols: "DegreePayload",
-        out: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64] | None = None,
-        col_diagonal: npt.NDArray[np.float64] | None = None,
+        out: Floats,
+        row_diagonal: Floats | None = None,
+        col_diagonal: Floats | None = None,
     ) -> float:
         """Write K of these records with `cols` to `out`, normalised if both diagonals are given.
 
@@ -134,9 +135,7 @@ class DegreePayload:
         self.sums.fill_single(_product.level(), self._packed, self._start, cols._packed, cols._start, tables[1], out)
         return True
 
-    def places(
-        self, record: int, others: "DegreePayload", coefficients: npt.NDArray[np.float64], lengths: int
-    ) -> npt.NDArray[np.float64]:
+    def places(self, record: int, others: "DegreePayload", coefficients: Floats, lengths: int) -> Floats:
         """Return the contribution of each position of one of these records to Σ_j coefficients[j]·K(x, z_j).
 
         Entry (k − 1, i) belongs to the k-mer at i, without the weight of the length. Requires sums with position
@@ -162,9 +161,9 @@ def make_sum(
     X: SequenceSet,
     length: int,
     degree: int,
-    length_weights: npt.NDArray[np.float64] | None,
-    start_weights: npt.NDArray[np.float64] | None,
-    shifts: npt.NDArray[np.int64],
+    length_weights: Floats | None,
+    start_weights: Floats | None,
+    shifts: Ints,
 ) -> DegreeSum:
     """Return the DegreeSum over pairs of records of one length.
 
@@ -206,9 +205,9 @@ def make_sum(
 def largest_sum(
     length: int,
     degree: int,
-    length_weights: npt.NDArray[np.float64] | None,
-    start_weights: npt.NDArray[np.float64] | None,
-    shifts: npt.NDArray[np.int64],
+    length_weights: Floats | None,
+    start_weights: Floats | None,
+    shifts: Ints,
 ) -> float:
     """Return an upper bound of the sums of `make_sum`, before or after division: the sum of all (non-negative) weights.
 
@@ -244,7 +243,7 @@ def unchecked_lengths(X: SequenceSet, length: int, degree: int, both: bool) -> i
     return degree if k + 1 >= degree else k
 
 
-def positions_are_definite(start_weights: npt.NDArray[np.float64], shifts: npt.NDArray[np.int64]) -> bool:
+def positions_are_definite(start_weights: Floats, shifts: Ints) -> bool:
     """Return whether the matrix of position-pair weights is positive semi-definite, up to rounding."""
     positions = np.arange(len(shifts))
     distance = np.abs(positions[:, None] - positions)
@@ -286,7 +285,7 @@ class Windows:
     (degree + 1,) the partial sums β_1 + … + β_k.
     """
 
-    def __init__(self, X: SequenceSet, beta: npt.NDArray[np.float64], gamma: npt.NDArray[np.float64]) -> None:
+    def __init__(self, X: SequenceSet, beta: Floats, gamma: Floats) -> None:
         self.n, self.length, self.size = len(X), int(X.lengths[0]) if len(X) else 0, X.alphabet.size
         if self.n > MOST_WINDOWS:
             raise ParameterError(f"{self.n} windows are too many", remedy="train on fewer")
@@ -303,7 +302,7 @@ class Windows:
         """The largest length of k-mers that can have a dense table."""
         return max(k for k in range(min(self.degree, 64) + 1) if self.size**k <= MOST_WORDS)
 
-    def kinds(self, depth: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    def kinds(self, depth: int) -> tuple[npt.NDArray[np.int32], Floats]:
         """Return numbers for the ranges of lengths above `depth`, at [a, b] for lengths a + 1 to b, and Σβ_k of each
         range.
         """
@@ -340,12 +339,12 @@ def least_bytes(needs: dict[int, int], windows: Windows) -> int:
     return min(needs.values())
 
 
-def above(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def above(counts: Ints) -> Ints:
     """Return, for each k, the sum of the counts above k."""
     return np.cumsum(counts[::-1])[::-1] - counts
 
 
-def some(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def some(array: Array) -> Array:
     """Return the array, or a single zero if it is empty: compiled code takes the address of the first item."""
     return array if array.size else np.zeros(1, dtype=array.dtype)
 
@@ -372,13 +371,7 @@ PLACES = 1 << 22  # sorted at once
 class ShiftedImplicit(Implicit):
     """Features of the shifted weighted degree kernel for a set of windows."""
 
-    def __init__(
-        self,
-        windows: Windows,
-        shifts: npt.NDArray[np.int64],
-        squares: npt.NDArray[np.float64],
-        depth: int | None = None,
-    ) -> None:
+    def __init__(self, windows: Windows, shifts: Ints, squares: Floats, depth: int | None = None) -> None:
         _check_length(windows)
         if depth is None:
             depth = choose_depth(shifted_needs(windows, shifts), windows)
@@ -409,7 +402,7 @@ class ShiftedImplicit(Implicit):
         self.depth = depth
 
 
-def shifted_needs(windows: Windows, shifts: npt.NDArray[np.int64]) -> dict[int, int]:
+def shifted_needs(windows: Windows, shifts: Ints) -> dict[int, int]:
     """Return the memory of weights and lists, in bytes, for each useful depth."""
     _check_length(windows)
     cells, entries = np.zeros((2, windows.degree + 1), dtype=np.int64)
@@ -436,7 +429,7 @@ def _check_length(windows: Windows) -> None:
         )
 
 
-def _search(windows: Windows, shifts: npt.NDArray[np.int64]) -> _degree_implicit.ClusterSearch:
+def _search(windows: Windows, shifts: Ints) -> _degree_implicit.ClusterSearch:
     """Return a new ClusterSearch in the windows."""
     most = max(PLACES, windows.n * windows.length // 8)
     reach = int(shifts.max())
@@ -450,7 +443,7 @@ def _lines(size: Any) -> Any:
     return -(-size // LINE) * LINE
 
 
-def _reach(gamma: npt.NDArray[np.float64], shifts: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+def _reach(gamma: Floats, shifts: Ints) -> dict[str, Array]:
     """Return the arrays named in `shifted_state` for A_pq, stored as rows q and padded with zeros."""
     length, most = len(shifts), int(shifts.max(initial=0))
     if not length:
@@ -465,13 +458,13 @@ def _reach(gamma: npt.NDArray[np.float64], shifts: npt.NDArray[np.int64]) -> dic
     return {"nearest": nearest.astype(np.int32), "span": span.astype(np.int32), "reach": reach}
 
 
-def _tables(windows: Windows, depth: int) -> npt.NDArray[np.int64]:
+def _tables(windows: Windows, depth: int) -> Ints:
     """Return the offsets of the dense tables in the weights, and the end of the last, int64 (depth + 1,)."""
     sizes = [_lines(windows.length) * windows.size**k for k in range(1, depth + 1)]
     return np.cumsum([0, *sizes], dtype=np.int64)
 
 
-def _lists(windows: Windows, depth: int, shifts: npt.NDArray[np.int64]) -> dict[str, Any]:
+def _lists(windows: Windows, depth: int, shifts: Ints) -> dict[str, Any]:
     """Return the cells of all windows: the arrays named in `shifted_state`, and the number of cells."""
     n = windows.n
     first, own = np.zeros(n + 1, dtype=np.int64), np.zeros(max(n, 1))
@@ -509,13 +502,13 @@ class WeighsDegrees(Protocol):
     degree: int
     n_threads: int | None
 
-    def length_weights(self) -> npt.NDArray[np.float64]:
+    def length_weights(self) -> Floats:
         """Return the weight of each length."""
 
-    def start_weights(self, length: int) -> npt.NDArray[np.float64]:
+    def start_weights(self, length: int) -> Floats:
         """Return the weight of each position of a window."""
 
-    def shifts(self, length: int) -> npt.NDArray[np.int64]:
+    def shifts(self, length: int) -> Ints:
         """Return the largest shift at each position of a window."""
 
     def _prepare(self, X: SequenceSet, like: Any) -> Any: ...
@@ -543,7 +536,7 @@ class Layout:
     depth: int  # Longest k-mers with a dense table
     # Tables that each serve two lengths; 0 if each length has its own. See `PAIRED` in ``_degree_implicit.h``
     groups: int
-    tables: npt.NDArray[np.int64]  # Start of each, longest k-mers first
+    tables: Ints  # Start of each, longest k-mers first
     size: int  # Total size, in weights
 
     @classmethod
@@ -558,7 +551,7 @@ class Layout:
 class DegreeImplicit(Implicit):
     """Features of the weighted degree kernel for a set of windows."""
 
-    def __init__(self, windows: "Windows", squares: npt.NDArray[np.float64], depth: int | None = None) -> None:
+    def __init__(self, windows: "Windows", squares: Floats, depth: int | None = None) -> None:
         depth = choose_depth(degree_needs(windows), windows) if depth is None else min(depth, windows.deepest)
         layout = Layout.of(windows, depth)
         lists = _degree_lists(windows, depth)
@@ -626,7 +619,7 @@ def _sweep(windows: "Windows") -> _degree_implicit.Sweep:
     return _degree_implicit.Sweep(some(windows.codes), windows.starts, windows.length, windows.size, windows.degree)
 
 
-def _patterns(beta: npt.NDArray[np.float64], layout: "Layout") -> npt.NDArray[np.float64]:
+def _patterns(beta: Floats, layout: "Layout") -> Floats:
     """Return the increments of four neighbours, float64 (letters left, groups, last letter, 4); see `PAIRED`."""
     patterns = np.zeros((layout.depth, layout.groups, 4, 4))
     for left in range(1, layout.depth + 1):

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import changed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.core.types import Floats
 from seqkern.kernels.blocks import symmetric_matrix
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import SequenceKernel
@@ -127,7 +127,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         """Return the PropertyScales of ψ: of the amino acids, or from the file."""
         return super().property_scales() if self._files() else amino_acid_scales()
 
-    def vectors(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def vectors(self, alphabet: Alphabet) -> Floats:
         """Return ψ of each letter.
 
         Parameters
@@ -154,7 +154,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         rows = self.property_scales().standardised(alphabet)[:-1]
         return rows / math.sqrt(rows.shape[1])
 
-    def letter_weights(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def letter_weights(self, alphabet: Alphabet) -> Floats:
         """Return exp(−‖ψ(a) − ψ(b)‖²/2σ_c²) of all letters, 0 for the masked one.
 
         Parameters
@@ -174,18 +174,18 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         weights[np.isnan(weights)] = 0.0
         return weights
 
-    def _letter_squares(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def _letter_squares(self, alphabet: Alphabet) -> Floats:
         """Return ‖ψ(a) − ψ(b)‖² of the letters, float64 (size, size), NaN for one without ψ."""
         vectors = self.vectors(alphabet)
         return np.asarray(((vectors[:, None] - vectors) ** 2).sum(axis=2))
 
-    def _letter_slopes(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def _letter_slopes(self, alphabet: Alphabet) -> Floats:
         """Return the derivative of `letter_weights` with respect to σ_c."""
         slopes = self.letter_weights(alphabet)
         slopes[:-1, :-1] *= np.nan_to_num(self._letter_squares(alphabet)) / self.sigma_c**3
         return slopes
 
-    def tolerances(self, longest: int) -> npt.NDArray[np.float64]:
+    def tolerances(self, longest: int) -> Floats:
         """Return exp(−d²/2σ_p²) for the distances d = 0, 1, … as far as it is not 0.
 
         Parameters
@@ -217,7 +217,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     def _prepare(self, X: SequenceSet, like: "GenericStrings | None") -> "GenericStrings":
         return GenericStrings(X, lambda longest: self._rule(X.alphabet, longest))
 
-    def _block(self, rows: "GenericStrings", cols: "GenericStrings", out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: "GenericStrings", cols: "GenericStrings", out: Floats) -> None:
         longer = max(rows, cols, key=lambda payload: payload.longest)
         upper = rows.codes is cols.codes and rows.first == cols.first and rows.last <= cols.last
         _generic_string.fill(longer.rule, _product.level(), rows.records(), cols.records(), upper, out)
@@ -267,9 +267,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
         return 8 * threads * (max(profile, panel) + group + room)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the contribution of two k-mers equally among the residues of the k-mer in `X`."""
         rows, others = self._prepare(X, None), self._prepare(support, None)
         result = np.zeros(int(X.lengths.sum()))
@@ -305,7 +303,7 @@ class GenericStrings:
         span = slice(self.first, self.last)
         return _generic_string.Records(self.codes, self.starts[span], self.stops[span])
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x), float64 (n,)."""
         return self.squares[self.first : self.last]
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, integer, numbers, real
+from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
@@ -105,7 +105,7 @@ class LocalityImprovedKernel(SequenceKernel):
         """Residues in a window."""
         return 2 * self.l + 1
 
-    def window_weights(self) -> npt.NDArray[np.float64]:
+    def window_weights(self) -> Floats:
         """Return w_−l, …, w_l, float64 (2l + 1,)."""
         if self.weights is not None:
             return np.array(self.weights, dtype=np.float64)
@@ -138,7 +138,7 @@ class LocalityImprovedKernel(SequenceKernel):
         whole = None if units is None else units[:2]
         return _locality.Rule(length, self.l, (self.d1, self.d2), weights, delta, whole, narrow)
 
-    def _check_range(self, weights: npt.NDArray[np.float64], delta: float, length: int, largest: int) -> None:
+    def _check_range(self, weights: Floats, delta: float, length: int, largest: int) -> None:
         """Raise ParameterError if a value might overflow a double."""
         used = weights[weights > 0]
         low = min(used.min(), used.min() * delta if delta else math.inf)
@@ -167,7 +167,7 @@ class LocalityImprovedKernel(SequenceKernel):
             )
         return LocalityPayload(X, length, self._rule(length))
 
-    def _block(self, rows: "LocalityPayload", cols: "LocalityPayload", out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: "LocalityPayload", cols: "LocalityPayload", out: Floats) -> None:
         buffer = np.empty(cols.rule.buffer_size)
         codes = rows.codes[rows.start : rows.stop]
         _locality.fill(cols.rule, codes, cols.panels, cols.start, buffer, out, _product.level())
@@ -183,9 +183,7 @@ class LocalityImprovedKernel(SequenceKernel):
         reason = f"{cells:.3g} pairs of positions, {each:.2g} ns each"
         return Plan("panels", total.seconds + each * cells * 1e-9, total.bytes + 4 * work.letters, reason)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the value of a window among its matches by weight, and K among the windows."""
         columns = self._prepare(support, None)
         rows = self._prepare(X, columns)
@@ -274,7 +272,7 @@ class LocalityPayload:
         view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
         return view
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x), float64 (n,)."""
         out = np.empty(len(self.codes))
         buffer = np.empty(self.rule.buffer_size)

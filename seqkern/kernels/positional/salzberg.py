@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, SequenceError
 from seqkern.core.parameters import changed, real
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels.capabilities import Traits, capability
 from seqkern.kernels.features import Features
 from seqkern.kernels.planner import Workload
@@ -125,7 +125,7 @@ class SalzbergKernel(FeatureKernel):
         """The log-odds at each position, for each pair of classes."""
         return Features(self, self._ratios)
 
-    def _ratios(self, X: SequenceSet) -> npt.NDArray[np.float64]:
+    def _ratios(self, X: SequenceSet) -> Floats:
         pairs, length, size, _ = self.ratios_.shape
         if X.alphabet != self.alphabet_:
             raise SequenceError(
@@ -162,9 +162,7 @@ class SalzbergKernel(FeatureKernel):
         reason = f"{products:.3g} products, {each:.2g} ns each"
         return Plan("dense", total.seconds + seconds, total.bytes + 24 * work.letters * pairs, reason)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share s_p(x)·s_p(z) equally by the residues at p − 1 and p."""
         pairs, length = self.ratios_.shape[:2]
         weights = np.zeros(pairs * length)
@@ -177,7 +175,7 @@ class SalzbergKernel(FeatureKernel):
         return shares.reshape(-1)
 
 
-def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
+def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, Ints]]:
     """Yield (slice of rows, int64 (rows, length)), a chunk of records at a time: (p·size + x_{p−1})·size + x_p.
 
     x_{−1} counts as letter 0. Masked residues get the number after the last cell.
@@ -195,7 +193,7 @@ def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, npt.NDArray[np.in
         yield slice(start, start + len(part)), cells
 
 
-def _log_probabilities(X: SequenceSet, size: int, pseudocount: float) -> npt.NDArray[np.float64]:
+def _log_probabilities(X: SequenceSet, size: int, pseudocount: float) -> Floats:
     """Return ln P(b | a, p) from the counts in `X`, float64 (length, size, size)."""
     shape = int(X.lengths[0]), size, size
     counts = np.zeros(np.prod(shape) + 1, dtype=np.int64)

@@ -11,6 +11,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, integer, numbers
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels import _blocks
 from seqkern.kernels.capabilities import Products, Traits, capability
 from seqkern.kernels.kernel import SequenceKernel
@@ -56,21 +57,19 @@ class DegreeExplanations(_Base):
         def degree(self) -> int:
             """Length of the longest k-mers."""
 
-        def length_weights(self) -> npt.NDArray[np.float64]:
+        def length_weights(self) -> Floats:
             """Return the weights β_1, β_2, … of the k-mer lengths."""
 
-        def start_weights(self, length: int) -> npt.NDArray[np.float64]:
+        def start_weights(self, length: int) -> Floats:
             """Return the weight of each position."""
 
-        def shifts(self, length: int) -> npt.NDArray[np.int64]:
+        def shifts(self, length: int) -> Ints:
             """Return the largest shift at each position."""
 
         def common_length(self, X: SequenceSet, length: int | None = None) -> int:
             """Return the common length of all sequences; `length` is the required one."""
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Share the weight of each common k-mer equally among its residues."""
         length = int(X.lengths.max(initial=0))
         shares = np.zeros((len(X), length))
@@ -79,9 +78,7 @@ class DegreeExplanations(_Base):
             share(places, weights, shares[i])
         return shares.ravel()
 
-    def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> tuple[list[str], npt.NDArray[np.float64]]:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> tuple[list[str], Floats]:
         """Return the mean contribution of each k-mer's occurrences in `X` and `support`, at their positions.
 
         Long k-mers are omitted if there were more than `MOST_WORDS` occurrences of all lengths.
@@ -104,9 +101,7 @@ class DegreeExplanations(_Base):
             means.append(weight * sums / np.bincount(number, minlength=len(distinct)))
         return names, np.concatenate(means)
 
-    def _places(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64], lengths: int
-    ) -> Iterator[npt.NDArray[np.float64]]:
+    def _places(self, X: SequenceSet, support: SequenceSet, coefficients: Floats, lengths: int) -> Iterator[Floats]:
         """Yield the contributions of each record's k-mers by position, without β_k; float64 (lengths, residues)."""
         length = self.common_length(X, self.common_length(support) or None)
         sums = make_sum(X, length, self.degree, None, self.start_weights(length), self.shifts(length))
@@ -116,13 +111,11 @@ class DegreeExplanations(_Base):
             yield mine.places(i, theirs, coefficients, lengths)
 
 
-def _at_kmers(
-    X: SequenceSet, k: int, table: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+def _at_kmers(X: SequenceSet, k: int, table: Floats) -> tuple[Array, Floats]:
     """Return the k-mers of `X`, codes or texts, and the entries of `table` (n, lengths, residues) at their
     positions.
     """
-    kmers: npt.NDArray[Any]
+    kmers: Array
     if codes_fit(X.alphabet.size, k):
         found = find_kmers(X, k)
         kmers, start = found.codes[0], found.start
@@ -179,9 +172,9 @@ class PositionWeights:
         self,
         support: SequenceSet,
         coefficients: npt.ArrayLike,
-        length_weights: npt.NDArray[np.float64],
-        start_weights: npt.NDArray[np.float64],
-        shifts: npt.NDArray[np.int64],
+        length_weights: Floats,
+        start_weights: Floats,
+        shifts: Ints,
         *,
         prefix: int | None = None,
         n_threads: int | None = None,
@@ -251,7 +244,7 @@ class PositionWeights:
         cumulative = np.concatenate(([0.0], np.cumsum(self._length_weights)))
         return loops.Tables(self._bits, self.prefix, tables, tail, cumulative, tries, self._placements)
 
-    def values(self, X: Any, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+    def values(self, X: Any, n_threads: int | None = None) -> Floats:
         """Return Σ_j c_j·K(x, z_j), not normalised in x, of each record."""
         X = as_sequences(X, self.alphabet)
         odd = np.flatnonzero(X.lengths != self.length)
@@ -266,9 +259,7 @@ class PositionWeights:
         X = X.compact()
         return self.scan(X.codes, X.starts, n_threads)
 
-    def scan(
-        self, codes: npt.NDArray[np.uint8], starts: npt.ArrayLike, n_threads: int | None = None
-    ) -> npt.NDArray[np.float64]:
+    def scan(self, codes: npt.NDArray[np.uint8], starts: npt.ArrayLike, n_threads: int | None = None) -> Floats:
         """Return the values of the windows ``codes[start : start + length]`` of one long sequence, as `values` does.
 
         Codes outside the alphabet are masked residues; their k-mers add nothing.
@@ -290,7 +281,7 @@ class PositionWeights:
         )
         return out
 
-    def table(self, k: int) -> npt.NDArray[np.float64]:
+    def table(self, k: int) -> Floats:
         """Return w_k, the contribution of each k-mer of length `k` (1 to 3) at each position, shape (length,
         size^k).
         """
@@ -329,9 +320,7 @@ def of_kernel(
     )
 
 
-def fold(
-    kernel: WeighsDegrees, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-) -> Callable[[Any], npt.NDArray[np.float64]] | None:
+def fold(kernel: WeighsDegrees, support: SequenceSet, coefficients: Floats) -> Callable[[Any], Floats] | None:
     """Return ``values(payload)`` for `Kernel._fold`; None if the matrix is expected to be faster, or memory is short.
 
     The choice must not depend on the number of sequences to predict, so that a value depends on its own sequence only:
@@ -365,9 +354,7 @@ def letter_bits(size: int) -> int:
     return max(1, (size - 1).bit_length())
 
 
-def find_placements(
-    length: int, degree: int, start_weights: npt.ArrayLike, shifts: npt.NDArray[np.int64]
-) -> npt.NDArray[Any]:
+def find_placements(length: int, degree: int, start_weights: npt.ArrayLike, shifts: Ints) -> Array:
     """Return the compared pairs of a window position and a support position."""
     most = largest_shifts(length, shifts)
     i = np.repeat(np.arange(length), most + 1)
@@ -383,17 +370,17 @@ def find_placements(
     return found[found["weight"] != 0]
 
 
-def largest_shifts(length: int, shifts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def largest_shifts(length: int, shifts: Ints) -> Ints:
     """Return the shifts, limited so that at least one residue remains."""
     return np.minimum(shifts, np.arange(length - 1, -1, -1))
 
 
-def count_placements(length: int, shifts: npt.NDArray[np.int64]) -> int:
+def count_placements(length: int, shifts: Ints) -> int:
     """Return the number of compared pairs of positions."""
     return length + 2 * int(largest_shifts(length, shifts).sum())
 
 
-def blocks(starts: npt.NDArray[np.int64], count: int) -> Iterator[slice]:
+def blocks(starts: Ints, count: int) -> Iterator[slice]:
     """Yield slices of at most `count` windows whose starts span less than `LARGEST_SPAN` residues."""
     first = 0
     while first < len(starts):
@@ -465,14 +452,14 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
             cls(2, alphabet="HEC"),
         ]
 
-    def length_weights(self) -> npt.NDArray[np.float64]:
+    def length_weights(self) -> Floats:
         """Return β_1, …, β_d, float64 (d,)."""
         if self.weights is not None:
             return np.array(self.weights, dtype=np.float64)
         k = np.arange(1, self.degree + 1)
         return 2.0 * (self.degree - k + 1) / (self.degree * (self.degree + 1))
 
-    def start_weights(self, length: int) -> npt.NDArray[np.float64]:
+    def start_weights(self, length: int) -> Floats:
         """Return γ_i, the weight of a k-mer that starts at position i.
 
         Parameters
@@ -488,7 +475,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
             return np.ones(length)
         return np.array(self.position_weights, dtype=np.float64)
 
-    def shifts(self, length: int) -> npt.NDArray[np.int64]:
+    def shifts(self, length: int) -> Ints:
         """Return the largest shift at each position: zeros.
 
         Parameters
@@ -566,10 +553,10 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         total = largest_sum(length, self.degree, given, starts, shifts)
         return DegreePayload(X, length, make_sum(X, length, self.degree, given, starts, shifts), total)
 
-    def _block(self, rows: DegreePayload, cols: DegreePayload, out: npt.NDArray[np.float64]) -> float | None:
+    def _block(self, rows: DegreePayload, cols: DegreePayload, out: Floats) -> float | None:
         return rows.fill(cols, out)
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float | None:
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: Floats) -> float | None:
         near = rows.payload.bound(cols.payload, normalised=True) < SMALL and 1 / SMALL < rows.payload.total < SMALL
         if not near and _blocks.far_diagonals(rows.raw_diagonal, cols.raw_diagonal):
             return super()._normalised_block(rows, cols, out)
@@ -601,9 +588,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         """Feature vectors that are walked, not stored."""
         return Products(self, lambda X: implicit_of(self, X), lambda X: implicit_bytes_of(self, X))
 
-    def _fold(
-        self, columns: DegreePayload, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[DegreePayload], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: DegreePayload, coefficients: Floats) -> Callable[[DegreePayload], Floats] | None:
         return fold(self, columns.X, coefficients)
 
     def _check_parameters(self) -> None:
@@ -677,7 +662,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
             cls(2, 30, alphabet="HEC"),
         ]
 
-    def shifts(self, length: int) -> npt.NDArray[np.int64]:
+    def shifts(self, length: int) -> Ints:
         """Return S(i), the largest shift at each position.
 
         Parameters

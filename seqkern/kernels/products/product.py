@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.threads import in_spans
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
 from seqkern.kernels.kernel import SequenceKernel
@@ -40,11 +41,9 @@ class Block(Protocol):
     not counts), `least_block_rows` (as for a kernel), and `gather` and `apply` (see `FoldingBlock`).
     """
 
-    squares: npt.NDArray[Any]
+    squares: Array
 
-    def accumulate(
-        self, row: int, cols: Self, first: int, last: int, factor: int, upper: bool, sums: npt.NDArray[Any]
-    ) -> None:
+    def accumulate(self, row: int, cols: Self, first: int, last: int, factor: int, upper: bool, sums: Array) -> None:
         """Add factor · Φ(rows)·Φ(columns) to `sums` (rows, columns), for columns `first` to `last` − 1.
 
         Rows begin at `row`. With `upper`, only the columns from each row's own on are computed.
@@ -60,10 +59,10 @@ class CountBlock(Block, Protocol):
 class FoldingBlock(Protocol):
     """A block whose weighted sum of records can be folded into one weight for each feature."""
 
-    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> Any:
+    def gather(self, first: int, coefficients: Floats) -> Any:
         """Return Σ_j coefficients[j]·Φ(record first + j), in the block's own form."""
 
-    def apply(self, first: int, weights: Any, out: npt.NDArray[np.float64]) -> None:
+    def apply(self, first: int, weights: Any, out: Floats) -> None:
         """Write Φ(record first + i)·weights to out[i]."""
 
 
@@ -118,7 +117,7 @@ class TermBlocks:
         """The largest `least_block_rows` of the blocks; see `Kernel._least_block_rows`."""
         return max(getattr(block, "least_block_rows", 1) for block in self.blocks)
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x) of each row, not normalised, float64 (n,)."""
         total: Any = 0.0
         for term in self.terms:
@@ -127,9 +126,7 @@ class TermBlocks:
         return self.scale * total
 
 
-def fold(
-    columns: TermBlocks, coefficients: npt.NDArray[np.float64]
-) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
+def fold(columns: TermBlocks, coefficients: Floats) -> Callable[[TermBlocks], Floats] | None:
     """Return the function ``values(rows)`` for Σ_j coefficients[j]·K(x, z_j), or None if a block has no ``gather``.
 
     Each block is folded into one weight for each feature.
@@ -141,7 +138,7 @@ def fold(
         columns.scale * term.weight * factor / term.divisor for term in columns.terms for factor, _ in term.members
     ]
 
-    def values(rows: TermBlocks) -> npt.NDArray[np.float64]:
+    def values(rows: TermBlocks) -> Floats:
         total, part = np.zeros(len(rows)), np.empty(len(rows))
         for block, weight, factor in zip(rows.blocks, weights, factors, strict=True):
             cast(FoldingBlock, block).apply(rows.start, weight, part)
@@ -180,9 +177,9 @@ def _bound(mine: Term, theirs: Term) -> float:
 def product(
     rows: TermBlocks,
     cols: TermBlocks,
-    out: npt.NDArray[np.float64],
-    row_diagonal: npt.NDArray[np.float64] = NO_DIAGONAL,
-    col_diagonal: npt.NDArray[np.float64] = NO_DIAGONAL,
+    out: Floats,
+    row_diagonal: Floats = NO_DIAGONAL,
+    col_diagonal: Floats = NO_DIAGONAL,
 ) -> float:
     """Write the kernel matrix of two payloads to `out` (n, m), and return its largest absolute value or a bound.
 
@@ -226,15 +223,13 @@ class FeatureKernel(SequenceKernel):
 
     _least_block_rows = LEAST_BLOCK_ROWS
 
-    def _block(self, rows: TermBlocks, cols: TermBlocks, out: npt.NDArray[np.float64]) -> float | None:
+    def _block(self, rows: TermBlocks, cols: TermBlocks, out: Floats) -> float | None:
         return product(rows, cols, out)
 
-    def _fold(
-        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
+    def _fold(self, columns: TermBlocks, coefficients: Floats) -> Callable[[TermBlocks], Floats] | None:
         return fold(columns, coefficients)
 
-    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> float | None:
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: Floats) -> float | None:
         if _blocks.far_diagonals(rows.raw_diagonal, cols.raw_diagonal):
             return super()._normalised_block(rows, cols, out)
         return product(rows.payload, cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
@@ -351,19 +346,19 @@ class DenseBlock:
         both = self.packed(kind), cols.packed(kind), self.totals, cols.totals
         _product.multiply(*both, mode, safe, row, first, last, factor, upper, sums)
 
-    def _counts(self) -> npt.NDArray[Any]:
+    def _counts(self) -> Array:
         """Return the packed vectors as counts, shape (panels, steps, 16, counts of a step)."""
         kind = max(self.kind, 2) if self.signed else self.kind
         return self.packed(kind).view(DTYPES[kind])
 
-    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def gather(self, first: int, coefficients: Floats) -> Floats:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
         packed = self._counts()
         weights = np.zeros(packed.shape[1] * packed.shape[3])
         _product.gather_packed(packed, first, coefficients, weights)
         return weights[: self.width].copy()
 
-    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+    def apply(self, first: int, weights: Floats, out: Floats) -> None:
         """Write Φ(record first + i)·weights to out[i]."""
         packed = self._counts()
         places = packed.shape[1] * packed.shape[3]
@@ -446,13 +441,7 @@ class Bitmaps:
     n_features: int
 
     @classmethod
-    def of(
-        cls,
-        start: npt.NDArray[np.int64],
-        feature: npt.NDArray[np.int32],
-        count: npt.NDArray[np.int32],
-        n_features: int,
-    ) -> Self:
+    def of(cls, start: Ints, feature: npt.NDArray[np.int32], count: npt.NDArray[np.int32], n_features: int) -> Self:
         """Return the bitmaps of compressed rows; the entries of record i are ``start[i]`` to ``start[i + 1]``."""
         tiles = -(-(len(start) - 1) // TILE_COLUMNS)
         needed = np.zeros((tiles, n_features), dtype=np.uint8)
@@ -475,7 +464,7 @@ class Bitmaps:
 
     def accumulate(
         self,
-        start: npt.NDArray[np.int64],
+        start: Ints,
         feature: npt.NDArray[np.int32],
         count: npt.NDArray[np.int32],
         bound: float,
@@ -524,7 +513,7 @@ class CompressedRows(Protocol):
     """Counts of features in records in compressed rows, such as `seqkern.kernels.kmer.kmers.Counted`."""
 
     @property
-    def start(self) -> npt.NDArray[np.int64]:
+    def start(self) -> Ints:
         """The index of each record's first entry, shape (n + 1,)."""
 
     @property
@@ -540,7 +529,7 @@ class CompressedRows(Protocol):
         """The number of features."""
 
     @property
-    def vocabulary(self) -> npt.NDArray[Any] | None:
+    def vocabulary(self) -> Array | None:
         """The code of each feature, ascending; None where a feature is its own code."""
 
     def __len__(self) -> int: ...
@@ -555,7 +544,7 @@ class SparseBlock:
     """
 
     bitmaps: Bitmaps | None = None
-    bounds: npt.NDArray[np.int64]
+    bounds: Ints
 
     def __init__(self, counted: CompressedRows, like: "SparseBlock | None" = None, bitmaps: bool = True) -> None:
         self.start, self.feature, self.count = counted.start, counted.feature, counted.count
@@ -639,13 +628,13 @@ class SparseBlock:
             sums,
         )
 
-    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def gather(self, first: int, coefficients: Floats) -> Floats:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
         weights = np.zeros(self.n_features)
         _product.gather_sparse(self.start, self.feature, self.count, first, coefficients, weights)
         return weights
 
-    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+    def apply(self, first: int, weights: Floats, out: Floats) -> None:
         """Write Φ(record first + i)·weights to out[i], with one weight for each feature of the columns."""
         _product.apply_sparse(self.start, self.feature, self.count, first, weights, out)
 
@@ -702,18 +691,18 @@ class RealDenseBlock:
         last: int,
         factor: int,
         upper: bool,
-        sums: npt.NDArray[np.float64],
+        sums: Floats,
     ) -> None:
         """Add Φ(rows)·Φ(columns) to `sums`."""
         _product.multiply_real(self._panels, cols._panels, row, first, last, upper, sums)
 
-    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def gather(self, first: int, coefficients: Floats) -> Floats:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
         weights = np.zeros(self._panels.shape[1])
         _product.gather_panels(self._panels, first, coefficients, weights)
         return weights
 
-    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+    def apply(self, first: int, weights: Floats, out: Floats) -> None:
         """Write Φ(record first + i)·weights to out[i]."""
         _product.apply_panels(self._panels, first, weights, out)
 
@@ -744,25 +733,25 @@ class RealSparseBlock:
         last: int,
         factor: int,
         upper: bool,
-        sums: npt.NDArray[np.float64],
+        sums: Floats,
     ) -> None:
         """Add Φ(rows)·Φ(columns) to `sums`."""
         _product.walk_real(*self._rows, *cols._lists, row, first, last, upper, sums)
 
-    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def gather(self, first: int, coefficients: Floats) -> Floats:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
         weights = np.zeros(self._n_features)
         _product.gather_sparse(*self._rows, first, coefficients, weights)
         return weights
 
-    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+    def apply(self, first: int, weights: Floats, out: Floats) -> None:
         """Write Φ(record first + i)·weights to out[i]."""
         _product.apply_sparse(*self._rows, first, weights, out)
 
 
 def _arrays(
     compressed: Any,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+) -> tuple[Ints, npt.NDArray[np.int32], Floats]:
     """Return the three arrays of a compressed sparse matrix with the dtypes of the loops, indices ascending."""
     compressed.sort_indices()
     return compressed.indptr.astype(np.int64), compressed.indices.astype(np.int32), compressed.data

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Bools, Floats, Ints
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.blocks import order_keys, ranks
 from seqkern.kernels.products import _product
@@ -35,10 +36,10 @@ class Chains:
     mode: int  # Which lengths count
     levels: int  # Residues of a chain except the last; 1 for any length
     decay: float  # Factor for each residue of a chain's span, above 0 and at most 1
-    weights: npt.NDArray[np.float64]  # shape (letters, letters): Weight of each pair of letters
+    weights: Floats  # shape (letters, letters): Weight of each pair of letters
 
     @classmethod
-    def of(cls, n: int | None, up_to: bool, decay: float, weights: npt.NDArray[np.float64]) -> Self:
+    def of(cls, n: int | None, up_to: bool, decay: float, weights: Floats) -> Self:
         """Return the Chains of n residues; also of fewer with `up_to`, of any length if `n` is None."""
         if n is None:
             return cls(ANY_LENGTH, 1, decay, weights)
@@ -91,7 +92,7 @@ class Chains:
         grown = min(self.bits, 1) * SPREAD + MOST_COLUMNS * self.bits
         return SINGLE_BITS - grown if self.decay >= SINGLE_DECAY else -1.0
 
-    def burdens(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def burdens(self, lengths: Ints) -> Floats:
         """Return log2 of the largest contribution of a sequence of each length to a sum.
 
         In the worst case, one residue repeated, the sum over chains of p pairs that end anywhere is the product
@@ -122,9 +123,7 @@ class Chains:
 
 
 @lru_cache(maxsize=8)
-def powers(
-    decay: float, count: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def powers(decay: float, count: int) -> tuple[Floats, Floats, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return decay^−i and decay^i for i < count, each as a mantissa times a power of two.
 
     The four read-only arrays are the mantissas of both, and their powers of two; they are cached.
@@ -207,7 +206,7 @@ class Subsequences:
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return K(x, x), as stored, float64 (n,)."""
         return self.squares[self.first : self.last]
 
@@ -215,11 +214,11 @@ class Subsequences:
         """Return the part of an array over all records that belongs to this range, as a view."""
         return array[self.first : self.last]
 
-    def records(self, order: npt.NDArray[np.int64]) -> Records:
+    def records(self, order: Ints) -> Records:
         """Return the compiled records in the given order, counted from the first record of this range."""
         return Records(self.codes, self.of_range(self.start), self.of_range(self.stop), order)
 
-    def _fill_diagonal(self, unmasked: npt.NDArray[np.int64]) -> None:
+    def _fill_diagonal(self, unmasked: Ints) -> None:
         """Set `squares` and `powers` from the number of unmasked residues of each record."""
         lengths = self.stop - self.start
         order = np.argsort(lengths, kind="stable")
@@ -245,12 +244,12 @@ class Subsequences:
             self.squares += np.ldexp(1.0, -2 * self.powers)
 
 
-def _doubtful(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _doubtful(values: Floats) -> Bools:
     """Return a mask of values that may have overflowed or underflowed a double."""
     return ~((values > 2.0**-SAFE_POWER) & (values < np.inf))
 
 
-def product(rows: Subsequences, cols: Subsequences, out: npt.NDArray[np.float64]) -> None:
+def product(rows: Subsequences, cols: Subsequences, out: Floats) -> None:
     """Write the kernel matrix of two payloads to `out` (n, m); raise SequenceError if a double overflows."""
     same = rows.rank is cols.rank and rows.first == cols.first and rows.last <= cols.last
     recursion = max(rows, cols, key=lambda payload: payload.longest).recursion
@@ -273,11 +272,11 @@ def product(rows: Subsequences, cols: Subsequences, out: npt.NDArray[np.float64]
 def _fill(
     recursion: _subsequence.Recursion,
     rows: Subsequences,
-    row_order: npt.NDArray[np.int64],
+    row_order: Ints,
     lanes: Subsequences,
-    lane_order: npt.NDArray[np.int64],
-    first: npt.NDArray[np.int64],
-    out: npt.NDArray[np.float64],
+    lane_order: Ints,
+    first: Ints,
+    out: Floats,
 ) -> None:
     """Write K to out[row, lane] for each row and its lanes from `first` on."""
     stop = np.full(len(first), len(lane_order))
@@ -291,9 +290,7 @@ def _fill(
     _subsequence.fill(recursion, _product.level(), False, *arguments, first, stop, out)
 
 
-def _correct(
-    recursion: _subsequence.Recursion, rows: Subsequences, cols: Subsequences, out: npt.NDArray[np.float64]
-) -> None:
+def _correct(recursion: _subsequence.Recursion, rows: Subsequences, cols: Subsequences, out: Floats) -> None:
     """Scale K by the powers of the sequences, and recompute overflowed values in extended range."""
     row_powers, col_powers = rows.of_range(rows.powers), cols.of_range(cols.powers)
     bad = ~np.isfinite(out)

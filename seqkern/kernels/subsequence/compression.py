@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice
+from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
@@ -59,7 +59,7 @@ class Texts:
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return the kernel of each record with itself, float64 (n,)."""
         return self.own[self.first : self.last]
 
@@ -130,7 +130,7 @@ class CompressionKernel(SequenceKernel):
     def _prepare(self, X: SequenceSet, like: Texts | None) -> Texts:
         return Texts(X, COMPRESSORS[self.compressor])
 
-    def _block(self, rows: Texts, cols: Texts, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: Texts, cols: Texts, out: Floats) -> None:
         size = COMPRESSORS[self.compressor]
         same = rows.texts is cols.texts  # then each pair is computed once
         for i in range(rows.first, rows.last):

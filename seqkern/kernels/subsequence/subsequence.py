@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import NoKmersError, ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS
+from seqkern.core.types import Floats
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.blocks import symmetric_matrix
 from seqkern.kernels.capabilities import Traits
@@ -34,7 +34,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 # Contributions of single residues to the decisions of the string kernel.
 
 
-def length_nodes(longest: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def length_nodes(longest: int) -> tuple[Floats, Floats]:
     """Return nodes z and factors f such that Σ_k f_k·z_k^p is 1 / p for every p from 1 to `longest`.
 
     This is ∫ z^(p − 1) dz from 0 to 1 by Gauss-Legendre quadrature. N nodes are exact for p ≤ 2N; but z^p is so close
@@ -45,9 +45,7 @@ def length_nodes(longest: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.
     return (nodes + 1) / 2, factors / (nodes + 1)
 
 
-def residue_shares(
-    chains: Chains, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def residue_shares(chains: Chains, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
     """Return the contribution of each residue of `X` to Σ_j coefficients[j]·K(x, z_j), record after record.
 
     The weight of each chain is shared equally by its residues; chains of different lengths are summed with
@@ -85,7 +83,7 @@ Matching = str | Sequence[Sequence[float]]
 """A substitution matrix by name, or the weight of each pair of letters."""
 
 
-def letter_weights(matching: Matching | None, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+def letter_weights(matching: Matching | None, alphabet: Alphabet) -> Floats:
     """Return the weight of each pair of letters of an alphabet, symmetric, shape (letters, letters).
 
     For a substitution matrix, w(a, b) = q(a, b) / √(q(a, a)·q(b, b)) with q(a, b) = exp(λ·s(a, b)), the odds
@@ -123,7 +121,7 @@ def definite(matching: Matching, alphabet: str | Alphabet | None = None) -> bool
     return bool(values[0] >= -1e-12 * values[-1])
 
 
-def _as_weights(rows: Sequence[Sequence[float]], alphabet: Alphabet) -> npt.NDArray[np.float64]:
+def _as_weights(rows: Sequence[Sequence[float]], alphabet: Alphabet) -> Floats:
     """Return custom weights, float64 (size, size), checked."""
     size = alphabet.size
     try:
@@ -292,7 +290,7 @@ class StringKernel(SequenceKernel):
             scaled=self.normalize,
         )
 
-    def _block(self, rows: Subsequences, cols: Subsequences, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: Subsequences, cols: Subsequences, out: Floats) -> None:
         product(rows, cols, out)
 
     def _own_tunable(self) -> dict[str, float]:
@@ -318,18 +316,14 @@ class StringKernel(SequenceKernel):
         total = own + work.output(self.n_threads)
         return Plan("lanes", total.seconds, total.bytes, f"{cells:.3g} pairs of residues, {each:.2g} ns each")
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         coefficients = np.asarray(coefficients, dtype=np.float64)
         shares = residue_shares(self._chains(X.alphabet), X, support, coefficients)
         if self.empty:
             shares = shares + spread_evenly(X, np.full(len(X), coefficients.sum()))
         return shares
 
-    def _kmer_weights(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> tuple[list[str], npt.NDArray[np.float64]]:
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> tuple[list[str], Floats]:
         """Return the n-mers (with `up_to`, of 1 to n residues), and Σ_j coefficients[j]·φ_u(z_j) for each n-mer u.
 
         With soft matching φ_u(z) is Σ decay^span·Π w over all subsequences of n residues.

@@ -19,7 +19,7 @@ from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, component, flag, integer, real
 from seqkern.core.threads import in_threads, one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.kernels.blocks import remedy_of, without_warnings
 from seqkern.kernels.capabilities import Traits, capability
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, as_parts
@@ -90,9 +90,9 @@ Values: TypeAlias = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.floating[An
 
 
 def in_chunks(
-    rows: npt.NDArray[np.int64],
+    rows: Ints,
     values: Values,
-    matrix: PackedMap | npt.NDArray[np.float64] | None,
+    matrix: PackedMap | Floats | None,
     width: int,
     n_threads: int | None,
 ) -> npt.NDArray[np.floating[Any]]:
@@ -216,7 +216,7 @@ class ApproximateKernel(CompositeKernel):
                 )
             return found
 
-        def times(weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[Any]]:
+        def times(weights: Floats) -> Callable[[Any], Array]:
             weights = weights if matrix is None else self._fold_map(matrix, weights)
             return lambda rows: in_chunks(np.arange(len(X))[rows], values, weights, weights.shape[1], self.n_threads)
 
@@ -231,7 +231,7 @@ class ApproximateKernel(CompositeKernel):
             self._packed = packed = matrix, PackedMap(matrix)
         return packed[1]
 
-    def _fold_map(self, matrix: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _fold_map(self, matrix: npt.NDArray[np.float32], weights: Floats) -> Floats:
         """Return ``matrix @ weights``, float64.
 
         The latest product is cached, because a model uses the same one for every sample.
@@ -249,16 +249,14 @@ class ApproximateKernel(CompositeKernel):
         values = self.features(X).astype(np.float64)
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: Floats) -> float | None:
         return LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it does not use the kernel
 
     _fold = LinearKernel._fold
 
     normalize: bool = changed(default=False, doc="Divide φ by its length.")
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Return the contributions of residues to the base kernel, plus the approximation error in equal shares."""
         shares = attributions(self.bases[0], X, support, coefficients)
         weights = coefficients @ self.features(support).astype(np.float64)
@@ -414,14 +412,14 @@ class RandomFourierKernel(ApproximateKernel):
             )
         return PreparedVectors(prepared.values, prepared.transposed, (width,))
 
-    def _values(self, X: Data) -> tuple[int, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]]:
+    def _values(self, X: Data) -> tuple[int, Callable[[Ints], npt.NDArray[np.float32]]]:
         form = self._form()
         table = form.vectors(X)
         waves = self._waves(table.width, cast(float, form.gamma))
         half = self.n_components // 2
         height = np.float32(half**-0.5)
 
-        def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        def values(rows: Ints) -> npt.NDArray[np.float32]:
             angles = table.gather(rows) @ waves
             out = np.empty((len(angles), 2 * half), dtype=np.float32)
             np.cos(angles, out=out[:, :half])
@@ -493,7 +491,7 @@ class LandmarkComparison:
 
     def __init__(self, form: VectorForm, fixed: npt.NDArray[np.float32]) -> None:
         self.form = form
-        parts: list[npt.NDArray[np.float64]]
+        parts: list[Floats]
         if form.kind == "rbf":
             # −γ·‖x − z‖² as one product: (x, −γ‖x‖², 1)·(2γz, 1, −γ‖z‖²)
             self.centre = fixed.mean(axis=0, dtype=np.float64).astype(np.float32)
@@ -525,7 +523,7 @@ class LandmarkComparison:
         return out
 
 
-def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+def exact(form: VectorForm, vectors: npt.NDArray[np.float32]) -> Floats:
     """Return k(z, z') for all pairs of m vectors, float64 (m, m), computed in double precision.
 
     >>> from seqkern.kernels import RBFKernel
@@ -743,12 +741,12 @@ class NystroemKernel(ApproximateKernel):
         base = self.bases[0]
         cols: Prepared = self._columns
 
-        def values(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
+        def values(rows: Ints) -> npt.NDArray[np.floating[Any]]:
             return base.block(base.prepare(X.take(rows), like=cols), cols)
 
         return len(cols), values
 
-    def _vector_values(self, X: Data) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]:
+    def _vector_values(self, X: Data) -> Callable[[Ints], npt.NDArray[np.float32]]:
         """Return the function of `_values` for kernels of vectors."""
         form = cast(VectorForm, self.bases[0]._vector_form())
         if getattr(self, "_columns", None) is None:
@@ -764,7 +762,7 @@ class NystroemKernel(ApproximateKernel):
         return lambda rows: compare(table.gather(rows))
 
 
-def inverse_root(among: npt.NDArray[np.float64], tolerance: float) -> npt.NDArray[np.float32]:
+def inverse_root(among: Floats, tolerance: float) -> npt.NDArray[np.float32]:
     """Return U·Λ^(−1/2)·Q of the kernel matrix among landmarks, k(Z, Z) = U·Λ·Uᵀ, float32 (m, features).
 
     The rotation Q makes it zero above the diagonal. Eigenvalues up to `tolerance` times the largest are left out.

@@ -13,7 +13,7 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import choice, component, integer, real
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Array, Arrays, Floats, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
 from seqkern.kernels.capabilities import Traits
@@ -38,12 +38,12 @@ FLAT = 1e-12
 
 
 def learn_alignment(
-    grams: Sequence[npt.NDArray[np.float64]],
+    grams: Sequence[Floats],
     scales: npt.ArrayLike,
-    targets: npt.NDArray[np.float64],
+    targets: Floats,
     *,
     joint: bool = True,
-) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+) -> tuple[Floats, dict[str, Any]]:
     """Return the kernel weights by centred alignment with the labels, and a report of the alignments.
 
     `targets` are rows Z of mean zero, (c, n), and ZᵀZ is the kernel of the labels. With `joint` (``alignf``),
@@ -69,7 +69,7 @@ def learn_alignment(
     return weights, {"alignments": alignments.tolist(), "alignment": reached}
 
 
-def centred_products(grams: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+def centred_products(grams: Sequence[Floats]) -> Floats:
     """Return ⟨HK_kH, HK_lH⟩ for all pairs of m symmetric matrices, shape (m, m).
 
     >>> centred_products([np.eye(2), np.ones((2, 2))])
@@ -89,9 +89,7 @@ def centred_products(grams: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np
     return products + np.tril(products, -1).T
 
 
-def target_products(
-    grams: Sequence[npt.NDArray[np.float64]], targets: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def target_products(grams: Sequence[Floats], targets: Floats) -> Floats:
     """Return ⟨HKH, ZᵀZ⟩ for each matrix K; the rows Z have mean zero, so that centring K has no effect.
 
     >>> target_products([np.eye(2), np.ones((2, 2))], np.array([[1.0, -1.0]]))
@@ -100,7 +98,7 @@ def target_products(
     return np.array([sum(np.sum(z * np.einsum("ij,j->i", gram, z)) for z in targets) for gram in grams])
 
 
-def _best_directions(alignments: npt.NDArray[np.float64], among: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _best_directions(alignments: Floats, among: Floats) -> Floats:
     """Return the v ≥ 0 that minimises vᵀMv − 2vᵀa for matrices of norm 1."""
     from scipy.optimize import nnls  # 0.4 s to import
 
@@ -153,11 +151,11 @@ class Bounds:
     for any d.
     """
 
-    weights: npt.NDArray[np.float64]  # shape (m,): d, of the scaled matrices
+    weights: Floats  # shape (m,): d, of the scaled matrices
     upper: float  # The primal value, summed over the SVMs: an upper bound of the minimum
     constant: float  # Σα, summed over the SVMs
     # shape (m,): S_k(α), summed over the SVMs: constant − ½ squares·d is below J(d), for any d
-    squares: npt.NDArray[np.float64]
+    squares: Floats
 
     @property
     def inner_gap(self) -> float:
@@ -166,15 +164,15 @@ class Bounds:
 
 
 def learn_mkl(
-    grams: Sequence[npt.NDArray[np.float64]],
+    grams: Sequence[Floats],
     scales: npt.ArrayLike,
-    signs: npt.NDArray[np.float64],
+    signs: Floats,
     *,
     cost: float = 1.0,
     p: float = 1.0,
     tol: float = 1e-3,
     max_iter: int = 200,
-) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+) -> tuple[Floats, dict[str, Any]]:
     """Return the weights of multiple kernel learning, ‖weights‖_p = 1, and a report of its convergence.
 
     p = 1 is SimpleMKL's problem (Rakotomamonjy et al., JMLR 9, 2008), whose weights are sparse. Its minimum is
@@ -218,14 +216,7 @@ def learn_mkl(
 class CombinedSVMs:
     """The SVMs on Σ d_k K_k, as a function of d that returns their `Bounds`."""
 
-    def __init__(
-        self,
-        grams: Sequence[npt.NDArray[np.float64]],
-        scales: npt.ArrayLike,
-        signs: npt.NDArray[np.float64],
-        cost: float,
-        tol: float,
-    ) -> None:
+    def __init__(self, grams: Sequence[Floats], scales: npt.ArrayLike, signs: Floats, cost: float, tol: float) -> None:
         self.grams = grams
         self.scales = np.asarray(scales, dtype=np.float64)
         self.signs = signs
@@ -234,7 +225,7 @@ class CombinedSVMs:
         self.sum = np.empty_like(grams[0], dtype=np.float64, order="C")
         self.term = np.empty_like(self.sum)
 
-    def __call__(self, weights: npt.NDArray[np.float64]) -> Bounds:
+    def __call__(self, weights: Floats) -> Bounds:
         """Return the Bounds for the given weights."""
         self._add(weights / self.scales)
         upper, constant, squares = 0.0, 0.0, np.zeros(len(weights))
@@ -249,7 +240,7 @@ class CombinedSVMs:
                 squares[k] += np.sum(coef * np.einsum("ij,j->i", gram[where], coef)) / self.scales[k]
         return Bounds(weights, float(upper), float(constant), np.maximum(squares, 0.0))
 
-    def _add(self, coefficients: npt.NDArray[np.float64]) -> None:
+    def _add(self, coefficients: Floats) -> None:
         """Set `sum` to the weighted sum of the Gram matrices."""
         self.sum[:] = 0.0
         for gram, coefficient in zip(self.grams, coefficients, strict=True):
@@ -257,9 +248,7 @@ class CombinedSVMs:
                 np.multiply(gram, coefficient, out=self.term)
                 self.sum += self.term
 
-    def _solve(
-        self, signs: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.float64], float]:
+    def _solve(self, signs: Floats) -> tuple[npt.NDArray[np.integer[Any]], Floats, float]:
         """Return (support, α·y of the support vectors, b) of one SVM."""
         # 1 s to import
         from sklearn.exceptions import ConvergenceWarning
@@ -273,7 +262,7 @@ class CombinedSVMs:
         return svm.support_, svm.dual_coef_[0], svm.intercept_[0]
 
 
-def _least_primal(norm: float, margins: npt.NDArray[np.float64], cost: float) -> float:
+def _least_primal(norm: float, margins: Floats, cost: float) -> float:
     """Return the minimum of ½t²‖w‖² + C Σ max(0, 1 − t·margin) over some t near 1.
 
     With a large C, small errors of LIBSVM's solution have a large effect; scaling it slightly removes them.
@@ -313,13 +302,13 @@ def _lowest_of_ball(plane: Bounds, p: float) -> float:
     return plane.constant - 0.5 * _norm(plane.squares, p / (p - 1.0))
 
 
-def _norm(values: npt.NDArray[np.float64], p: float) -> float:
+def _norm(values: Floats, p: float) -> float:
     """Return ‖values‖_p of numbers ≥ 0, without overflow for large p."""
     largest = values.max()
     return float(largest * np.sum((values / largest) ** p) ** (1.0 / p)) if largest > 0 else 0.0
 
 
-def _best_for_svms(plane: Bounds, p: float) -> npt.NDArray[np.float64]:
+def _best_for_svms(plane: Bounds, p: float) -> Floats:
     """Return the optimal weights for the SVMs: Kloft et al. 2011, equation (12)."""
     norms = plane.weights**2 * plane.squares
     powers = norms ** (1.0 / (p + 1.0))
@@ -327,7 +316,7 @@ def _best_for_svms(plane: Bounds, p: float) -> npt.NDArray[np.float64]:
     return powers / size if size > 0 else plane.weights
 
 
-def _next_on_simplex(planes: Sequence[Bounds], lower: float, upper: float) -> npt.NDArray[np.float64]:
+def _next_on_simplex(planes: Sequence[Bounds], lower: float, upper: float) -> Floats:
     """Return the point of the simplex nearest to the last point at which no plane is above the level."""
     from scipy.optimize import nnls  # 0.4 s to import
 
@@ -363,13 +352,13 @@ class Learned:
     Each matrix is divided by its scale; the weights of the scaled matrices sum to 1.
     """
 
-    weights: npt.NDArray[np.float64]  # shape (m,): Of the matrices divided by their scales; they sum to 1
-    scales: npt.NDArray[np.float64]  # shape (m,): Divisor of each matrix
+    weights: Floats  # shape (m,): Of the matrices divided by their scales; they sum to 1
+    scales: Floats  # shape (m,): Divisor of each matrix
     report: dict[str, Any]  # ``rule``, and its results
 
 
 def learn_weights(
-    grams: Sequence[npt.NDArray[np.float64]],
+    grams: Sequence[Floats],
     y: npt.ArrayLike | None,
     *,
     rule: str,
@@ -413,7 +402,7 @@ def learn_weights(
     return Learned(every, scales, {"rule": rule, **report})
 
 
-def variance(gram: npt.NDArray[np.float64]) -> float:
+def variance(gram: Floats) -> float:
     """Return the mean squared distance of samples from their centre, trace(HKH) / n; 0 if only rounding error.
 
     >>> variance(np.array([[1.0, 0.0], [0.0, 9.0]])), variance(np.ones((3, 3)))
@@ -434,7 +423,7 @@ def _warn_of_convergence(report: dict[str, Any]) -> None:
         )
 
 
-def targets(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
+def targets(y: npt.ArrayLike | None, n: int) -> Floats:
     """Return rows Z of mean zero, shape (c, n), such that ZᵀZ is the centred kernel of the labels.
 
     There is one row for real labels and for two classes, and one row per class for more classes; then the
@@ -449,7 +438,7 @@ def targets(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
     return rows - rows.mean(axis=1, keepdims=True)
 
 
-def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
+def class_signs(y: npt.ArrayLike | None, n: int) -> Floats:
     """Return the labels −1 and 1 of each SVM, shape (SVMs, n).
 
     There is one SVM for two classes, else one for each class against the rest.
@@ -468,9 +457,7 @@ def class_signs(y: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
     return np.array([np.where(codes == c, 1.0, -1.0) for c in range(first, len(values))])
 
 
-def _examined(
-    y: npt.ArrayLike | None, n: int
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.integer[Any]]]:
+def _examined(y: npt.ArrayLike | None, n: int) -> tuple[Array, Array, npt.NDArray[np.integer[Any]]]:
     """Return (labels, distinct values, index of each label), checked."""
     if y is None:
         raise LabelError(
@@ -487,7 +474,7 @@ def _examined(
     return y, values, codes
 
 
-def _are_real(y: npt.NDArray[Any], values: npt.NDArray[Any]) -> bool:
+def _are_real(y: Array, values: Array) -> bool:
     """Return whether labels are for regression."""
     return y.dtype.kind == "f" and len(values) > 2
 
@@ -642,7 +629,7 @@ class CombinationKernel(SumKernel):
         parts = getattr(self, "bases_", None) or self._given()
         self._keep(self._learn([part(X, n_threads=self.n_threads) for part in parts], y))
 
-    def _learn(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Learned:
+    def _learn(self, grams: Sequence[Floats], y: npt.ArrayLike | None) -> Learned:
         """Return the weights and scales learned from the Gram matrices of the parts on the training samples."""
         return learn_weights(
             grams,
@@ -714,7 +701,7 @@ class CombinationKernel(SumKernel):
         known = [form for form in forms if form is not None]
         return StoredForm(tuple(known), join=self) if len(known) == len(forms) else None
 
-    def learn_from(self, grams: Sequence[npt.NDArray[np.float64]], y: npt.ArrayLike | None) -> Self:
+    def learn_from(self, grams: Sequence[Floats], y: npt.ArrayLike | None) -> Self:
         """Return this kernel with weights learned from Gram matrices of its parts on the training samples.
 
         It supports `combine` and `learned` only, until `fit_parts` has fitted the parts.
@@ -760,10 +747,10 @@ class CombinationKernel(SumKernel):
 
     def combine(
         self,
-        matrices: Sequence[npt.NDArray[np.float64]],
-        row_diagonals: Sequence[npt.NDArray[np.float64]],
-        column_diagonals: Sequence[npt.NDArray[np.float64]],
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        matrices: Sequence[Floats],
+        row_diagonals: Sequence[Floats],
+        column_diagonals: Sequence[Floats],
+    ) -> tuple[Floats, Floats]:
         """Return the matrix and its row diagonal, computed from the parts' matrices and diagonals.
 
         Parameters
@@ -796,9 +783,7 @@ class CombinationKernel(SumKernel):
             return self._normalised(out, rows, columns)
         return out, rows
 
-    def _normalised(
-        self, out: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], columns: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _normalised(self, out: Floats, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
         """Return a matrix and its row diagonal, divided by the square roots of both diagonals."""
         for diagonal in (rows, columns):
             if self.zero_diagonal == "error" and not (diagonal > 0).all():

@@ -11,7 +11,7 @@ from seqkern.core.errors import GramError, ParameterError, unknown_name
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import component, fixed, integer, text
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.capabilities import required
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, ThroughKernel, as_parts
 from seqkern.kernels.decisions import attributions, kmer_weights
@@ -196,10 +196,10 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
 
     # ---- the matrix --------------------------------------------------------------------------------------
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         return attributions(self.bases[0], X, support, coefficients)
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         return kmer_weights(self.bases[0], X, support, coefficients)
 
 

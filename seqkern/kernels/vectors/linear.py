@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import changed, text
+from seqkern.core.types import Floats
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import check_vanished
 from seqkern.kernels.capabilities import Products, Traits, capability
@@ -29,8 +29,8 @@ FUNCTION_SECONDS = 1e-8  # for one exponential or power
 class PreparedVectors:
     """The vectors of n samples as rows (n, d), and transposed (d, n) for fast products of many columns."""
 
-    values: npt.NDArray[np.float64]  # shape (n, d): A row for each sample
-    transposed: npt.NDArray[np.float64]  # shape (d, n): C-ordered, or columns of such an array
+    values: Floats  # shape (n, d): A row for each sample
+    transposed: Floats  # shape (d, n): C-ordered, or columns of such an array
     columns: tuple[str, ...]  # Names of the features
     largest: float = -1.0  # No absolute value exceeds it; by default it is looked for
     least_block_rows: ClassVar[int] = 128  # each block packs all columns
@@ -46,7 +46,7 @@ class PreparedVectors:
         """Return the vectors `start` to `stop` − 1, as a view."""
         return PreparedVectors(self.values[start:stop], self.transposed[:, start:stop], self.columns, self.largest)
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return x·x of each vector, float64 (n,), summed in the order of `_vector.products`."""
         result = np.empty(len(self))
         _vector.squares(self.values, result)
@@ -141,12 +141,12 @@ class LinearKernel(Kernel):
             )
         return PreparedVectors(X.values, np.ascontiguousarray(X.values.T), X.columns)
 
-    def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
+    def _count_policies(self, X: Any, raw: Floats, counts: dict[str, int]) -> dict[str, int]:
         if not raw.all():
             check_vanished(self, X.ids, np.abs(self._table(X).values).max(axis=1, initial=0.0), raw)
         return super()._count_policies(X, raw, counts)
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> float | None:
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: Floats) -> float | None:
         _vector.products(rows.values, cols.transposed, out)
         # no sum exceeds this, and it costs less than a look at all values
         bound = rows.values.shape[1] * rows.largest * cols.largest
@@ -188,13 +188,11 @@ class LinearKernel(Kernel):
         values = self._table(X).values
         return 28 * values.size + 8 * values.shape[1]
 
-    def _fold(
-        self, columns: PreparedVectors, coefficients: npt.NDArray[np.float64]
-    ) -> Callable[[PreparedVectors], npt.NDArray[np.float64]]:
+    def _fold(self, columns: PreparedVectors, coefficients: Floats) -> Callable[[PreparedVectors], Floats]:
         weights = np.empty((1, columns.values.shape[1]))
         _vector.products(coefficients[None, :], columns.values, weights)
 
-        def values(rows: PreparedVectors) -> npt.NDArray[np.float64]:
+        def values(rows: PreparedVectors) -> Floats:
             out = np.empty((len(rows), 1))
             _vector.products(rows.values, weights.T.copy(), out)
             return out[:, 0]
@@ -218,7 +216,7 @@ class PreparedTable:
         """Return the samples `start` to `stop` − 1, as a view."""
         return PreparedTable(self.table.take(slice(start, stop)))
 
-    def diagonal(self) -> npt.NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """Return the kernel of each sample with itself, float64 (n,)."""
         index = self.table.index
         return as_kernel_values(self.table.values[index, index], self.table.kind)
@@ -285,11 +283,11 @@ class PrecomputedKernel(Kernel):
             )
         return PreparedTable(X)
 
-    def _block(self, rows: PreparedTable, cols: PreparedTable, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedTable, cols: PreparedTable, out: Floats) -> None:
         out[...] = as_kernel_values(SimilarityTable.block(rows.table, cols.table), rows.table.kind)
 
 
-def as_kernel_values(values: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
+def as_kernel_values(values: Floats, kind: str) -> Floats:
     """Return similarities as they are, dissimilarities D as −D²/2.
 
     >>> as_kernel_values(np.array([1.0, 3.0]), "dissimilarities")

@@ -28,6 +28,7 @@ from seqkern.core.linear_algebra import ROWS, Definite
 from seqkern.core.progress import Show, progress_counter
 from seqkern.core.statistics import sigmoid
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Floats, Ints
 from seqkern.kernels.gradients import KernelGradient
 
 # Laplace's approximation for two classes: the mode of the latent function, by Newton's method.
@@ -38,7 +39,6 @@ from seqkern.kernels.gradients import KernelGradient
 #
 # Rasmussen, Williams: Gaussian Processes for Machine Learning. MIT Press 2006, algorithms 3.1 and 3.2.
 
-Floats = npt.NDArray[np.float64]
 
 MOST_STEPS = 200
 """Maximum number of Newton steps; a fit takes about ten."""
@@ -528,7 +528,7 @@ class Labels:
             given if self.are_numbers else np.where(given == names[1], 1.0, -1.0), dtype=np.float64
         )
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Labels":
+    def take(self, rows: Ints) -> "Labels":
         """Return the labels of the given rows."""
         made = copy.copy(self)
         made.values = self.values[rows]

@@ -14,7 +14,7 @@ from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.package_files import resource_path
 from seqkern.core.parameters import changed, choice, flag, integer, text
 from seqkern.core.text_files import open_lines
-from seqkern.core.types import Arrays, Header, PathLike
+from seqkern.core.types import Arrays, Bools, Floats, Header, PathLike
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.kernel import check_files
 from seqkern.kernels.planner import Workload
@@ -49,7 +49,7 @@ class PropertyScales:
 
     names: tuple[str, ...]  # Of the scales
     letters: str  # Letters with values
-    values: npt.NDArray[np.float64] = field(repr=False)  # shape (letters, scales): As published, or as in the file
+    values: Floats = field(repr=False)  # shape (letters, scales): As published, or as in the file
     file: str | None = None  # Source file; None for the amino acid scales shipped with seqkern
 
     def choose(self, names: Sequence[str]) -> "PropertyScales":
@@ -63,7 +63,7 @@ class PropertyScales:
             raise ParameterError(f"scales={list(names)!r} is not possible", remedy="give each scale once")
         return PropertyScales(tuple(names), self.letters, self.values[:, [self.names.index(name) for name in names]])
 
-    def standardised(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def standardised(self, alphabet: Alphabet) -> Floats:
         """Return the values by letter code, shape (size + 1, scales), each scale standardised over its letters.
 
         The mean is 0 and the variance 1. Rows of letters without values, and the last row, for masked residues, are
@@ -119,7 +119,7 @@ def read_scales(path: PathLike) -> "PropertyScales":
     return PropertyScales(*_parse(path), str(path))
 
 
-def _parse(path: PathLike) -> tuple[tuple[str, ...], str, npt.NDArray[np.float64]]:
+def _parse(path: PathLike) -> tuple[tuple[str, ...], str, Floats]:
     """Return the names of the scales, the letters, and the values in a file."""
     try:
         with open_lines(path) as (lines, name):
@@ -388,10 +388,10 @@ class PropertyCoding(LetterCoding):
 
     scales: PropertyScales  # The scales
 
-    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def lookup(self, alphabet: Alphabet) -> Floats:
         """Return the encoding of each letter, shape (size + 1, scales + 1); the last row is for masked residues."""
         values = self.scales.standardised(alphabet)
-        unknown: npt.NDArray[np.bool_] = np.any(np.isnan(values), axis=1)
+        unknown: Bools = np.any(np.isnan(values), axis=1)
         return np.column_stack([np.where(unknown[:, None], 0.0, values), unknown])
 
     def columns(self, alphabet: Alphabet) -> list[str]:
@@ -434,7 +434,7 @@ class Covariances(WindowVectors):
     def _table(self, X: SequenceSet) -> WindowTable:
         return self.table(X)
 
-    def _deviations(self, X: SequenceSet) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
+    def _deviations(self, X: SequenceSet) -> Iterator[tuple[Floats, Bools]]:
         """Yield the deviations of each sequence from its means, float64 (scales, residues).
 
         The second array tells which residues count.
@@ -446,9 +446,7 @@ class Covariances(WindowVectors):
             means = values[:-1].sum(axis=1) / max(np.count_nonzero(known), 1)
             yield np.where(known, values[:-1] - means[:, None], 0.0), known
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         """Return the contributions of residues, with fixed means.
 
         The product of two deviations is shared equally by their residues.

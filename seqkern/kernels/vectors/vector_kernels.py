@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.parameters import changed, choice, component, fixed, integer, real, text
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.blocks import row_blocks
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, as_parts
@@ -55,24 +55,19 @@ class KernelOfKernel(CompositeKernel):
                 remedy="remove one of them, or give the base the view",
             )
 
-    def _change(
-        self,
-        block: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64],
-        col_diagonal: npt.NDArray[np.float64],
-    ) -> None:
+    def _change(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> None:
         """Replace a block of the base kernel by the same block of this kernel, in place."""
         raise NotImplementedError
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         result = diagonals[0].copy()
         self._change(result[None, :], result, result)
         return result
 
-    def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _nonzero(self, diagonals: list[Floats]) -> Floats:
         return np.zeros(len(diagonals[0]))  # by default it does not underflow, or zero is a value like others
 
-    def _block(self, rows: PreparedParts, cols: PreparedParts, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
         self.bases[0].block(rows.parts[0], cols.parts[0], out)
         self._change(out, rows.parts[0].diagonal, cols.parts[0].diagonal)
 
@@ -84,12 +79,7 @@ class KernelOfKernel(CompositeKernel):
         self._change(out, diagonal, diagonal)
         return out
 
-    def _slopes(
-        self,
-        block: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64],
-        col_diagonal: npt.NDArray[np.float64],
-    ) -> npt.NDArray[np.float64]:
+    def _slopes(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> Floats:
         """Return (f(K) − f(0)) / K for a block of the base kernel, float64 (n, m), f'(0) where K is 0.
 
         It is computed without dividing by a K near 0. f(0) is the value of this kernel if the base kernel is 0, with
@@ -97,20 +87,18 @@ class KernelOfKernel(CompositeKernel):
         """
         raise NotImplementedError
 
-    def _shares(
-        self, X: Data, support: Data, coefficients: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _shares(self, X: Data, support: Data, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return the coefficients of the base kernel values, float64 (n, m), and the rest of each decision, (n,)."""
         block, *diagonals = matrix(self.bases[0], X, support)
         nothing = np.zeros_like(block)
         self._change(nothing, *diagonals)
         return coefficients * self._slopes(block, *diagonals), nothing @ coefficients
 
-    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         shares, rest = self._shares(X, support, coefficients)
         return row_attributions(self.bases[0], X, support, shares) + spread_evenly(X, rest)
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> KmerWeights:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         shares, _ = self._shares(X, support, coefficients)
         return kmer_weights(self.bases[0], X, support, shares.mean(axis=0))
 
@@ -161,12 +149,7 @@ class PolynomialKernel(KernelOfKernel):
         """Return kernels for the contract suite."""
         return [cls(), build_kernel("polynomial:degree=3,gamma=0.5,normalize=true,base=(spectrum:k=2)")]
 
-    def _change(
-        self,
-        block: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64],
-        col_diagonal: npt.NDArray[np.float64],
-    ) -> None:
+    def _change(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> None:
         _vector.polynomial(block, self.gamma, self.coef0, self.degree)
 
     def _own_tunable(self) -> dict[str, float]:
@@ -183,7 +166,7 @@ class PolynomialKernel(KernelOfKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return self.gamma * self._powers(parts[0]) * derivative
 
-    def _nonzero(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _nonzero(self, diagonals: list[Floats]) -> Floats:
         return self.gamma * diagonals[0] + self.coef0
 
     def _vector_form(self) -> VectorForm | None:
@@ -193,12 +176,7 @@ class PolynomialKernel(KernelOfKernel):
             return None
         return replace(form, kind="polynomial", gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
-    def _slopes(
-        self,
-        block: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64],
-        col_diagonal: npt.NDArray[np.float64],
-    ) -> npt.NDArray[np.float64]:
+    def _slopes(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> Floats:
         # u^d − v^d = (u − v)·(u^(d − 1) + u^(d − 2)·v + … + v^(d − 1)), by Horner's rule
         sums, power = np.zeros_like(block), 1.0
         for _ in range(self.degree):
@@ -320,15 +298,10 @@ class RBFKernel(KernelOfKernel):
         if "gamma" in header:
             self.gamma_ = header["gamma"]
 
-    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
         return np.ones(len(diagonals[0]))
 
-    def _change(
-        self,
-        block: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64],
-        col_diagonal: npt.NDArray[np.float64],
-    ) -> None:
+    def _change(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> None:
         _vector.radial(block, row_diagonal, col_diagonal, self._gamma())
 
     def _own_tunable(self) -> dict[str, float]:
@@ -353,12 +326,7 @@ class RBFKernel(KernelOfKernel):
         gamma = getattr(self, "gamma_", None) if isinstance(self._rule, str) else self._rule
         return replace(form, kind="rbf", gamma=gamma)
 
-    def _slopes(
-        self,
-        block: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64],
-        col_diagonal: npt.NDArray[np.float64],
-    ) -> npt.NDArray[np.float64]:
+    def _slopes(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> Floats:
         # exp(e) with e = −γ·(distance at K = 0) and exp(e + d), both exponents at most 0
         far = -self._gamma() * (row_diagonal[:, None] + col_diagonal)
         linear = 2 * self._gamma() * block
@@ -478,12 +446,7 @@ class SigmoidKernel(KernelOfKernel):
         """Return kernels for the contract suite."""
         return [cls(gamma=0.1), build_kernel("sigmoid:gamma=0.5,coef0=-1,base=(spectrum:k=2)")]
 
-    def _change(
-        self,
-        block: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64],
-        col_diagonal: npt.NDArray[np.float64],
-    ) -> None:
+    def _change(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> None:
         _vector.sigmoid(block, self.gamma, self.coef0)
 
     def _own_tunable(self) -> dict[str, float]:
@@ -496,12 +459,7 @@ class SigmoidKernel(KernelOfKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return self.gamma * (1 - self._joined(parts) ** 2) * derivative
 
-    def _slopes(
-        self,
-        block: npt.NDArray[np.float64],
-        row_diagonal: npt.NDArray[np.float64],
-        col_diagonal: npt.NDArray[np.float64],
-    ) -> npt.NDArray[np.float64]:
+    def _slopes(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> Floats:
         # tanh(u) − tanh(v) = tanh(u − v)·(1 − tanh(u)·tanh(v))
         step = self.gamma * block
         slopes = np.divide(np.tanh(step), block, out=np.full_like(block, self.gamma), where=block != 0)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer, numbers, real, text
-from seqkern.core.types import Arrays, Header
+from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.formats.profiles import check_tracks
 from seqkern.kernels.capabilities import Traits, capability
 from seqkern.kernels.composite import PreparedParts, ThroughKernel
@@ -36,7 +36,7 @@ class Coding(Protocol):
     def columns(self, alphabet: Alphabet) -> list[str]:
         """Return the names of the columns."""
 
-    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def vectors(self, X: SequenceSet, positions: Ints) -> Floats:
         """Return the encodings of the residues at `positions` in ``X.codes``, float64 (p, columns)."""
 
 
@@ -49,13 +49,11 @@ class WindowTable:
     """
 
     values: npt.NDArray[np.floating[Any]]  # shape (positions, columns): The encoding of each used position
-    starts: npt.NDArray[np.int64]  # shape (n,): Start of each window among them
-    factors: npt.NDArray[np.float64]  # shape (length,): Square roots of the position weights
+    starts: Ints  # shape (n,): Start of each window among them
+    factors: Floats  # shape (length,): Square roots of the position weights
 
     @classmethod
-    def of(
-        cls, X: SequenceSet, coding: "Coding", weights: npt.NDArray[np.float64], dtype: npt.DTypeLike = np.float64
-    ) -> Self:
+    def of(cls, X: SequenceSet, coding: "Coding", weights: Floats, dtype: npt.DTypeLike = np.float64) -> Self:
         """Return the table of windows of one length, encoded by `coding`.
 
         `weights` has the weight of each position of a window.
@@ -87,7 +85,7 @@ class WindowTable:
 class LetterCoding:
     """Base of encodings by letter: a subclass defines `lookup` and `columns`."""
 
-    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def lookup(self, alphabet: Alphabet) -> Floats:
         """Return the encoding of each letter, shape (size + 1, columns); the last row is for masked residues."""
         raise NotImplementedError
 
@@ -95,7 +93,7 @@ class LetterCoding:
         """Return the names of the columns."""
         raise NotImplementedError
 
-    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def vectors(self, X: SequenceSet, positions: Ints) -> Floats:
         """Return the encodings of the residues at `positions` in ``X.codes``, float64 (p, columns)."""
         return self.lookup(X.alphabet)[np.minimum(X.codes[positions], X.alphabet.size)]
 
@@ -126,7 +124,7 @@ SHAPES = ("flat", "triangle", "gaussian")
 END = "end"  # name of the coordinate of positions without a residue
 
 
-def position_weights(weights: str | Sequence[float], length: int) -> npt.NDArray[np.float64]:
+def position_weights(weights: str | Sequence[float], length: int) -> Floats:
     """Return the weight of each position of a window of `length` residues, with mean 1 unless a list is given.
 
     The weights are all 1 ("flat"), or proportional to 1 − d / (h + 1) ("triangle") or exp(−(2·d / h)²)
@@ -305,9 +303,7 @@ class WindowVectorKernel(ThroughKernel, SequenceKernel):
         windows = self._through.prepare(self._seen(X), None if like is None else like.parts[0])
         return PreparedParts((windows,), windows.diagonal)
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         return attributions(self._through, self._seen(X), self._seen(support), coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
@@ -346,15 +342,13 @@ class WindowVectors(Kernel):
             values = table.gather()
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
-    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: npt.NDArray[np.float64]) -> None:
+    def _block(self, rows: PreparedVectors, cols: PreparedVectors, out: Floats) -> None:
         if len(cols):  # without windows there is no length
             LinearKernel._block(self, rows, cols, out)  # type: ignore[arg-type]  # it uses nothing of the kernel
 
     _fold = LinearKernel._fold
 
-    def _attribute(
-        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.float64]:
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         shape = (-1, int(X.lengths.max(initial=0)), len(self.coding.columns(X.alphabet)))
         weights = (coefficients @ self._table(support).gather()).reshape(shape[1:])
         return np.einsum("nlc,lc->nl", self._table(X).gather().reshape(shape), weights).reshape(-1)
@@ -448,7 +442,7 @@ class MatrixCoding(LetterCoding):
 
     encoding: str  # As in `WindowKernel`
 
-    def lookup(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def lookup(self, alphabet: Alphabet) -> Floats:
         """Return the encoding of each letter, shape (size + 1, size + 1); the last row is for masked residues."""
         rows = np.eye(alphabet.size + 1)
         if self.encoding != ONE_HOT:
@@ -561,7 +555,7 @@ class ScoreCoding:
     scaling: str  # As in `PSSMWindowKernel`
     scale: float  # What the scores are divided by
 
-    def vectors(self, X: SequenceSet, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def vectors(self, X: SequenceSet, positions: Ints) -> Floats:
         """Return the encodings of the residues at `positions` in ``X.codes``, float64 (p, columns)."""
         track = X.tracks["pssm"]
         if track.ndim != 2 or track.shape[1] != X.alphabet.size or not np.isfinite(track[positions]).all():
@@ -584,7 +578,7 @@ class ScoreCoding:
         return [*alphabet.letters, *beside, END]
 
 
-def logistic(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def logistic(scores: Floats) -> Floats:
     """Return the logistic function 1 / (1 + exp(−s)) of scores.
 
     >>> logistic(np.array([-2.0, 0.0, 2.0])).round(3)

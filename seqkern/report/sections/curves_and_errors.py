@@ -11,6 +11,7 @@ from seqkern.evaluation.metrics import LEVEL, LEVELS, brier, interval_coverage, 
 from seqkern.methods.poim import load_positions
 from seqkern.methods.study_results import DatasetResults, Method, numbers, positive_class, rows_by_value, unit_scores
 from seqkern.report.curves import (
+    Kind,
     Line,
     MethodLines,
     area,
@@ -89,7 +90,7 @@ def curves_section(view: View) -> dict[str, Any] | None:
         return {"title": "ROC curves", "missing": "The ROC curve is not defined: no test set holds both classes."}
     methods, names = curve_lines(view)
     label = f"{names[0]}, {len(methods)} methods"
-    titles = {"roc": "ROC", "pr": "Precision and recall"}
+    titles: dict[Kind, str] = {"roc": "ROC", "pr": "Precision and recall"}
     return {
         "pooled": any(result.pooled for result in shown.values()),
         "titles": titles,
@@ -126,6 +127,8 @@ def _roc(view: View, method: Method, result: Outcome) -> Markup:
 def reliability_section(view: View) -> dict[str, Any] | None:
     """Draw a reliability diagram for each method with probabilities, the best first; None where there are none."""
     dataset, panels = view.dataset, []
+    p: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
     for method in view.outcomes:
         table = dataset.decisions(method) if dataset.has_probabilities(method) else None
         if table is None:
@@ -141,8 +144,7 @@ def reliability_section(view: View) -> dict[str, Any] | None:
         else:
             p, labels = numbers(table["probability"]).to_numpy(), _positive(dataset, table)
             svg = reliability_panel(shown_bins(dataset, labels, p), label)
-            share = labels.mean()
-            constant = float(share * (1 - share))
+            constant = float(labels.mean() * (1 - labels.mean()))
         panels.append(_panel(svg, method, brier=brier(labels, p), constant=constant, loss=log_loss(labels, p)))
     return {"panels": panels} if panels else None
 
@@ -167,16 +169,18 @@ def prediction_intervals_section(view: View) -> dict[str, Any] | None:
         table = view.dataset.decisions(method)
         if table is None or "sd" not in table:
             continue
-        predicted = [numbers(table[name]).to_numpy() for name in ("label", "decision", "sd")]
-        shares = [interval_coverage(*predicted, level) for level in LEVELS]
-        label = f"{view.dataset.name}: coverage of intervals, kernel {method.kernel} with solver {method.solver}"
-        values = {"covered": interval_coverage(*predicted), "density": negative_log_density(*predicted)}
-        panels.append(_panel(coverage_panel(LEVELS, shares, label), method, level=LEVEL, **values))
-    metrics = view.headline.baselines.metrics if panels else ()
-    trivial = None
+        label, mean, sd = (numbers(table[name]).to_numpy() for name in ("label", "decision", "sd"))
+        shares = [interval_coverage(label, mean, sd, level) for level in LEVELS]
+        name = f"{view.dataset.name}: coverage of intervals, kernel {method.kernel} with solver {method.solver}"
+        values = {"covered": interval_coverage(label, mean, sd), "density": negative_log_density(label, mean, sd)}
+        panels.append(_panel(coverage_panel(LEVELS, shares, name), method, level=LEVEL, **values))
+    if not panels:
+        return None
+    metrics, trivial = view.headline.baselines.metrics, None
     if "nlpd" in metrics:
-        trivial = metrics.loc[metrics["baseline"] == "mean", ["nlpd", "coverage_90"]].mean().tolist()
-    return {"panels": panels, "trivial": trivial, "level": LEVEL} if panels else None
+        own = metrics[metrics["baseline"] == "mean"]
+        trivial = [own["nlpd"].mean(), own["coverage_90"].mean()]
+    return {"panels": panels, "trivial": trivial, "level": LEVEL}
 
 
 @section("units", "", inside="the score of each method on each test set")

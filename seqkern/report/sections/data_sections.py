@@ -117,7 +117,7 @@ def grouping_sentence(view: View) -> str:
     if table is None or not len(table):
         return ""
     counts = table.assign(**{name: numbers(table[name]) for name in ("samples", "similar", "groups", "largest")})
-    row = counts.loc[counts["similar"].idxmax()]
+    row = counts.iloc[int(counts["similar"].argmax())]
     if not row["similar"]:
         return ""
     cut, remarks = int(numbers(table["links_cut"]).max()), [remark for remark in table["remarks"] if remark]
@@ -207,19 +207,18 @@ def _scores(view: View, overlap: pd.DataFrame) -> Markup | None:
         if decisions is None:
             continue
         keys = zip(decisions["task"], decisions["split"], decisions["id"], strict=True)
-        whole, rest = (
-            np.mean(
-                [roc_auc(one.positive, one.decision) for one in ranked_sets(view.dataset, part) if one.both]
-                or [math.nan]
-            )
-            for part in (decisions, decisions[[key not in left_out for key in keys]])
-        )
+        rest = decisions[[key not in left_out for key in keys]]
+        aucs = [
+            [roc_auc(one.positive, one.decision) for one in ranked_sets(view.dataset, part) if one.both]
+            for part in (decisions, rest)
+        ]
+        whole, without = (float(np.mean(found)) if found else math.nan for found in aucs)
         rows.append(
             {
                 Column("Method", False): method_name(method),
                 "All test sequences": number(whole),
-                "Without overlap": number(rest),
-                "Difference": number(rest - whole),
+                "Without overlap": number(without),
+                "Difference": number(without - whole),
             }
         )
     return listing("Mean AUC over splits, with and without what overlaps with training", rows)

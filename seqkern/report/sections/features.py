@@ -10,7 +10,16 @@ import pandas as pd
 from seqkern.genomics.effects import COLUMNS
 from seqkern.genomics.motif_tables import FEW_KNOWN, read_motifs
 from seqkern.methods.poim import load_positions
-from seqkern.methods.study_results import KEYS, numbers, read_json, read_table, rows_by, rows_by_value
+from seqkern.methods.study_results import (
+    KEYS,
+    Method,
+    numbers,
+    read_json,
+    read_table,
+    rows_by,
+    rows_by_method,
+    rows_by_value,
+)
 from seqkern.report.curves import pr_points, precision_figure
 from seqkern.report.learned_pages import logo_figures, motif_table, positions_content
 from seqkern.report.markup import Markup
@@ -30,8 +39,6 @@ from seqkern.report.sentences import metric
 from seqkern.report.view import METHOD, View, section
 from seqkern.solvers.psvm.path import SOLVERS, SignificanceTest
 from seqkern.study.kernel_entries import KernelEntry
-
-NAMES = ["kernel", "solver"]
 
 # Importance of window positions for the method that the configuration names.
 
@@ -118,7 +125,7 @@ def _ranked(scores: Mapping[str, Any]) -> Markup:
     """Return the table of the rankings."""
     sizes = [one["n"] for one in next(iter(scores["rankings"].values()))["top"]]
     hint = "share of true variants among them; 95 % Wilson interval"
-    columns = [Column("Ranking", False), "Average precision", "AUROC"]
+    columns: list[Column | str] = [Column("Ranking", False), "Average precision", "AUROC"]
     columns += [Column(f"Top {n}" + (" (all true)" if n == scores["true"] else ""), hint=hint) for n in sizes]
     rows: list[list[object]] = []
     for name, own in scores["rankings"].items():
@@ -175,13 +182,13 @@ def prototypes_section(view: View) -> dict[str, Any] | None:
         return None
     sequences = stored_sequences(view.dataset, dict.fromkeys(found["id"]))
     methods = []
-    for method, rows in rows_by(found, NAMES):
+    for method, rows in rows_by_method(found):
         relevances = _relevances(view, method) if has_relevances(view.dataset, method[1]) else None
         methods.append({"method": method, "relevances": relevances, **_exemplars(view, method, rows, sequences)})
     return {"title": view.sample_text("Typical sequences"), "methods": methods}
 
 
-def _exemplars(view: View, method: tuple[str, ...], rows: pd.DataFrame, sequences: Mapping[str, str]) -> dict[str, Any]:
+def _exemplars(view: View, method: Method, rows: pd.DataFrame, sequences: Mapping[str, str]) -> dict[str, Any]:
     """Return the tables of one method: for each class its exemplars, the most frequent first."""
     splits = len(rows[KEYS].drop_duplicates())
     nearest = Column(f"Nearest in {view.words}", hint="training sets in which it is the nearest to a prototype")
@@ -210,12 +217,12 @@ def _exemplars(view: View, method: tuple[str, ...], rows: pd.DataFrame, sequence
         sizes = own[own["first"]].groupby(KEYS, sort=False).size()
         least, most = int(sizes.min()), int(sizes.max())
         counts.append(f"{label} {least if least == most else f'{least} to {most}'}")
-    caption = [f"{view.dataset.name}: exemplars of ", method_name(cast("tuple[str, str]", method))]
+    caption = [f"{view.dataset.name}: exemplars of ", method_name(method)]
     rest = listing([*caption, ", continued"], more, "ids")
     return {"counts": counts, "table": listing(caption, lines, "ids"), "more": len(more), "rest": rest}
 
 
-def _relevances(view: View, method: tuple[str, ...]) -> dict[str, Any]:
+def _relevances(view: View, method: Method) -> dict[str, Any]:
     """Return the relevances of the features: as positions × letters if they have positions, and as a table."""
     features, (kernel, solver) = view.dataset.features, method
     own = features[(features["kernel"] == kernel) & (features["solver"] == solver)]
@@ -247,13 +254,13 @@ def features_section(view: View) -> dict[str, Any] | None:
     """
     found, metrics = view.dataset.features, view.dataset.metrics
     methods = []
-    for (kernel, solver), part in rows_by(found, NAMES):
+    for (kernel, solver), part in rows_by_method(found):
         if has_relevances(view.dataset, solver):
             continue  # it selects none; relevances are shown with its prototypes
         splits = int(((metrics["kernel"] == kernel) & (metrics["solver"] == solver)).sum())
         one = _selected(view, kernel, solver, part, splits)
         methods += [] if one is None else [one]
-    coefficients = [_coefficients(view, *method, rows) for method, rows in rows_by(view.dataset.coefficients, NAMES)]
+    coefficients = [_coefficients(view, *method, rows) for method, rows in rows_by_method(view.dataset.coefficients)]
     if not len(found) or not methods + coefficients:
         return None
     return {
@@ -392,7 +399,7 @@ EPSILON_PATH_LISTED = 40
 @section("path", "Path of ε", "path of ε")
 def epsilon_path_section(view: View) -> dict[str, Any] | None:
     """Draw the ε-paths of all P-SVMs on matrices of few columns; None if there are none."""
-    methods = [_path(view, *method, rows) for method, rows in rows_by(view.dataset.paths, NAMES)]
+    methods = [_path(view, *method, rows) for method, rows in rows_by_method(view.dataset.paths)]
     return {"methods": methods} if methods else None
 
 
@@ -445,7 +452,7 @@ def selection_bias_section(view: View) -> dict[str, Any] | None:
     if not len(biased) or name is None or name not in biased:
         return None
     rows = []
-    for (kernel, solver), part in rows_by(biased, NAMES):
+    for (kernel, solver), part in rows_by_method(biased):
         own = honest[(honest["kernel"] == kernel) & (honest["solver"] == solver)]
         row: dict[Column, object] = {METHOD: method_name((kernel, solver))}
         for one in dict.fromkeys([name, "balanced_accuracy"]):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from seqkern.methods.baselines import BASELINES
 from seqkern.methods.compared import CHANCE_LEVEL, NAMES, Compared, directed, enough, is_significant, lead, methods_of
 from seqkern.methods.headline import Entry
-from seqkern.methods.study_results import NO_SCORE, Method, Score
+from seqkern.methods.study_results import KEYS, NO_SCORE, Method, Score
 from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import (
     Column,
@@ -31,7 +31,7 @@ from seqkern.report.residue_data import PARTS
 from seqkern.report.sections.fitting import edge_choices, unrepaired, unused_sentence
 from seqkern.report.sections.scores import MISSING, STAR, starred, top
 from seqkern.report.sections.tests import cumulative, drawn, verdicts
-from seqkern.report.sentences import footnote, metric
+from seqkern.report.sentences import LEAKS, footnote, metric
 from seqkern.report.view import View
 
 if TYPE_CHECKING:
@@ -197,244 +197,124 @@ def _next(view: View) -> tuple[str, bool | None]:
     return text, bool(is_significant(pair) and directed(pair) and ahead)
 
 
-# Caveats where training or test sets of residues have few chains, however many residues they have.
+# Caveats to bear in mind before relying on the results: each function yields what its sentences in the template need.
 
 FEW = 10
 FEW_FOR_LAYERS = 50
 """Number of chains of a training set below which a layer after the solver has too little to learn from."""
-EFFECTS = {
-    "train": "this is little training data, however many residues the chains have",
-    "test": "residues of one chain tend to be right or wrong together, so a single chain changes the score a lot",
-}
-
-
-def few_chains(view: View) -> Iterator[Markup]:
-    """Yield caveats about test and training sets with few chains."""
-    counts = view.chain_counts
-    for part, name in PARTS.items():
-        few = [one[part] for one in counts.values() if one[part] < FEW]
-        if few:
-            yield _sentence(view, few, name, FEW, f"{EFFECTS[part]}.")
-    few = [one["train"] for one in counts.values() if one["train"] < FEW_FOR_LAYERS]
-    layered = [m for m in view.dataset.methods if view.dataset.solver(m.solver).has_layers]
-    if few and layered:
-        effect = Markup(
-            f"the layers of {method_names(layered)} learn from decisions on these few chains and may "
-            "reduce accuracy. Compare with the same solver without layers."
-        )
-        yield _sentence(view, few, PARTS["train"], FEW_FOR_LAYERS, effect)
-
-
-def _sentence(view: View, few: Sequence[int], name: str, limit: int, effect: str) -> Markup:
-    """Return the sentence that some sets have fewer chains than a limit, and its effect."""
-    total, least = len(view.chain_counts), plural(min(few), "chain")
-    if total == 1:
-        return Markup(f"the {name} set has only {view.link(least, 'folds')}: {effect}")
-    link = view.link(f"{len(few)} of {total} splits", "folds")
-    return Markup(f"in {link} the {name} set has fewer than {limit} chains (as few as {least}): {effect}")
-
-
-# Caveats to bear in mind before relying on the results of a data set.
-
 GOOD_AUC = 0.6
 HIGH_AUC = 0.8
 ONE_SIDED = 0.1
 UNEVEN = 0.4
 NEGATIVE_MASS = 0.001
-LEAK_SENTENCES = {
-    "identical": (
-        "is identical to a training sequence",
-        "are identical to training sequences",
-    ),
-    "contained": (
-        "is contained in a training sequence, or contains one",
-        "are contained in training sequences, or contain them",
-    ),
-    "similar": (
-        "is similar to a training sequence",
-        "are similar to training sequences",
-    ),
-    "overlapping": (
-        "shares a long stretch with a training sequence",
-        "share long stretches with training sequences",
-    ),
-    "conflict": (
-        "occurs with two different labels",
-        "occur with two different labels",
-    ),
-}
+Contents: TypeAlias = "Iterator[dict[str, Any]]"
 
 
 def caveats(view: View) -> list[Markup]:
     """Return the caveats about one data set, as sentences that begin with its name and link to their sections."""
-    found = [
-        _missing(view),
-        _incomplete(view),
-        *map(escape, (view.dataset.summary or {}).get("leaks", ())),
-        *_leaks(view),
-        _not_converged(view),
-        *_before_the_fit(view),
-    ]
-    found += [
-        _baseline_caveat(view),
-        *_few(view),
-        *few_chains(view),
-        _one_class(view),
-        _uneven(view),
-        _indefinite(view),
-        _edges(view),
-        _unused(view),
-        _related(view),
-    ]
-    return [Markup(f"<b>{escape(view.dataset.name)}</b>: {sentence}") for sentence in found if sentence]
+    found = [(find.__name__, content) for find in CAVEATS for content in find(view)]
+    return [render("caveats", name, {"view": view, "few": FEW, **content}) for name, content in found]
 
 
-def _baseline_caveat(view: View) -> Markup | None:
-    """Return the caveat that a trivial baseline does as well as the best method."""
-    found = view.headline.against_baseline
-    sign = baseline_sign(view)
-    if found is None or sign is None or sign > 0:
-        return None
-    link = view.link("trivial baseline", "scores")
-    phrase, best = BASELINES[found.name].phrase, method_names(view.ranking.best[:1])
-    if sign < 0:
-        return Markup(f"{phrase}, a {link}, is significantly better than the best method, {best}.")
-    return Markup(
-        f"the best method, {best}, is not significantly better than a {link}, {phrase}. This study does not show "
-        "that any kernel learns more."
-    )
+def missing(view: View) -> Contents:
+    """Combinations without any result."""
+    if view.dataset.missing:
+        yield {"methods": view.dataset.missing}
 
 
-def _related(view: View) -> Markup | None:
-    """Return the caveat that tests of pairs of methods treat related samples as independent."""
-    groups = view.headline.groups.values()
-    pairs = view.comparisons and not view.dataset.several
-    if not pairs or all(len(set(task.values())) == len(task) for task in groups):
-        return None
-    link = view.link("tests between methods", "comparisons")
-    samples = view.sample_text("sequences")
-    return Markup(
-        f"the folds keep related {samples} together, but the {link} treat {samples} as independent; p can be too small."
-    )
+def incomplete(view: View) -> Contents:
+    """Combinations with scores for only some folds, and whether these are ranked."""
+    counts = {method: view.ranking.score(method).n for method in view.ranking.order}
+    methods = [method for method, count in counts.items() if count < len(view.dataset.units)]
+    if methods:
+        yield {"methods": methods, "unranked": min(counts.values()) < max(counts.values())}
 
 
-def _missing(view: View) -> Markup | None:
-    """Return the caveat about combinations without any result."""
-    missing = view.dataset.missing
-    if not missing:
-        return None
-    link = view.link(plural(len(missing), "combination"), "scores")
-    return Markup(
-        f"{link} of {len(view.dataset.methods)} gave no result and {'is' if len(missing) == 1 else 'are'} "
-        f"shown as missing: {method_names(missing)}."
-    )
+def leaked_features(view: View) -> Contents:
+    """Single features that determine the label."""
+    yield from ({"text": text} for text in (view.dataset.summary or {}).get("leaks", ()))
 
 
-def _incomplete(view: View) -> Markup | None:
-    """Return the caveat about combinations with scores for only some folds, and whether these are ranked."""
-    total = len(view.dataset.units)
-    part = [method for method in view.ranking.order if view.ranking.score(method).n < total]
-    if not part:
-        return None
-    link = view.link(f"fewer than {plural(total, view.word, view.words)}", "scores")
-    most = max(view.ranking.score(method).n for method in view.ranking.order)
-    unranked = any(view.ranking.score(method).n < most for method in part)
-    rest = "; combinations with fewer scores than others are not ranked first" if unranked else ""
-    return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}{rest}.")
-
-
-def _leaks(view: View) -> Iterator[Markup]:
-    """Yield caveats about test sequences that also occur in the training set."""
+def leaks(view: View) -> Contents:
+    """Test sequences that also occur in the training set."""
     leakage = view.dataset.leakage
     if leakage is None:
-        yield Markup(
-            f"it is {view.link('unknown', 'leakage')} whether "
-            f"training and test sets {view.data_text('share sequences')}."
-        )
+        yield {"kind": None}
         return
-    for kind, (one, many) in LEAK_SENTENCES.items():
+    for kind in LEAKS:
         rows = leakage[leakage["kind"] == kind]
-        count = rows["test_id"].nunique()
-        if not count:
-            continue
-        clause = view.data_text(one if count == 1 else many)
-        if kind == "conflict":
-            yield Markup(f"{view.link(plural(count, view.data_text('sequence')), 'leakage')} {clause}.")
-            continue
-        link = view.link(plural(count, view.data_text("test sequence")), "leakage")
-        places = len(rows[["task", "split"]].drop_duplicates())
-        where = f" (in {plural(places, view.word, view.words)})" if len(view.dataset.units) > 1 else ""
-        yield Markup(f"{link} {clause}{where}; scores may be too optimistic.")
+        if count := rows["test_id"].nunique():
+            yield {"kind": kind, "count": count, "places": len(rows[KEYS].drop_duplicates())}
 
 
-def _not_converged(view: View) -> Markup | None:
-    """Return the caveat about fits that stopped before they converged."""
+def not_converged(view: View) -> Contents:
+    """Fits that stopped before they converged."""
     fits = view.dataset.fits
     failed = fits[~fits["converged"]] if len(fits) else fits
-    if not len(failed):
-        return None
-    link = view.link(f"{plural(len(failed), 'fit')} of {number(len(fits), 0)}", "fits")
-    return Markup(f"{link} did not converge ({_names(view, failed)}); their scores are less reliable.")
+    if len(failed):
+        yield {"failed": len(failed), "of": len(fits), "methods": _methods(view, failed)}
 
 
-def _names(view: View, fits: pd.DataFrame) -> Markup:
+def choice_not_converged(view: View) -> Contents:
+    """Inner fits that did not converge."""
+    fits = view.dataset.fits
+    failed = fits["inner_not_converged"].sum() if "inner_not_converged" in fits else 0
+    if failed:
+        yield {"failed": int(failed), "methods": _methods(view, fits[fits["inner_not_converged"] > 0])}
+
+
+def weights_not_converged(view: View) -> Contents:
+    """Learned kernel weights that did not converge."""
+    fits = view.dataset.fits
+    failed = int(fits["weights_failed"].sum()) if "weights_failed" in fits else 0
+    if failed:
+        yield {"failed": failed, "of": len(fits)}
+
+
+def _methods(view: View, fits: pd.DataFrame) -> list[Method]:
     """Return the methods of some fits, in the order of the report."""
     methods = set(zip(fits["kernel"], fits["solver"], strict=True))
-    return method_names([method for method in view.dataset.methods if tuple(method) in methods])
+    return [method for method in view.dataset.methods if tuple(method) in methods]
 
 
-def _before_the_fit(view: View) -> Iterator[Markup]:
-    """Yield caveats about inner fits and learned kernel weights that did not converge."""
-    fits = view.dataset.fits
-    inner = fits["inner_not_converged"].sum() if "inner_not_converged" in fits else 0
-    if inner:
-        link = view.link(plural(int(inner), "inner fit"), "fits")
-        which = _names(view, fits[fits["inner_not_converged"] > 0])
-        yield Markup(f"{link} did not converge ({which}); the hyperparameters selected by them are less reliable.")
-    weights = int(fits["weights_failed"].sum()) if "weights_failed" in fits else 0
-    if weights:
-        link = view.link("weights of kernels", "fits")
-        yield Markup(f"The {link} did not converge in {weights} of {number(len(fits), 0)} training sets.")
+def baseline(view: View) -> Contents:
+    """A trivial baseline that does as well as the best method."""
+    found, sign = view.headline.against_baseline, baseline_sign(view)
+    if found is not None and sign is not None and sign <= 0:
+        yield {"phrase": BASELINES[found.name].phrase, "better": sign < 0}
 
 
-def _few(view: View) -> Iterator[Markup]:
-    """Yield caveats about test and training sets with few positives (or few samples of a class)."""
-    composition, dataset = view.dataset.composition, view.dataset
-    if composition is None or dataset.kind == "real":
+def few_samples(view: View) -> Contents:
+    """Test and training sets with few positives (or few samples of a class)."""
+    rows, dataset = view.dataset.composition, view.dataset
+    if rows is None or dataset.kind == "real":
         return
-    rows = composition
     if dataset.kind == "binary":
         positive = {task: dataset.classes(task)[-1:] for task in rows["task"].unique()}
         rows = rows[[name in positive[task] for task, name in zip(rows["task"], rows["class"], strict=True)]]
-    what = "positives" if dataset.kind == "binary" else view.sample_text("sequences of at least one class")
-    effects = {
-        "test": f"one {view.sample_text('sequence')} can change the score considerably",
-        "training": "there is little to learn from",
-    }
-    for part, column in (("test", "test"), ("training", "train")):
-        splits = rows.groupby(["task", "split"], sort=False)[column].min()
-        few = splits[splits < FEW]
-        if len(few):
-            words = view.words if len(splits) == len(dataset.units) else "splits"
-            if len(splits) == 1:
-                link = view.link(f"fewer than {FEW}", "folds")
-                yield Markup(f"the {part} set has {link} {what} ({int(few.min())}), so {effects[part]}.")
-                continue
-            link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
-            least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
-            yield Markup(f"in {link} the {part} set has fewer than {FEW} {what} ({least}), so {effects[part]}.")
+    for part in ("test", "train"):
+        least = rows.groupby(KEYS, sort=False)[part].min()
+        if (least < FEW).any():
+            sets = {"sets": int((least < FEW).sum()), "of": len(least), "least": int(least.min())}
+            yield {"part": PARTS[part], "words": view.words if len(least) == len(dataset.units) else "splits", **sets}
 
 
-def _one_class(view: View) -> Markup | None:
-    """Return the caveat about methods that rank well but predict almost only one class."""
-    found = _one_sided(view)
-    if not found or view.dataset.study.inner.threshold is not None:  # what was asked for is no fault
-        return None
-    link = view.link("the rankings, not the predicted classes", "scores")
-    return Markup(
-        f"{method_names(found)} ranked the {view.sample_text('sequences')} better than chance but predicted the "
-        f"same class for nearly all of them; use {link}. {_remedy(view, found)}"
-    )
+def few_chains(view: View) -> Contents:
+    """Test and training sets of residues with few chains, however many residues they have."""
+    counts = view.chain_counts.values()
+    layered = [m for m in view.dataset.methods if view.dataset.solver(m.solver).has_layers]
+    for part, limit, methods in (("train", FEW, []), ("test", FEW, []), ("train", FEW_FOR_LAYERS, layered)):
+        own = [one[part] for one in counts if one[part] < limit]
+        if own and (methods or limit == FEW):
+            sets = {"sets": len(own), "of": len(counts), "least": min(own)}
+            yield {"part": PARTS[part], "limit": limit, "methods": methods, **sets}
+
+
+def one_class(view: View) -> Contents:
+    """Methods that rank well but predict almost only one class."""
+    methods = _one_sided(view)
+    if methods and view.dataset.study.inner.threshold is None:  # what was asked for is no fault
+        yield {"methods": methods, **_remedies(view, methods)}
 
 
 def _one_sided(view: View) -> list[Method]:
@@ -454,81 +334,61 @@ def _sides(view: View, method: Method) -> list[float]:
     return [view.ranking.score(method, name).mean for name in ("sensitivity", "specificity")]
 
 
-def _gap(view: View, method: Method) -> float:
-    """Return the difference between the mean sensitivity and specificity of a method."""
-    sensitivity, specificity = _sides(view, method)
-    return abs(sensitivity - specificity)
-
-
-def _uneven(view: View) -> Markup | None:
-    """Return the caveat about methods that rank well but recognise far fewer sequences of one class than the other."""
-    near_one_class = _one_sided(view)
+def uneven(view: View) -> Contents:
+    """Methods that rank well but recognise far fewer sequences of one class than the other."""
+    near_one_class, sides = _one_sided(view), {method: _sides(view, method) for method in view.ranking.order}
+    gaps = {method: abs(one - other) for method, (one, other) in sides.items()}
     good = [method for method in view.ranking.order if view.ranking.score(method, "auc").mean >= HIGH_AUC]
-    found = [m for m in good if m not in near_one_class and _gap(view, m) >= UNEVEN]
-    if not found or view.dataset.study.inner.threshold is not None:
-        return None
-    worst = max(found, key=lambda method: _gap(view, method))
-    sensitivity, specificity = _sides(view, worst)
-    link = view.link("one class is recognised far better than the other", "scores")
-    return Markup(
-        f"{method_names(found)}: the AUC is at least {HIGH_AUC}, but {link} (sensitivity "
-        f"{number(sensitivity)}, specificity {number(specificity)}{' at worst' if len(found) > 1 else ''}). "
-        f"{_remedy(view, found)}"
-    )
+    methods = [method for method in good if method not in near_one_class and gaps[method] >= UNEVEN]
+    if methods and view.dataset.study.inner.threshold is None:
+        worst = sides[max(methods, key=lambda method: gaps[method])]
+        yield {"methods": methods, "limit": HIGH_AUC, "worst": worst, **_remedies(view, methods)}
 
 
-def _remedy(view: View, methods: Sequence[Method]) -> str:
-    """Return the remedy where the threshold, not the ranking, is at fault."""
-    text = "To predict classes, choose a threshold (such as inner: {threshold: sensitivity=0.9})"
-    if view.dataset.study.inner.metric != "balanced_accuracy":
-        text += ", or select hyperparameters by balanced accuracy (inner: {metric: balanced_accuracy})"
-    text += "."
+def _remedies(view: View, methods: Sequence[Method]) -> dict[str, bool]:
+    """Return what may help where the threshold, not the ranking, is at fault."""
     entries = [view.dataset.solver(method.solver) for method in methods]
-    solvers = {entry.solver_name for entry in entries}
-    if any(entry.solver_name == "csvc" and "class_weight" not in entry.spec for entry in entries):
-        text += " The C-SVM takes class weights (class_weight: balanced)."
-    if "psvc" in solvers:
-        text += (
-            " The P-SVM adds the mean of the labels (\N{MINUS SIGN}1 and 1) to its decisions, which favours the larger "
-            "class."
-        )
-    return text
+    return {
+        "choosing": view.dataset.study.inner.metric != "balanced_accuracy",
+        "weights": any(entry.solver_name == "csvc" and "class_weight" not in entry.spec for entry in entries),
+        "psvm": any(entry.solver_name == "psvc" for entry in entries),
+    }
 
 
-def _indefinite(view: View) -> Markup | None:
-    """Return the caveat about unrepaired matrices with much negative mass.
-
-    It is about solvers that need a positive semi-definite matrix.
-    """
+def indefinite(view: View) -> Contents:
+    """Unrepaired matrices with much negative mass, for solvers that need a positive semi-definite matrix."""
     found = {method: share for method, share in unrepaired(view.dataset).items() if share >= NEGATIVE_MASS}
-    if not found:
-        return None
-    link = view.link("indefinite matrix without repair", "eigenvalues")
-    return Markup(
-        f"{method_names(list(found))} had an {link} (negative mass up to {number(100 * max(found.values()), 1)} %), on "
-        "which a C-SVM may stop at a poor solution. Repair it (repair: clip, flip "
-        "or shift) or use the P-SVM (solver psvc), which does not require a positive semi-definite matrix."
-    )
+    if found:
+        yield {"methods": list(found), "mass": 100 * max(found.values())}
 
 
-def _unused(view: View) -> Markup | None:
-    """Return the caveat about settings in the configuration that the labels do not allow."""
+def edges(view: View) -> Contents:
+    """Hyperparameters chosen at an end of the searched grid."""
+    found = edge_choices(view.dataset)
+    if found:
+        names = dict.fromkeys(f"{parameter} the {end}" for (_, _, parameter), end in found.items())
+        yield {"methods": list(dict.fromkeys((kernel, solver) for kernel, solver, _ in found)), "names": list(names)}
+
+
+def unused(view: View) -> Contents:
+    """Settings in the configuration that the labels do not allow."""
     text = unused_sentence(view.dataset)
-    return Markup(f"{view.link(text, 'choices')}.") if text else None
+    if text:
+        yield {"text": text}
 
 
-def _edges(view: View) -> Markup | None:
-    """Return the caveat about hyperparameters chosen at an end of the searched grid."""
-    edges = edge_choices(view.dataset)
-    if not edges:
-        return None
-    link = view.link("end of the grid", "choices")
-    methods = list(dict.fromkeys((kernel, solver) for kernel, solver, _ in edges))
-    names = ", ".join(dict.fromkeys(f"{parameter} the {end}" for (_, _, parameter), end in edges.items()))
-    return Markup(
-        f"the inner loop mostly selected a value at an {link} for {method_names(methods)} ({escape(names)}): "
-        "a wider grid may improve the result."
-    )
+def related(view: View) -> Contents:
+    """Tests of pairs of methods that treat related samples as independent."""
+    alone = all(len(set(task.values())) == len(task) for task in view.headline.groups.values())
+    if view.comparisons and not view.dataset.several and not alone:
+        yield {}
+
+
+CAVEATS = (
+    *(missing, incomplete, leaked_features, leaks, not_converged, choice_not_converged, weights_not_converged),
+    *(baseline, few_samples, few_chains, one_class, uneven, indefinite, edges, unused, related),
+)
+"""The caveats, in their order on the page."""
 
 
 MOST_ROWS = {1: 24, 2: 14}

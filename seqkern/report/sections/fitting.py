@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
-from seqkern.methods.study_results import DatasetResults, Method, numbers, rows_by, rows_by_value
+from seqkern.methods.study_results import DatasetResults, Method, numbers, rows_by, rows_by_method, rows_by_value
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import pooled_tasks
 from seqkern.report.page_frame import Column, listing, method_name, number, panel, plural, render, short, table
@@ -25,7 +25,6 @@ from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelChoice, Ke
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMES = ["kernel", "solver"]
 RANGE = Column("Least to largest", False)
 
 # Settings of the inner loop, in words: how it searched, by which rule it chose, and what was fitted afterwards.
@@ -90,7 +89,7 @@ def _thresholds(view: View) -> Markup | None:
             RANGE: span(part["number"]),
             "Splits": number(len(part), 0),
         }
-        for name, part in rows_by(_chosen(view.dataset), NAMES)
+        for name, part in rows_by_method(_chosen(view.dataset))
     ]
     return listing(f"{view.dataset.name}: thresholds chosen for {threshold_rule(view.dataset)}", rows)
 
@@ -103,6 +102,7 @@ def span(values: pd.Series) -> Markup:
 # Hyperparameters that the inner loop chose.
 
 MOST_ROWS = 1500
+_SELECTION = ["kernel", "solver", "task", "split"]
 
 
 def gridded(dataset: DatasetResults, kernel: str, solver: str) -> dict[str, list[Any]]:
@@ -166,7 +166,7 @@ def choices_section(view: View) -> dict[str, Any]:
     """Find how often each value was chosen, and all choices."""
     dataset, rows = view.dataset, list[dict[Column, object]]()
     choices, edges = _searched(dataset), edge_choices(dataset)
-    for (kernel, solver), part in rows_by(choices, NAMES):
+    for (kernel, solver), part in rows_by_method(choices):
         for parameter, chosen in rows_by_value(part, "parameter"):
             counts = chosen["value"].value_counts()
             order = sorted(counts.index, key=_natural)
@@ -191,7 +191,7 @@ def choices_section(view: View) -> dict[str, Any]:
         "bound": METRICS[inner.metric].name if inner.metric in BOUNDS else None,
         "selected": listing("Hyperparameters selected by the inner loop", rows),
         "every": _all_choices(view, choices),
-        "count": len(choices[[*NAMES, "task", "split"]].drop_duplicates()),
+        "count": len(choices[_SELECTION].drop_duplicates()),
         "unused": unused_sentence(dataset),
         "threshold_sentence": threshold_sentence(view),
         "thresholds": _thresholds(view) if rule is not None else None,
@@ -212,10 +212,10 @@ def _searched(dataset: DatasetResults) -> pd.DataFrame:
 
 def _all_choices(view: View, choices: pd.DataFrame) -> Markup | None:
     """Return the table of every choice; None if they are too many."""
-    groups, rows = choices.groupby([*NAMES, "task", "split"], sort=False), []
-    if groups.ngroups > MOST_ROWS:
+    if len(choices[_SELECTION].drop_duplicates()) > MOST_ROWS:
         return None
-    for (kernel, solver, task, split), part in groups:
+    rows = []
+    for (kernel, solver, task, split), part in rows_by(choices, _SELECTION):
         values = ", ".join(f"{name} = {value}" for name, value in zip(part["parameter"], part["value"], strict=True))
         score = number(part["inner_score"].iloc[0])
         rows.append([method_name((kernel, solver)), *view.place(task, split), values, score])
@@ -240,7 +240,7 @@ def weights_section(view: View) -> dict[str, Any] | None:
     choices = view.dataset.choices
     shared: dict[tuple[str, tuple[tuple[object, ...], ...]], list[str]] = {}
     # weights that several solvers share, since they do not depend on the solver, stand there once
-    for (kernel, solver), part in rows_by(choices[choices["parameter"].map(is_learned).astype(bool)], NAMES):
+    for (kernel, solver), part in rows_by_method(choices[choices["parameter"].map(is_learned).astype(bool)]):
         gaps, rows = numbers(part.loc[part["parameter"] == GAP, "value"]), []
         for name, found in rows_by_value(part[part["parameter"] != GAP], "parameter"):
             values = numbers(found["value"])
@@ -281,7 +281,7 @@ def fits_section(view: View) -> dict[str, Any]:
     gaps, *known = (name in fits and fits[name].notna().any() for name in ("gap", *BOUNDS))
     bounds = {name: metric(name) for name, has in zip(BOUNDS, known, strict=True) if has}
     rows = []
-    for name, part in rows_by(fits, NAMES):
+    for name, part in rows_by_method(fits):
         row: dict[Column | str, object] = {
             METHOD: method_name(name),
             "Fits": number(len(part), 0),

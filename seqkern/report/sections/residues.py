@@ -161,14 +161,16 @@ def track_parts(view: View, judged: dict[Method, Judged]) -> Markup:
     method, one = next(iter(judged.items()))
     requested = view.dataset.entry.track
     place = data.chosen_chain(one, requested)
+    track = data.track_of(one, data.median_chain(one) if place is None else place)
     content = {
         "method": method,
-        "track": data.track_of(one, data.median_chain(one) if place is None else place),
+        "track": track,
+        "svg": track_svg(track),
         "untested": repr(requested) if place is None else None,
         "chosen": requested and place is not None,
         "confidence": CONFIDENCE[view.dataset.has_probabilities(method)],
     }
-    return render("residues", "track", content | {"svg": track_svg(content["track"])})
+    return render("residues", "track", content)
 
 
 def importance_parts(view: View, judged: dict[Method, Judged]) -> Markup:

@@ -330,7 +330,8 @@ def _single_task_tests(task_tests: SingleTaskTests, view: View) -> dict[str, Any
     """Return sentences and tables about one SingleTaskTests."""
     transductive = view.dataset.transductive
     has_interval = task_tests.test in ("delong", "bootstrap")
-    columns = [Column("Result", False), "difference", *(["95 % interval"] if has_interval else []), "p", "p after Holm"]
+    columns: list[Column | str] = [Column("Result", False), "difference"]
+    columns += [*(["95 % interval"] if has_interval else []), "p", "p after Holm"]
     cells = partial(_cells, task_tests, has_interval)
     return {
         "asks": test_sentences(task_tests),
@@ -419,9 +420,9 @@ def comparisons_section(view: View) -> dict[str, Any] | None:
     found = list(view.comparisons.values())
     tests = [one for one in found if isinstance(one, SingleTaskTests)]
     compared = view.comparisons.get(view.ranking.headline)
-    over_tasks = not tests and isinstance(compared, Compared)
+    over_tasks = compared if not tests and isinstance(compared, Compared) else None
     why = None
-    if not tests and not over_tasks:
+    if not tests and over_tasks is None:
         why = None if view.dataset.several or found else why_untested(view.dataset, view.ranking)
         if why is None:
             return None
@@ -431,7 +432,7 @@ def comparisons_section(view: View) -> dict[str, Any] | None:
         "tests": [_single_task_tests(one, view) for one in tests],
         "caveat": caveat(tests[0]) if tests else "",
         "several": several_metrics(view.comparisons),
-        "verdicts": verdicts(compared, view.dataset.name, view.dataset.transductive) if over_tasks else None,
+        "verdicts": verdicts(over_tasks, view.dataset.name, view.dataset.transductive) if over_tasks else None,
         "others": [(metric(one.key).name, _count(one)) for one in found if compared and one.key != compared.key],
         "intervals": intervals_table(view),
     }

@@ -455,10 +455,6 @@ class SignificanceTest:
             raise ParameterError(f"permutations={found.permutations} is outside 1 to {MOST}", remedy=REMEDY)
         return found
 
-    def text(self) -> str:
-        """Return the test in its command-line form."""
-        return f"{self.statistic}:permutations={self.permutations}"
-
     def to_dict(self) -> dict[str, Any]:
         """Return the test in the form of a study's key."""
         return asdict(self)
