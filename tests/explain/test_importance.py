@@ -45,7 +45,9 @@ WD = ("--kernel", "weighted_degree:degree=4")
 
 
 def test_the_site_of_donors_matters(donors, capsys):
-    summary, rows = run(donors, *WD, "--solver", "csvc:C=[0.1,1]", "--site", "31", "--inner-folds", "2", "--section=-5:6")
+    summary, rows = run(
+        donors, *WD, "--solver", "csvc:C=[0.1,1]", "--site", "31", "--inner-folds", "2", "--section=-5:6"
+    )
     assert capsys.readouterr().out.strip().endswith("importance.svg")
     assert summary["n"] == 150
     assert summary["part"] is None
