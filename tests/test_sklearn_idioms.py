@@ -410,7 +410,7 @@ def test_training_units_are_no_part_of_a_kernel():
     assert (kernel.identity(), kernel.state(), repr(kernel)) == (identity, state, repr(A))
     assert np.shares_memory(kernel._references.samples.codes, X.codes)
     assert copy.deepcopy(kernel)._references.samples is X
-    for other in (clone(kernel), kernel_from_state(*kernel.state()), copy.deepcopy(kernel)._forget()):
+    for other in (clone(kernel), kernel_from_state(*kernel.state()), copy.deepcopy(kernel).forget()):
         with pytest.raises(NotFittedError):
             other.transform(X)
 

@@ -136,8 +136,7 @@ class CompositeKernel(Kernel):
         if any(part.traits.data_dependent for part in self._given()):
             X = self._seen(X)
             self.bases_ = [
-                copy.deepcopy(part).fit(X, y)._forget() if part.traits.data_dependent else part
-                for part in self._given()
+                copy.deepcopy(part).fit(X, y).forget() if part.traits.data_dependent else part for part in self._given()
             ]
 
     def learned(self) -> dict[str, float]:
@@ -187,10 +186,10 @@ class CompositeKernel(Kernel):
             lambda X: sum(part.cost(self._seen(X)) for part in parts()),
         )
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
+    def _plan(self, X: Any, Y: Any) -> Plan:
         """Return the sum of the parts' plans."""
-        X = self._seen(self.coerce(X))
-        Y = None if Y is None else self._seen(self.coerce(Y))
+        X = self._seen(X)
+        Y = None if Y is None else self._seen(Y)
         plans = [part.plan(X, Y) for part in self.bases]
         return Plan(
             " + ".join(plan.algorithm for plan in plans),

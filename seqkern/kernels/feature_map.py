@@ -69,7 +69,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         X = kernel.coerce(X)
         if not len(X):
             raise SequenceError("there are no samples to learn from", remedy="give a training set")
-        self.kernel_ = kernel.fit(X, y)._forget()
+        self.kernel_ = kernel.fit(X, y).forget()
         self._example = References(_longest(X))
         self._n_features_out = kernel.features(self._example.samples).shape[1]
         if kernel.traits.accepts == "features":

@@ -209,20 +209,8 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         """Return the minimum number of residues that a sequence needs for a non-empty comparison."""
         return 0
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the algorithm that will run and its predicted cost.
-
-        Parameters
-        ----------
-        X : SequenceSet, list of str, or table, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        """Return the algorithm that will run, and its predicted cost, for coerced samples; None for `Y` is `X`."""
         return Plan("direct")
 
     @classmethod
@@ -384,6 +372,23 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
             self._fit(X, y)
         self._remember(X)
         return self
+
+    def plan(self, X: Any, Y: Any = None) -> Plan:
+        """Return the algorithm that will run and its predicted cost.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
+        self.check_parameters()
+        return self._plan(self.coerce(X), None if Y is None else self.coerce(Y))
 
     def diagonal(self, X: Any) -> Floats:
         """Return K(x, x) for each record, without the matrix.

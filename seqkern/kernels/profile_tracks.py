@@ -1,7 +1,7 @@
 """Shared code of profile kernels: profiles are read from tracks, or built by searching the training set."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
@@ -12,6 +12,7 @@ from seqkern.core.types import Arrays, Header
 from seqkern.formats.profile_sources import ProfileSearch
 from seqkern.formats.profiles import check_tracks
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.prepared import Plan
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ class ProfileTracks(_Base):
         if self.search is None:
             return replace(found, data_dependent=bool(found.data_dependent))
         return replace(found, tracks=(), data_dependent=True)  # `fit` keeps the training sequences, to search them
+
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        plan = super()._plan(X, Y)
+        searches = self.search_seconds(*(Z for Z in (X, Y) if Z is not None))
+        return replace(plan, seconds=plan.seconds + searches)
 
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         if self.search is not None:  # first: a base class may learn from the profiles

@@ -88,7 +88,7 @@ class GramTransformer:
         """Keep a view of the training samples for `transform`."""
         self._references = References(X)
 
-    def _forget(self) -> Self:
+    def forget(self) -> Self:
         """Drop the training samples, but keep the learned values, and return self.
 
         `transform` is no longer possible afterwards.

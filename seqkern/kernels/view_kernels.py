@@ -79,10 +79,10 @@ class PieceKernel(ThroughKernel, CompositeKernel):
         with self._naming_the_piece():
             super()._fit(X, y)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
+    def _plan(self, X: Any, Y: Any) -> Plan:
         """Return the base kernel's plan for the piece."""
         with self._naming_the_piece():
-            return super().plan(X, Y)
+            return super()._plan(X, Y)
 
     @capability
     def features(self) -> Features:
@@ -485,7 +485,7 @@ class EachViewKernel(CompositeKernel):
     def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
         if self.traits.data_dependent:
             self.names_ = self._names(X)
-            self.joined_ = self.joined(self.names_).fit(X, y)._forget()
+            self.joined_ = self.joined(self.names_).fit(X, y).forget()
 
     def learned(self) -> dict[str, float]:
         """Return the numbers that the joined kernel learned."""
@@ -557,9 +557,8 @@ class EachViewKernel(CompositeKernel):
     def _block(self, rows: Any, cols: Any, out: Floats) -> None:
         cols.kernel.block(rows.parts[0], cols.parts[0], out)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
+    def _plan(self, X: Any, Y: Any) -> Plan:
         """Return the plan of the joined kernel."""
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         if Y is not None and self._names(X) != self._names(Y):
             raise _other_views(self._names(X), self._names(Y))
         return self._of(X).plan(X, Y)

@@ -13,7 +13,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -471,10 +471,11 @@ class ImplicitSource(Source):
         memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(kernel, X)
-        self._check(kernel)
+        required(kernel, self.gives)
         check_no_transforms(transforms)
         self.repeatable = not kernel.traits.data_dependent  # else features are numbered for one training set
-        limit, need = MemoryBudget.of(memory_limit, False).limit, self._bytes(kernel, X) + RECORD_BYTES * len(X)
+        size = DeferredImplicit.bytes_for(kernel, X) if self._defers(X) else getattr(kernel, self.gives).bytes(X)
+        limit, need = MemoryBudget.of(memory_limit, False).limit, size + RECORD_BYTES * len(X)
         if need > limit:
             raise GramError(
                 f"training on {len(X)} samples without a Gram matrix needs {format_bytes(need)} of memory, but the "
@@ -482,17 +483,14 @@ class ImplicitSource(Source):
                 remedy=f"{more_memory(memory_limit)}, use shorter k-mers, or use fewer samples",
             )
 
-    def _check(self, kernel: Kernel) -> None:
-        """Raise ParameterError unless the kernel provides implicit feature vectors."""
-        required(kernel, "implicit")
-
-    def _bytes(self, kernel: Kernel, X: Samples) -> int:
-        """Return the bytes of memory that a kernel's implicit feature vectors of `X` take."""
-        return DeferredImplicit.bytes_for(kernel, X) if is_deferred(X) else kernel.implicit.bytes(X)
+    def _defers(self, X: Samples) -> TypeGuard[SequenceSet]:
+        """Return whether the feature vectors of samples are computed for each pass."""
+        return self.gives == "implicit" and is_deferred(X)
 
     def _make(self, kernel: Kernel, X: Samples) -> KernelOperator:
-        """Return the solver input for some samples: an Implicit, deferred if `X` is."""
-        return DeferredImplicit(kernel, X) if is_deferred(X) else kernel.implicit(X)
+        """Return the solver's input for some samples."""
+        made: KernelOperator = DeferredImplicit(kernel, X) if self._defers(X) else getattr(kernel, self.gives)(X)
+        return made
 
     @cached_property
     def whole(self) -> KernelOperator:
@@ -689,15 +687,6 @@ class OperatorSource(ImplicitSource):
     def predicted_seconds(self) -> float:
         """Predicted CPU seconds of the products of a fit on all samples."""
         return EXPECTED_PRODUCTS * self.kernel.operator.cost(self.X)
-
-    def _check(self, kernel: Kernel) -> None:
-        required(kernel, "operator")
-
-    def _bytes(self, kernel: Kernel, X: "Samples") -> int:
-        return kernel.operator.bytes(X)
-
-    def _make(self, kernel: Kernel, X: "Samples") -> KernelOperator:
-        return kernel.operator(X)
 
 
 # Explicit feature vectors of a training and a test set, for solvers on features.

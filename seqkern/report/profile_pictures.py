@@ -59,16 +59,16 @@ def profile(
         values = np.add.reduceat(values, edges) / np.diff([*edges, size])
         letters, numbers, views = "", np.arange(1, size + 1)[edges], ()
     low, high, ticks = axis_scale(min(0.0, share, *values, *ends), max(0.0, share, *values, *ends))
+    rows: list[Markup] = []
+    for first in range(0, max(1, len(values)), PER_ROW):
+        part = slice(first, first + PER_ROW)
+        n = len(values[part])
+        box = Panel((LEFT, 0, STEP * n, HEIGHT), Axis(0, max(1, n)), Axis(low, high, ticks=ticks))
+        row = [*_curve(box, values[part], share), *_letters(values[part], letters[part], max(abs(low), abs(high)))]
+        row += [*_positions(numbers[part], first if width > 1 else None), *_view_marks(views, first, n)]
+        rows.append(tag("g", row, transform=f"translate(0 {TOP + ROW * len(rows):g})"))
     longest = min(PER_ROW, max(1, len(values)))
-    rows = [
-        [
-            *_row(values[part], letters[part], numbers[part], part.start, width, share, low, high, ticks),
-            *_view_marks(views, part.start, len(values[part])),
-        ]
-        for part in (slice(first, first + PER_ROW) for first in range(0, max(1, len(values)), PER_ROW))
-    ]
-    placed = [tag("g", row, transform=f"translate(0 {TOP + ROW * i:g})") for i, row in enumerate(rows)]
-    return picture(placed, (LEFT + STEP * longest + RIGHT, TOP + ROW * len(rows)), label, font_size=10)
+    return picture(rows, (LEFT + STEP * longest + RIGHT, TOP + ROW * len(rows)), label, font_size=10)
 
 
 def bin_width(size: int) -> int:
@@ -76,46 +76,33 @@ def bin_width(size: int) -> int:
     return max(1, -(-size // MOST_LETTERS))
 
 
-def _row(
-    values: Floats,
-    letters: str,
-    numbers: Ints,
-    first: int,
-    width: int,
-    share: float,
-    low: float,
-    high: float,
-    ticks: Sequence[tuple[float, str]],
-) -> list[Markup]:
-    """Return one row: the curve above, the residues and positions below."""
-    end = LEFT + STEP * len(values)
-    box = Panel((LEFT, 0, STEP * len(values), HEIGHT), Axis(0, max(1, len(values))), Axis(low, high))
+def _curve(box: Panel, values: Floats, share: float) -> Iterator[Markup]:
+    """Yield the step curve of a row, filled up to zero, with its axis and the line at `share`."""
+    zero, line = (float(box.points(0, value)[1]) for value in (0, share))
+    yield stroke(SOFT, [(LEFT, 0), (LEFT, HEIGHT)])
 
-    def _steps(heights: Floats) -> list[list[float]]:
-        """Return the corners of a step curve."""
+    def steps(heights: Floats) -> list[list[float]]:
         return box.points(np.repeat(np.arange(len(values) + 1), 2)[1:-1], np.repeat(heights, 2)).tolist()
 
-    zero, line = (float(box.points(0, value)[1]) for value in (0, share))
-    parts = [stroke(SOFT, [(LEFT, 0), (LEFT, HEIGHT)])]
     if len(values):
         for part, colour in ((np.maximum(values, 0), POSITIVE), (np.minimum(values, 0), NEGATIVE)):
-            parts.append(fill(colour, [(LEFT, zero), *_steps(part), (end, zero)], opacity="0.75"))
-        parts.append(stroke(INK, _steps(values), width=0.8))
-    parts += [
-        stroke(SOFT, [(LEFT, zero), (end, zero)]),
-        stroke(INK, [(LEFT, line), (end, line)], width=1, dashes="4 3"),
-    ]
-    for tick, name in ticks:
+            yield fill(colour, [(LEFT, zero), *steps(part), (box.right, zero)], opacity="0.75")
+        yield stroke(INK, steps(values), width=0.8)
+    yield stroke(SOFT, [(LEFT, zero), (box.right, zero)])
+    yield stroke(INK, [(LEFT, line), (box.right, line)], width=1, dashes="4 3")
+    for tick, name in box.y.ticks:
         y = float(box.points(0, tick)[1])
-        parts.append(stroke(SOFT, [(LEFT - 3, y), (LEFT, y)]))
-        parts.append(text(name, (LEFT - 6, y + 3.5), "end", fill=SOFT))
-    parts += _letters(values, letters, max(abs(low), abs(high)))
+        yield stroke(SOFT, [(LEFT - 3, y), (LEFT, y)])
+        yield text(name, (LEFT - 6, y + 3.5), "end", fill=SOFT)
+
+
+def _positions(numbers: Ints, first: int | None) -> Iterator[Markup]:
+    """Yield the first and every tenth position of a row, or the position of every tenth bin, counted from `first`."""
     for i, position in enumerate(numbers.tolist()):
-        starts = i == 0 or (width == 1 and position == 1)
-        if position and (starts or (first + i if width > 1 else position) % 10 == 0):
+        starts = i == 0 or (first is None and position == 1)
+        if position and (starts or (position if first is None else first + i) % 10 == 0):
             name = f"{position:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-            parts.append(text(name, (LEFT + STEP * (i + 0.5), HEIGHT + 28), fill=SOFT))
-    return parts
+            yield text(name, (LEFT + STEP * (i + 0.5), HEIGHT + 28), fill=SOFT)
 
 
 def _blanked(letters: str, views: Sequence[Stretch]) -> str:

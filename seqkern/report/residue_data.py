@@ -165,26 +165,43 @@ def weights_by_position(features: "pd.DataFrame", classes: Sequence[str]) -> Let
     Weights are relative to their mean over the letters of a position, which carries no information: exactly one letter
     occurs at each position.
     """
-    parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
-    known = parts[0].notna() & (features["weight"] != "")
-    if not known.any():
+    table = _placed(features)
+    if not len(table):
         return None
-    names = features["class"] if "class" in features else np.full(len(features), "")
-    table = features.assign(place=parts[0], letter=parts[1], state=names)[known]
-    table = table.assign(place=table["place"].astype(int), weight=table["weight"].astype(float))
-    splits = len(table[KEYS].drop_duplicates())
-    shown = [name for name in classes if (table["state"] == name).any()]
+    states = table["class"] if "class" in table else table["feature"].map(lambda _: "")
+    shown = [name for name in classes if (states == name).any()]
     if not shown:  # two classes: one weight speaks for the second
-        shown, table = [classes[-1]], table.assign(state=classes[-1])
+        shown, states = [classes[-1]], states.map(lambda _: classes[-1])
+    found = _mean_weights(table, states, shown)
+    found.values[:] -= found.values.mean(axis=1, keepdims=True)
+    return found
+
+
+def relevances_by_position(features: "pd.DataFrame") -> LetterImportance | None:
+    """Return the mean relevance of each letter at each window position; None if features have no position."""
+    table = _placed(features)
+    return _mean_weights(table, table["feature"].map(lambda _: "relevance"), ["relevance"]) if len(table) else None
+
+
+def _placed(features: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the features with a weight that are named by a place and a letter, with both and the weight as number."""
+    parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
+    table = features.assign(place=parts[0], letter=parts[1])[parts[0].notna() & (features["weight"] != "")]
+    return table.assign(place=table["place"].astype(int), weight=table["weight"].astype(float))
+
+
+def _mean_weights(table: "pd.DataFrame", states: "pd.Series", shown: Sequence[str]) -> LetterImportance:
+    """Return the mean weights over the splits by state, letter and place; other states are left out."""
     letters, places = letter_order(table["letter"].unique()), np.unique(table["place"])
+    known = states.isin(shown).to_numpy()
+    cells = (
+        states[known].map({name: i for i, name in enumerate(shown)}).to_numpy(int),
+        table["letter"][known].map({name: i for i, name in enumerate(letters)}).to_numpy(int),
+        np.searchsorted(places, table["place"].to_numpy()[known]),
+    )
     values = np.zeros((len(shown), len(letters), len(places)))
-    rows: list[np.ndarray] = [np.searchsorted(places, table["place"].to_numpy())]
-    for order, name in ((letters, "letter"), (shown, "state")):
-        rows.insert(0, table[name].map({value: i for i, value in enumerate(order)}).to_numpy())
-    inside = ~np.isnan(rows[0].astype(float))
-    np.add.at(values, tuple(row[inside].astype(int) for row in rows), table["weight"].to_numpy()[inside] / splits)
-    values -= values.mean(axis=1, keepdims=True)
-    return LetterImportance(values, shown, letters, places)
+    np.add.at(values, cells, table["weight"].to_numpy()[known] / len(table[KEYS].drop_duplicates()))
+    return LetterImportance(values, list(shown), letters, places)
 
 
 def letter_order(letters: Iterable[str]) -> list[str]:
@@ -245,22 +262,6 @@ def mean_relevances(features: "pd.DataFrame") -> "pd.DataFrame":
     table = features.assign(weight=numbers(features["weight"]))
     found = table.groupby("feature", sort=False)["weight"].agg(["mean", "min", "max"]).reset_index()
     return found.sort_values(["mean", "feature"], ascending=[False, True])
-
-
-def relevances_by_position(features: "pd.DataFrame") -> LetterImportance | None:
-    """Return the mean relevance of each letter at each window position; None if features have no position."""
-    parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
-    known = parts[0].notna()
-    if not known.any():
-        return None
-    table = features.assign(place=parts[0], letter=parts[1])[known]
-    splits = len(table[KEYS].drop_duplicates())
-    letters, places = letter_order(table["letter"].unique()), np.unique(table["place"].astype(int))
-    values = np.zeros((1, len(letters), len(places)))
-    rows = np.array([letters.index(letter) for letter in table["letter"]])
-    columns = np.searchsorted(places, table["place"].astype(int).to_numpy())
-    np.add.at(values[0], (rows, columns), table["weight"].astype(float).to_numpy() / splits)
-    return LetterImportance(values, ["relevance"], letters, places)
 
 
 # Numbers of chains in the training and test sets of data sets of residues.

@@ -32,47 +32,46 @@ class Metric:
 METRICS = {
     "auc": Metric(
         "AUC",
-        "The area under the ROC curve: the probability that a random "
-        "positive scores above a random negative. 1 is perfect, 0.5 is chance.",
+        "The area under the ROC curve: the probability that a random positive scores above a random negative. 1 is "
+        "perfect, 0.5 is chance.",
         classes="With several classes it is computed for each class against all others and averaged.",
     ),
     "roc50": Metric(
         "ROC50",
         "The area under the ROC curve up to the first 50 false positives, scaled so that 1 is perfect. It considers "
-        "only the top "
-        "of the ranked list, the candidates for follow-up in the laboratory.",
+        "only the top of the ranked list, the candidates for follow-up in the laboratory.",
     ),
     "median_rfp": Metric(
         "median RFP",
-        "The median rate of false positives: the share of negatives that score at least "
-        "as high as the median positive. 0 is perfect, 0.5 is chance; lower is better.",
+        "The median rate of false positives: the share of negatives that score at least as high as the median "
+        "positive. 0 is perfect, 0.5 is chance; lower is better.",
     ),
     "average_precision": Metric(
         "average precision",
-        "The area under the precision-recall curve: the precision at the rank of "
-        "each positive, averaged. 1 is perfect; chance gives the share of positives.",
+        "The area under the precision-recall curve: the precision at the rank of each positive, averaged. 1 is "
+        "perfect; chance gives the share of positives.",
     ),
     "balanced_accuracy": Metric(
         "balanced accuracy",
-        "The share of each class predicted correctly, averaged over the classes, so that rare classes count "
-        "as much as common ones. 1 is perfect; chance gives one divided by the number of classes.",
+        "The share of each class predicted correctly, averaged over the classes, so that rare classes count as much as"
+        " common ones. 1 is perfect; chance gives one divided by the number of classes.",
     ),
     "mcc": Metric(
         "MCC",
-        "Matthews correlation coefficient: the correlation between true and predicted class. 1 is perfect, "
-        "0 is chance, −1 is always wrong.",
+        "Matthews correlation coefficient: the correlation between true and predicted class. 1 is perfect, 0 is "
+        "chance, −1 is always wrong.",
     ),
     "sensitivity": Metric("sensitivity", "The share of the positives that are predicted positive (recall)."),
     "specificity": Metric("specificity", "The share of the negatives that are predicted negative."),
     "accuracy": Metric(
         "accuracy",
-        "The share of test samples predicted correctly. It is misleading if "
-        "one class is rare: always predicting the common class scores high.",
+        "The share of test samples predicted correctly. It is misleading if one class is rare: always predicting the "
+        "common class scores high.",
     ),
     "brier": Metric(
         "Brier score",
-        "The mean squared difference between the probability and the label (1 for a positive, 0 for a negative). "
-        "0 is perfect; a constant probability reaches p(1 − p), with p the share of positives; lower is better.",
+        "The mean squared difference between the probability and the label (1 for a positive, 0 for a negative). 0 is "
+        "perfect; a constant probability reaches p(1 − p), with p the share of positives; lower is better.",
         classes="With several classes, the squared differences of all probabilities are summed.",
     ),
     "log_loss": Metric(
@@ -83,20 +82,18 @@ METRICS = {
     "sov94": Metric(
         "SOV'94",
         "How well predicted segments (helices, strands, loops) overlap with the true ones, as defined in 1994. 1 is "
-        "perfect, but a segment predicted in pieces "
-        "can score above 1; compare only with other SOV'94 values.",
+        "perfect, but a segment predicted in pieces can score above 1; compare only with other SOV'94 values.",
     ),
     "sov99": Metric(
         "SOV'99",
-        "How well predicted segments overlap with the true ones, as corrected in 1999: 1 is perfect, and segments "
-        "in pieces score "
-        "lower. Pooled over all segments of the test set.",
+        "How well predicted segments overlap with the true ones, as corrected in 1999: 1 is perfect, and segments in "
+        "pieces score lower. Pooled over all segments of the test set.",
     ),
     "sov99_chain": Metric("SOV'99 by chain", "SOV'99 of each chain, averaged over the chains of the test set."),
     "rmse": Metric(
         "RMSE",
-        "Root mean squared error: the typical difference between predicted "
-        "and true value, in the units of the label. 0 is perfect; lower is better.",
+        "Root mean squared error: the typical difference between predicted and true value, in the units of the label. "
+        "0 is perfect; lower is better.",
     ),
     "absolute_error": Metric(
         "absolute error",
@@ -104,8 +101,8 @@ METRICS = {
     ),
     "r2": Metric(
         "R²",
-        "The share of the labels' variance that the prediction explains. 1 is perfect, 0 is no better than "
-        "predicting the mean, below 0 is worse.",
+        "The share of the labels' variance that the prediction explains. 1 is perfect, 0 is no better than predicting "
+        "the mean, below 0 is worse.",
     ),
     "coverage_90": Metric(
         "coverage",
@@ -125,8 +122,8 @@ METRICS = {
     ),
     "xi_alpha": Metric(
         "ξα estimate",
-        "An upper bound of the leave-one-out error, often far above it, from the coefficients of one fit, if every fit "
-        "without one sample has a support vector with 0 < α < C too; with small C it can be too low. Lower is better.",
+        "An upper bound of the leave-one-out error, often far above it, from the coefficients of one fit, if every fit"
+        " without one sample has a support vector with 0 < α < C too; with small C it can be too low. Lower is better.",
     ),
     "radius_margin": Metric(
         "radius-margin bound",
@@ -161,8 +158,8 @@ LEAKS = {
     ),
     "similar": (
         "similar",
-        "The test sequence is at least as similar to a training sequence as the study's limit, by default more similar "
-        "than chance explains.",
+        "The test sequence is at least as similar to a training sequence as the study's limit, by default more similar"
+        " than chance explains.",
     ),
     "overlapping": (
         "overlapping",

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from seqkern.cli.evaluate import Evaluation, assigned
 from seqkern.cli.main import main
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.methods import crossval
 from seqkern.study.plan import DatasetPlan, MethodCost
 
 ENTRY = {
@@ -63,7 +62,7 @@ def test_shares_of_several_solvers_are_gathered_without_any_fit(folder, monkeypa
     assert not list((folder / "planned").rglob("*.tsv"))
     kept = [len(list((folder / "planned" / name / ".finished").iterdir())) for name in SOLVERS]
     assert kept == [6, 6]
-    monkeypatch.setattr(crossval, "evaluate_fold", None)
+    monkeypatch.setattr("seqkern.cli.evaluate.evaluate_fold", None)
     for name in SOLVERS:
         assert gather(folder, "planned", name) == 0
         assert same_tables(folder, "planned", name)

@@ -358,7 +358,7 @@ def kill_at_third(monkeypatch):
                 raise KeyboardInterrupt
             return real(*args, **options)
 
-        monkeypatch.setattr(crossval, "evaluate_fold", killed_at_third)
+        monkeypatch.setattr("seqkern.cli.evaluate.evaluate_fold", killed_at_third)
         return calls
 
     return arm

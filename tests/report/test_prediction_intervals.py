@@ -8,6 +8,7 @@ import pytest
 from report_sample import Shape, write_study
 
 from seqkern.methods.study_results import StudyResults
+from seqkern.report.markup import Markup, text_of
 from seqkern.report.sections.curves_and_errors import prediction_intervals_section
 from seqkern.report.view import View
 
@@ -22,7 +23,7 @@ def study(tmp_path):
 
 def section(folder):
     made = prediction_intervals_section(View(StudyResults(folder).datasets[0], "d1"))
-    return None if made is None else re.sub(r"<[^>]+>", " ", re.sub(r"<svg.*?</svg>", "", str(made), flags=re.S))
+    return None if made is None else text_of(Markup(re.sub(r"<svg.*?</svg>", "", made, flags=re.S)))
 
 
 def test_no_section_without_standard_deviations(study):

@@ -312,7 +312,7 @@ def test_the_sign_of_the_inner_score_is_told(tmp_path, inner, hint):
     write_tsv(path, ["task", "split", "parameter", "value", "inner_score"], rows)
     html = build_report(folder, folder / "report").read_text(encoding="utf-8")
     assert hint in html
-    assert ("The inner score is its negative: nearer 0 is better." in html) == bool(inner)
+    assert ("The inner score is its negative: nearer 0 is better." in Page(html).text) == bool(inner)
 
 
 def test_the_end_of_the_domain_is_not_an_edge(tmp_path):

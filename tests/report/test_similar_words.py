@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from seqkern.evaluation.leakage import SIMILAR
+from seqkern.report.markup import text_of
 from seqkern.report.sections.data_sections import grouping_sentence
 
 
@@ -32,4 +33,4 @@ def view_of(*rows):
     ],
 )
 def test_sentence(rows, expected):
-    assert grouping_sentence(view_of(*rows)) == expected
+    assert text_of(grouping_sentence(view_of(*rows))) == expected

@@ -46,7 +46,7 @@ def test_one_entry_without_its_mirror_image(solver, entry):
 
 
 def test_only_the_psvm_takes_any_matrix():
-    takes = {name for name in SOLVERS.names if getattr(SOLVERS.get(name), "accepts_asymmetric", False) is True}
+    takes = {name for name in SOLVERS.names if SOLVERS.get(name).declared.asymmetric}
     assert takes == {"psvc", "psvr"}
 
 

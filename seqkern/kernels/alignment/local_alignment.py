@@ -530,10 +530,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         self._block(rows, cols, values)
         return shares(rows, cols, values * coefficients)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         factors, work, level = self._factors(X.alphabet), Workload.of(X, Y), _product.level()
         method = factors.method
         wide = "double" if method == "single" else method  # of two long records

@@ -496,10 +496,7 @@ class PairHMMKernel(MatrixKernel):
         out -= (rows.payload.own_logarithms()[:, None] + cols.payload.own_logarithms()) / 2
         np.exp(out, out=out)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         work, level = Workload.of(X, Y), _product.level()
         method = "lanes" if self._factors(X.alphabet).rows else "logarithms"
         lanes = LANES[method][level]

@@ -180,9 +180,8 @@ class PairwiseKernel(ThroughKernel, CompositeKernel):
     def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         return kmer_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
+    def _plan(self, X: Any, Y: Any) -> Plan:
         """Return the plan of the base kernel against the references, with the products of vectors added."""
-        X = self.coerce(X)
         references = self.references_ if self._fitted else X
         plans = [self.bases[0].plan(Z, references) for Z in (X, Y) if Z is not None]
         pairs = len(X) * (len(X) + 1) // 2 if Y is None else len(X) * len(Y)

@@ -371,10 +371,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         rows, cols = (ProfileColumns.of(self.with_profiles(Z), sums) for Z in (X, support))
         return shares(rows, cols, np.asarray(coefficients))
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         work = Workload.of(X, Y)
         longest = max(int(X.lengths.max(initial=0)), work.longest)
         lanes = LANES[_product.level()]

@@ -387,10 +387,7 @@ class SmithWatermanKernel(AlignmentKernel):
         shorter = np.minimum.outer(rows.lengths, cols.lengths)[others]
         return found[1] + growth * np.maximum(0, shorter - SAMPLED_RESIDUES)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         scores, width = self._integers(X.alphabet)
         work, level = Workload.of(X, Y), _product.level()
         each = CELL_NS[level] * max(1, width / (8 if level else 16))

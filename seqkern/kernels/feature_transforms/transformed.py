@@ -209,7 +209,7 @@ class TransformedKernel(ThroughKernel, CompositeKernel):
         """Return the bytes of the features before the transforms, dense, and of rows after them."""
         return 36 * X.values.size if isinstance(X, FeatureTable) else self.bases[0].implicit.bytes(X)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
+    def _plan(self, X: Any, Y: Any) -> Plan:
         """Return the plan of the products, after the features."""
         n, m = len(X), len(X) if Y is None else len(Y)
         width = self._width()

@@ -244,11 +244,8 @@ class D2Kernel(SequenceKernel):
         else:
             _vector.products(rows.values, cols.columns(), out)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X = self.coerce(X)
-        work = Workload.of(X, None if Y is None else self.coerce(Y))
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        work = Workload.of(X, Y)
         kmers, level = X.alphabet.size**self.k, _product.level()
         each = SUM_NS[level] if self.statistic == "d2s" else PRODUCT_NS[level]
         counting = COUNT_NS * work.letters + CHANCE_NS * work.records * kmers

@@ -1,7 +1,7 @@
 """Kernels with inexact matching: near k-mers, gaps, likely substitutions, profiles."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -31,7 +31,7 @@ from seqkern.kernels.kmer.kmers import (
     subsequence_rule,
 )
 from seqkern.kernels.planner import POSTING_NS, SAMPLE_RECORDS, WINDOW_BYTES, Cost, Workload, _distinct
-from seqkern.kernels.prepared import OneEntryCache, Plan
+from seqkern.kernels.prepared import OneEntryCache
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import WIDEST, Block, Counts, DenseBlock, SparseBlock, present
 from seqkern.kernels.profile_tracks import SEARCHED_RECORDS, ProfileTracks
@@ -611,12 +611,6 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         if self.search is None:
             return super()._sample(X)
         return X.take(slice(None, None, max(1, len(X) // SEARCHED_RECORDS)))
-
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`), searches included."""
-        plan = super().plan(X, Y)
-        searched = self.search_seconds(*(self.coerce(Z) for Z in (X, Y) if Z is not None))
-        return replace(plan, seconds=plan.seconds + searched)
 
     def _windows(self, X: SequenceSet) -> Windows:
         return Windows.of_places(X, self.k)

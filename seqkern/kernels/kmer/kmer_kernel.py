@@ -153,22 +153,7 @@ class KmerKernel(FeatureKernel):
             )
         return wanted, costs
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-            The rows.
-        Y : the same, m records, optional
-            The columns; by default `X`.
-
-        Returns
-        -------
-        Plan
-        """
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         size = X.alphabet.size
         work = self._workload(X, Y)
         # Columns are prepared first, before the rows are known, so they alone determine the choice.

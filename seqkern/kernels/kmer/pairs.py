@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import repeat
 from operator import add
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -221,116 +221,6 @@ def pairs_fit(size: int, k: int, distances: range) -> bool:
     return size ** min(2 * k, 128) * len(distances) < CODE_LIMIT
 
 
-# Explanation of decisions of k-mer pair kernels by residue and by pair.
-
-if TYPE_CHECKING:
-    from seqkern.kernels.kmer.kmer_kernel import KmerKernel as _Base
-else:
-    _Base = object
-
-
-class PairExplanations(_Base):
-    """Mixin of `PairKernel` for explanations: the contribution of each occurrence of a pair to Σ_j c_j·K(x, z_j)."""
-
-    if TYPE_CHECKING:  # members of the kernel
-
-        @property
-        def annotation(self) -> str | None:
-            """Name of the track of annotation letters."""
-
-        @property
-        def distance_weight(self) -> str | None:
-            """The weighting of distances between occurrences."""
-
-        def _distances(self, k: int) -> range: ...
-
-        def _notes(self, X: SequenceSet) -> "Notes | None": ...
-
-        def _pairs(self, X: SequenceSet, k: int, notes: "Notes | None") -> "Pairs": ...
-
-        def _counted(self, pairs: "Pairs") -> Counted: ...
-
-        def _weigh(self, length: int) -> Floats: ...
-
-        def _names(self, codes: Array, k: int, alphabet: Alphabet, notes: "Notes | None") -> list[str]: ...
-
-    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
-        """Share the contribution of a pair equally among the residues of its two k-mers.
-
-        With `presence`, the occurrences of a pair in a record share one contribution.
-        """
-        notes = self._common_notes(X, support)
-        first, total = np.cumsum(X.lengths) - X.lengths, np.zeros(int(X.lengths.sum()))
-        for k, weight in zip(self._lengths(), self._weights(), strict=True):
-            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
-            found, positions = pairs.locate()
-            values = weight * self._occurrence_values(pairs, theirs, coefficients)
-            starts = positions + np.repeat(first, np.diff(found.start))
-            number = (found.codes[0] // np.uint64(pairs.kmer_space**2)).astype(np.int64)
-            for t in np.unique(number):
-                here, distance = number == t, self._distances(k)[int(t)]
-                offsets = np.concatenate((np.arange(k), distance + np.arange(k)))
-                _product.spread(values[here], starts[here], offsets, total)
-        return total
-
-    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> KmerWeights:
-        """Return the pairs and their weights; with distance weights, the mean over the occurrences in `X` and
-        `support`.
-        """
-        notes, parts = self._common_notes(X, support), []
-        for k, weight in zip(self._lengths(), self._weights(), strict=True):
-            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
-            if self.distance_weight is None:
-                distinct = np.union1d(pairs.find().codes[0], theirs.find().codes[0])
-                means = self._code_weights(distinct, theirs, coefficients)
-            else:
-                found = pairs.locate(), theirs.locate()
-                distinct, means = mean_shares(*found, self._weigh, coefficients)
-            names = self._names(distinct, k, X.alphabet, notes)
-            parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
-        return merge(parts)
-
-    def _patterns(self, codes: Array, k: int, alphabet: Alphabet) -> list[Pattern | None]:
-        """Return the Patterns of pairs with these codes; None for annotated pairs."""
-        if self.annotation is not None:
-            return [None] * len(codes)
-        number, pair = np.divmod(codes.astype(np.uint64), np.uint64(alphabet.size ** (2 * k)))
-        offsets = [(*range(k), *range(distance, distance + k)) for distance in self._distances(k)]
-        letters = spell(pair, 2 * k, alphabet)
-        return [Pattern(text, offsets[t]) for text, t in zip(letters, number.tolist(), strict=True)]
-
-    def _common_notes(self, X: SequenceSet, support: SequenceSet) -> "Notes | None":
-        """Return the annotation letters of two sets, or None without annotation."""
-        if self.annotation is None:
-            return None
-        mine, theirs = cast("Notes", self._notes(X)), cast("Notes", self._notes(support))
-        return np.union1d(mine, theirs)
-
-    def _code_weights(self, codes: Array, theirs: "Pairs", coefficients: Floats) -> Floats:
-        """Return Σ_j coefficients[j]·Φ_f(z_j) for the features f with these ascending distinct codes."""
-        counted = self._counted(theirs)
-        known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
-        sums = np.zeros(len(known) + 1)
-        _product.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, sums)
-        place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
-        return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
-
-    def _occurrence_values(self, pairs: "Pairs", theirs: "Pairs", coefficients: Floats) -> Floats:
-        """Return the contribution of each occurrence of `pairs` to Σ_j c_j·K(x, z_j)."""
-        if self.distance_weight is not None:
-            return occurrence_shares(pairs.locate(), theirs.locate(), self._weigh, coefficients)[0]
-        found = pairs.find()
-        distinct, number = np.unique(found.codes[0], return_inverse=True)
-        values = self._code_weights(distinct, theirs, coefficients)[number]
-        if self.presence:
-            record = np.repeat(np.arange(len(found)), np.diff(found.start))
-            _, which, often = np.unique(
-                record * max(1, len(distinct)) + number, return_inverse=True, return_counts=True
-            )
-            values = values / often[which]
-        return values
-
-
 # Conversion of k-mer pair codes to names.
 
 
@@ -385,7 +275,7 @@ class PairWorkload(Workload):
     notes: int = 1  # How many annotation letters there are
 
 
-class PairKernel(PairExplanations, KmerKernel):
+class PairKernel(KmerKernel):
     """Base of the kernels on pairs of k-mers.
 
     A family implements `_distances`, `_min_length` and `_name`.
@@ -608,6 +498,84 @@ class PairKernel(PairExplanations, KmerKernel):
     def _names(self, codes: Array, k: int, alphabet: Alphabet, notes: Notes | None) -> list[str]:
         """Return the names of the pairs with these codes."""
         return name_pairs(codes, k, self._distances(k), alphabet.letters, notes, self._name)
+
+    # ---- explanations: contributions of occurrences to Σ_j c_j·K(x, z_j) ----------------------
+
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
+        """Share the contribution of a pair equally among the residues of its two k-mers.
+
+        With `presence`, the occurrences of a pair in a record share one contribution.
+        """
+        notes = self._common_notes(X, support)
+        first, total = np.cumsum(X.lengths) - X.lengths, np.zeros(int(X.lengths.sum()))
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
+            found, positions = pairs.locate()
+            values = weight * self._occurrence_values(pairs, theirs, coefficients)
+            starts = positions + np.repeat(first, np.diff(found.start))
+            number = (found.codes[0] // np.uint64(pairs.kmer_space**2)).astype(np.int64)
+            for t in np.unique(number):
+                here, distance = number == t, self._distances(k)[int(t)]
+                offsets = np.concatenate((np.arange(k), distance + np.arange(k)))
+                _product.spread(values[here], starts[here], offsets, total)
+        return total
+
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> KmerWeights:
+        """Return the pairs and their weights; with distance weights, the mean over the occurrences in `X` and
+        `support`.
+        """
+        notes, parts = self._common_notes(X, support), []
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
+            if self.distance_weight is None:
+                distinct = np.union1d(pairs.find().codes[0], theirs.find().codes[0])
+                means = self._code_weights(distinct, theirs, coefficients)
+            else:
+                found = pairs.locate(), theirs.locate()
+                distinct, means = mean_shares(*found, self._weigh, coefficients)
+            names = self._names(distinct, k, X.alphabet, notes)
+            parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
+        return merge(parts)
+
+    def _patterns(self, codes: Array, k: int, alphabet: Alphabet) -> list[Pattern | None]:
+        """Return the Patterns of pairs with these codes; None for annotated pairs."""
+        if self.annotation is not None:
+            return [None] * len(codes)
+        number, pair = np.divmod(codes.astype(np.uint64), np.uint64(alphabet.size ** (2 * k)))
+        offsets = [(*range(k), *range(distance, distance + k)) for distance in self._distances(k)]
+        letters = spell(pair, 2 * k, alphabet)
+        return [Pattern(text, offsets[t]) for text, t in zip(letters, number.tolist(), strict=True)]
+
+    def _common_notes(self, X: SequenceSet, support: SequenceSet) -> "Notes | None":
+        """Return the annotation letters of two sets, or None without annotation."""
+        if self.annotation is None:
+            return None
+        mine, theirs = cast("Notes", self._notes(X)), cast("Notes", self._notes(support))
+        return np.union1d(mine, theirs)
+
+    def _code_weights(self, codes: Array, theirs: "Pairs", coefficients: Floats) -> Floats:
+        """Return Σ_j coefficients[j]·Φ_f(z_j) for the features f with these ascending distinct codes."""
+        counted = self._counted(theirs)
+        known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
+        sums = np.zeros(len(known) + 1)
+        _product.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, sums)
+        place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
+        return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
+
+    def _occurrence_values(self, pairs: "Pairs", theirs: "Pairs", coefficients: Floats) -> Floats:
+        """Return the contribution of each occurrence of `pairs` to Σ_j c_j·K(x, z_j)."""
+        if self.distance_weight is not None:
+            return occurrence_shares(pairs.locate(), theirs.locate(), self._weigh, coefficients)[0]
+        found = pairs.find()
+        distinct, number = np.unique(found.codes[0], return_inverse=True)
+        values = self._code_weights(distinct, theirs, coefficients)[number]
+        if self.presence:
+            record = np.repeat(np.arange(len(found)), np.diff(found.start))
+            _, which, often = np.unique(
+                record * max(1, len(distinct)) + number, return_inverse=True, return_counts=True
+            )
+            values = values / often[which]
+        return values
 
 
 # The gappy pair kernel: pairs of k-mers with a gap (Mahrenholz et al. 2011; Palme, Hochreiter, Bodenhofer 2015).

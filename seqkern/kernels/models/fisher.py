@@ -429,11 +429,8 @@ class FisherKernel(FeatureKernel):
     def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X = self.coerce(X)
-        work = Workload.of(X, None if Y is None else self.coerce(Y))
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        work = Workload.of(X, Y)
         total = work.output(self.n_threads)
         if self.traits.data_dependent and not self._fitted:
             size = X.alphabet.size

@@ -634,10 +634,7 @@ class MotifKernel(FeatureKernel):
         """Return the product algorithm for the columns `X`."""
         return cheapest(self._costs(X)) if self.algorithm == "auto" else self.algorithm
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         chosen, work = self._set(), Workload.of(X, Y)
         if chosen.of_patterns:
             each = WORD_NS[_product.level()] * sum(pattern.longest for pattern in chosen.patterns) / 64

@@ -240,10 +240,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
             len(X), partial(_generic_string.fill_slopes, codes, X.starts, X.stops, *rule), self.n_threads
         )
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         work, level = Workload.of(X, Y), _product.level()
         longest = max(work.longest, int(X.lengths.max(initial=0)))
         mean = (work.row_letters + work.col_letters) / max(1, work.rows + work.cols)

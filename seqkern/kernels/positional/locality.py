@@ -172,10 +172,7 @@ class LocalityImprovedKernel(SequenceKernel):
         codes = rows.codes[rows.start : rows.stop]
         _locality.fill(cols.rule, codes, cols.panels, cols.start, buffer, out, _product.level())
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         work, level = Workload.of(X, Y), _product.level()
         each = PAIR_NS[level] + (0 if self._units() else WEIGHT_NS[level] * self._min_length())
         cells = work.pairs * work.longest

@@ -150,10 +150,8 @@ class SalzbergKernel(FeatureKernel):
     def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        work = Workload.of(self.coerce(X), None if Y is None else self.coerce(Y))
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        work = Workload.of(X, Y)
         total = work.output(self.n_threads)
         each = PRODUCT_NS[_product.level()]
         pairs = len(self.ratios_) if self._fitted else 1

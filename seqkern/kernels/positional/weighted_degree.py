@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,80 +35,7 @@ from seqkern.kernels.positional.degree_features import (
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
-# Explanation of decisions of the weighted degree kernels by residue and k-mer.
-
-if TYPE_CHECKING:
-    from seqkern.kernels.kernel import SequenceKernel as _Base
-else:
-    _Base = object
-
 MOST_WORDS = 1 << 22  # occurrences, of all lengths
-
-
-class DegreeExplanations(_Base):
-    """Mixin of `WeightedDegreeKernel` for explanations.
-
-    They are the contributions of each k-mer at its position to Σ_j c_j·K(x, z_j).
-    """
-
-    if TYPE_CHECKING:  # members of the kernel
-
-        @property
-        def degree(self) -> int:
-            """Length of the longest k-mers."""
-
-        def length_weights(self) -> Floats:
-            """Return the weights β_1, β_2, … of the k-mer lengths."""
-
-        def start_weights(self, length: int) -> Floats:
-            """Return the weight of each position."""
-
-        def shifts(self, length: int) -> Ints:
-            """Return the largest shift at each position."""
-
-        def common_length(self, X: SequenceSet, length: int | None = None) -> int:
-            """Return the common length of all sequences; `length` is the required one."""
-
-    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
-        """Share the weight of each common k-mer equally among its residues."""
-        length = int(X.lengths.max(initial=0))
-        shares = np.zeros((len(X), length))
-        weights = self.length_weights()
-        for i, places in enumerate(self._places(X, support, coefficients, min(self.degree, length))):
-            share(places, weights, shares[i])
-        return shares.ravel()
-
-    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> tuple[list[str], Floats]:
-        """Return the mean contribution of each k-mer's occurrences in `X` and `support`, at their positions.
-
-        Long k-mers are omitted if there were more than `MOST_WORDS` occurrences of all lengths.
-        """
-        length = int(X.lengths.max(initial=0))
-        letters = int(X.lengths.sum() + support.lengths.sum())
-        longest = max(1, min(self.degree, length, MOST_WORDS // max(1, letters)))
-        tables = []
-        for Z in (X, support):
-            tables.append(np.zeros((len(Z), longest, length)))
-            for i, places in enumerate(self._places(Z, support, coefficients, longest)):
-                tables[-1][i] = places
-        names, means = [], []
-        for k, weight in enumerate(self.length_weights()[:longest], 1):
-            found = [_at_kmers(Z, k, table) for Z, table in zip((X, support), tables, strict=True)]
-            words, values = (np.concatenate(part) for part in zip(*found, strict=True))
-            distinct, number = np.unique(words, return_inverse=True)
-            sums = np.bincount(number, weights=values, minlength=len(distinct))
-            names += spell(distinct, k, X.alphabet)
-            means.append(weight * sums / np.bincount(number, minlength=len(distinct)))
-        return names, np.concatenate(means)
-
-    def _places(self, X: SequenceSet, support: SequenceSet, coefficients: Floats, lengths: int) -> Iterator[Floats]:
-        """Yield the contributions of each record's k-mers by position, without β_k; float64 (lengths, residues)."""
-        length = self.common_length(X, self.common_length(support) or None)
-        sums = make_sum(X, length, self.degree, None, self.start_weights(length), self.shifts(length))
-        mine, theirs = (DegreePayload(Z, length, sums) for Z in (X, support))
-        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
-        for i in range(len(X)):
-            yield mine.places(i, theirs, coefficients, lengths)
 
 
 def _at_kmers(X: SequenceSet, k: int, table: Floats) -> tuple[Array, Floats]:
@@ -393,7 +320,7 @@ LARGEST_DEGREE = LARGEST_SHIFT = 10_000
 EXACT = 2**52
 
 
-class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
+class WeightedDegreeKernel(SequenceKernel):
     r"""Weighted degree kernel: k-mers that match at the same position.
 
     It suits sequences of one length cut around a site, such as splice sites.
@@ -565,10 +492,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     def _fill_single(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float32]) -> bool:
         return self.normalize and rows.payload.fill_single(cols.payload, out)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         length = self.common_length(X)
         weighted = self.position_weights is not None and set(self.position_weights) != {1}
         cost, reason = degree_cost(X, Y, self.degree, int(self.shifts(length).max(initial=0)), weighted)
@@ -596,6 +520,49 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         if len(set(lengths.values())) > 1:
             listed = " and ".join(f"{name} {length} numbers" for name, length in lengths.items())
             raise ParameterError(f"{listed} do not fit", remedy="give one number for each position")
+
+    # ---- explanations: contributions of occurrences to Σ_j c_j·K(x, z_j) ----------------------
+
+    def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
+        """Share the weight of each common k-mer equally among its residues."""
+        length = int(X.lengths.max(initial=0))
+        shares = np.zeros((len(X), length))
+        weights = self.length_weights()
+        for i, places in enumerate(self._places(X, support, coefficients, min(self.degree, length))):
+            share(places, weights, shares[i])
+        return shares.ravel()
+
+    def _kmer_weights(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> tuple[list[str], Floats]:
+        """Return the mean contribution of each k-mer's occurrences in `X` and `support`, at their positions.
+
+        Long k-mers are omitted if there were more than `MOST_WORDS` occurrences of all lengths.
+        """
+        length = int(X.lengths.max(initial=0))
+        letters = int(X.lengths.sum() + support.lengths.sum())
+        longest = max(1, min(self.degree, length, MOST_WORDS // max(1, letters)))
+        tables = []
+        for Z in (X, support):
+            tables.append(np.zeros((len(Z), longest, length)))
+            for i, places in enumerate(self._places(Z, support, coefficients, longest)):
+                tables[-1][i] = places
+        names, means = [], []
+        for k, weight in enumerate(self.length_weights()[:longest], 1):
+            found = [_at_kmers(Z, k, table) for Z, table in zip((X, support), tables, strict=True)]
+            words, values = (np.concatenate(part) for part in zip(*found, strict=True))
+            distinct, number = np.unique(words, return_inverse=True)
+            sums = np.bincount(number, weights=values, minlength=len(distinct))
+            names += spell(distinct, k, X.alphabet)
+            means.append(weight * sums / np.bincount(number, minlength=len(distinct)))
+        return names, np.concatenate(means)
+
+    def _places(self, X: SequenceSet, support: SequenceSet, coefficients: Floats, lengths: int) -> Iterator[Floats]:
+        """Yield the contributions of each record's k-mers by position, without β_k; float64 (lengths, residues)."""
+        length = self.common_length(X, self.common_length(support) or None)
+        sums = make_sum(X, length, self.degree, None, self.start_weights(length), self.shifts(length))
+        mine, theirs = (DegreePayload(Z, length, sums) for Z in (X, support))
+        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        for i in range(len(X)):
+            yield mine.places(i, theirs, coefficients, lengths)
 
 
 class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):

@@ -143,11 +143,8 @@ class CompressionKernel(SequenceKernel):
                 else:
                     out[at] = similarity(size, rows.texts[i], cols.texts[j], rows.sizes[i], cols.sizes[j])
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X = self.coerce(X)
-        work = Workload.of(X, None if Y is None else self.coerce(Y))
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        work = Workload.of(X, Y)
         letters = (work.row_letters * work.cols + work.col_letters * work.rows) / (2 if work.symmetric else 1)
         call, byte = CALL_NS[self.compressor], BYTE_NS[self.compressor]
         calls = 2 * work.pairs + 3 * work.records

@@ -302,10 +302,7 @@ class StringKernel(SequenceKernel):
         fill = partial(_subsequence.fill_slopes, X.codes, X.starts, X.stops, *rule)
         return symmetric_matrix(len(X), fill, self.n_threads)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+    def _plan(self, X: Any, Y: Any) -> Plan:
         chains, work = self._chains(X.alphabet), Workload.of(X, Y)
         level, double = _product.level(), self.precision == "double"
         cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)

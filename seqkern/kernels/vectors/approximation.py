@@ -265,13 +265,8 @@ class ApproximateKernel(CompositeKernel):
         sums = np.add.reduceat(np.append(shares, 0.0), ends[:-1]) * (X.lengths > 0)
         return shares + spread_evenly(X, whole - sums)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`).
-
-        It includes searches, the features of all samples, and their products.
-        """
-        self.check_parameters()
-        sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        sets = [Z for Z in (X, Y) if Z is not None]
         samples, pairs = sum(map(len, sets)), len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
         d = self._most_features(len(sets[0]))
         form = self.bases[0]._vector_form()
@@ -429,10 +424,8 @@ class RandomFourierKernel(ApproximateKernel):
 
         return self.n_components, values
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`): drawing W and multiplying by it included."""
-        plan = super().plan(X, Y)
-        X = self.coerce(X)
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        plan = super()._plan(X, Y)
         width = self._form().width(X) if len(X) else 0
         half = self.n_components // 2
         at_once = min(width, half) if self.orthogonal else 0
@@ -651,16 +644,14 @@ class NystroemKernel(ApproximateKernel):
     def _most_features(self, n: int) -> int:
         return min(self.n_components, n)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`), with the fit to `X`."""
-        plan = super().plan(X, Y)
-        X = self.coerce(X)
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        plan = super()._plan(X, Y)
         count = min(self.n_components, len(X))
         seconds = ROOT_SECONDS * count**3
         base = self.bases[0]
         if count and base._vector_form() is None:  # else the values are counted as products of vectors
             Z = X.take(np.arange(count))
-            for samples, other in ((Z, None), (X, Z), *(() if Y is None else ((self.coerce(Y), Z),))):
+            for samples, other in ((Z, None), (X, Z), *(() if Y is None else ((Y, Z),))):
                 sets = [samples] if other is None else [samples, other]
                 seconds += base.plan(samples, other).seconds - search_seconds(base, sets)
         return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + ROOT_BYTES * count**2)

@@ -368,12 +368,9 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         """Return the names of the features: ``-3:charge``, …, or ``charge:lag1``, ``charge×volume:lag2``, …."""
         return super()._feature_names(X) if self.form == WINDOW else self._covariances().names()
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+    def _plan(self, X: Any, Y: Any) -> Plan:
         if self.form == WINDOW:
-            return super().plan(X, Y)
-        self.check_parameters()
-        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+            return super()._plan(X, Y)
         work = Workload.of(X, Y)
         width = len(self._covariances().names())
         total = work.output(self.n_threads)

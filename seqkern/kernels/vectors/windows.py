@@ -306,10 +306,8 @@ class WindowVectorKernel(ThroughKernel, SequenceKernel):
     def _attribute(self, X: SequenceSet, support: SequenceSet, coefficients: Floats) -> Floats:
         return attributions(self._through, self._seen(X), self._seen(support), coefficients)
 
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`): products of vectors, kept as rows and as columns."""
-        self.check_parameters()
-        sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        sets = [Z for Z in (X, Y) if Z is not None]
         width = max(map(self.width, sets))
         rows, cols = len(sets[0]), len(sets[-1])
         pairs = rows * cols / (2 if Y is None else 1)
@@ -537,12 +535,6 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     def _seen(self, X: SequenceSet) -> SequenceSet:
         return X if self.search is None else self.with_profiles(X)
-
-    def plan(self, X: Any, Y: Any = None) -> Plan:
-        """Return the Plan for this kernel on `X` (against `Y`), searches included."""
-        products = super().plan(X, Y)
-        searches = self.search_seconds(*(self.coerce(Z) for Z in (X, Y) if Z is not None))
-        return replace(products, seconds=products.seconds + searches)
 
 
 @dataclass(frozen=True)

@@ -111,18 +111,18 @@ def _by_class(
     return rows, [*view.place_columns(), *titles], np.array(values)
 
 
-def grouping_sentence(view: View) -> str:
+def grouping_sentence(view: View) -> Markup:
     """Return a sentence on the similar samples kept together, over all tasks; empty if none were similar."""
     table = view.dataset.similar
     if table is None or not len(table):
-        return ""
+        return Markup()
     counts = table.assign(**{name: numbers(table[name]) for name in ("samples", "similar", "groups", "largest")})
     row = counts.iloc[int(counts["similar"].argmax())]
     if not row["similar"]:
-        return ""
+        return Markup()
     cut, remarks = int(numbers(table["links_cut"]).max()), [remark for remark in table["remarks"] if remark]
     content = {"row": row.to_dict(), "cut": cut, "remarks": remarks, "view": view}
-    return str(render("data_sections", "grouping", content))
+    return render("data_sections", "grouping", content)
 
 
 @section("leakage", "Leakage")

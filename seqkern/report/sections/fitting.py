@@ -55,7 +55,8 @@ def inner_score_hint(dataset: DatasetResults) -> str:
 
 def unused_sentence(dataset: DatasetResults) -> str | None:
     """Return a sentence on settings of the inner loop that the labels do not allow; None where they allow all."""
-    requested = dataset.study.inner.held_out
+    given = {name: getattr(dataset.study.inner, name) for name in ("calibration", "threshold")}
+    requested = [name for name, value in given.items() if value not in (None, PLAIN)]
     if not requested or dataset.kind == "binary":
         return None
     labels = "real numbers" if dataset.kind == "real" else "of several classes"

@@ -266,12 +266,12 @@ DIRECTION = (
 )
 FEW = 10
 FEW_OF_A_CLASS = (
-    " With so few test samples of a class, p is somewhat too small (docs/type_one_error.md); treat a p just "
-    "below 0.05 with caution."
+    " With so few test samples of a class, p is somewhat too small (docs/type_one_error.md); treat a p just below 0.05"
+    " with caution."
 )
 DRAWN = (
-    " In simulations, this test finds a difference in average precision where there is none in up to 8 of "
-    "100 cases (docs/type_one_error.md); treat a p just below 0.05 with caution."
+    " In simulations, this test finds a difference in average precision where there is none in up to 8 of 100 cases "
+    "(docs/type_one_error.md); treat a p just below 0.05 with caution."
 )
 METRICS = "p is corrected for the number of pairs of methods, not for the {} metrics compared."
 TRAINED = "The tests compare these trained classifiers only; p does not reflect variation between training sets."
@@ -280,8 +280,8 @@ FOLDS = (
     f"folds are not independent, so no t-test of them is made."
 )
 HALVES = (
-    "In simulations, this test finds a difference where there is none in 5 (accuracy) to 8 (AUC) of 100 "
-    "cases (docs/type_one_error.md); treat a p just below 0.05 with caution."
+    "In simulations, this test finds a difference where there is none in 5 (accuracy) to 8 (AUC) of 100 cases "
+    "(docs/type_one_error.md); treat a p just below 0.05 with caution."
 )
 CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
 
@@ -405,9 +405,9 @@ def exponent(p: float) -> Markup:
 # Section on tests between methods: significant differences in words, and every pair.
 
 CHAINS = (
-    "Each chain counts once, with the share of its residues predicted correctly, because residues of the "
-    "same chain are not independent. Chains are assumed to be unrelated. The tests compare these trained "
-    "classifiers only; p does not reflect variation between training sets."
+    "Each chain counts once, with the share of its residues predicted correctly, because residues of the same chain "
+    "are not independent. Chains are assumed to be unrelated. The tests compare these trained classifiers only; p does"
+    " not reflect variation between training sets."
 )
 
 
