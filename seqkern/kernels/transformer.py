@@ -165,7 +165,7 @@ class GramTransformer:
 
         chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
         same = FunctionTransformer(feature_names_out=lambda _, names: self.get_feature_names_out())
-        return same.set_output(transform=chosen).fit_transform(K)
+        return (same if chosen is None else same.set_output(transform=chosen)).fit_transform(K)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the kernel has training samples."""
