@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import changed, component, numbers
 from seqkern.core.types import Floats
-from seqkern.kernels.capabilities import Products, capability, given
+from seqkern.kernels.capabilities import Products, Tables, capability, given
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, add_counts, as_parts
 from seqkern.kernels.decisions import (
     SumOfValues,
@@ -28,7 +28,7 @@ from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, KernelOperator, SummedOperator
 from seqkern.kernels.kernel_specs import build_kernel
-from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Tables, Tally, merge
+from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Tally, merge
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Parameters of the kernels in a list, addressed by index: ``parts__0__k``.

@@ -7,7 +7,7 @@ object from a method marked `capability`, or raises ParameterError with the reas
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
@@ -20,7 +20,11 @@ from seqkern.kernels.kernel_operator import Implicit, KernelOperator, normalised
 from seqkern.kernels.kernel_table import KERNELS
 
 if TYPE_CHECKING:
+    from seqkern.core.types import Floats
     from seqkern.kernels.kernel import Kernel
+    from seqkern.kernels.occurrences import ScansWindows, Sums, Tallied, Tally
+    from seqkern.sequences.alphabets import Alphabet
+    from seqkern.sequences.sequence_set import SequenceSet
 
 Made = TypeVar("Made")
 
@@ -172,3 +176,38 @@ class Products:
         """Return the CPU seconds of one product K·v, predicted before the work."""
         X = self.kernel.coerce(X)
         return self.size(X) * IMPLICIT_BYTE_NS * 1e-9 if self.seconds is None else self.seconds(X)
+
+
+def _no_tally(tally: Iterator[Sums], alphabet: Alphabet) -> Tallied:
+    raise ValueError("the kernel has no tally")
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A kernel's capability of decisions Σ_j c_j·K(x, z_j), not normalised, from tables of the k-mers of the z_j.
+
+    The default functions are of a kernel without any.
+    """
+
+    # Returns the sums over the k-mers of z_j that determine the decision for any x, and whose lengths depend on kernel
+    # and alphabet alone, from the z_j and c_j; None if the z_j are needed
+    tally: Callable[[SequenceSet, Floats], Tally | None] = lambda support, coefficients: None
+    # Returns the object that applies the sums, in any precision, to sequences of an alphabet; takes as many as `tally`
+    # gives
+    tallied: Callable[[Iterator[Sums], Alphabet], Tallied] = _no_tally
+    by_kmer: Callable[[SequenceSet, Floats], list[tuple[int, Floats]] | None] | None = None  # See `weights`
+    # Returns the object that sums over windows, from windows z_j of one length and c_j
+    at_positions: Callable[[SequenceSet, Floats], ScansWindows] | None = None
+    # Returns whether K(x, x) is the same for all sequences of a length without masked residues
+    constant_diagonal: Callable[[int], bool] = lambda length: False
+
+    def weights(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
+        """Return the weight of one occurrence of each k-mer on the given strand; None without such a form.
+
+        For each length k, float64 (letters^k,) by the k-mer's code: the first letter is the most significant digit.
+        K-mers with a masked residue add nothing.
+        """
+        if self.by_kmer is not None:
+            return self.by_kmer(support, coefficients)
+        tally = self.tally(support, coefficients)
+        return None if tally is None else self.tallied(iter(tally), support.alphabet).tables()

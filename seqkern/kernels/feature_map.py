@@ -1,4 +1,4 @@
-"""Explicit features of a kernel as a scikit-learn transformer, and kernel matrices as its ``set_output`` wants them."""
+"""Explicit features of a kernel as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.kernels.capabilities import required
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.transformer import GramTransformer, References, Samples
+from seqkern.kernels.transformer import References, Samples
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -118,37 +118,3 @@ def _dense(vectors: csr_array) -> np.ndarray:
             remedy="remove sparse_output=False, or choose a kernel with fewer features",
         )
     return vectors.toarray()
-
-
-# Kernel matrices in the container of ``set_output``.
-
-
-class _Named(TransformerMixin, BaseEstimator):
-    """Adapter that provides the column names of a kernel."""
-
-    def __init__(self, kernel: GramTransformer) -> None:
-        self.kernel = kernel
-
-    def fit(self, K: np.ndarray, y: None = None) -> _Named:
-        """Learn nothing."""
-        return self
-
-    def transform(self, K: np.ndarray) -> np.ndarray:
-        """Return the matrix, which scikit-learn then puts into the container."""
-        return K
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the kernel."""
-        return self.kernel.get_feature_names_out()
-
-
-def contain(K: np.ndarray, kernel: GramTransformer) -> Any:
-    """Return the matrix of a fitted kernel in the container requested by its ``set_output`` or the configuration.
-
-    >>> from seqkern.kernels import SpectrumKernel
-    >>> contain(np.ones((1, 2)), SpectrumKernel(k=1).fit(["AC", "GG"]).set_output(transform="pandas"))
-         1    2
-    0  1.0  1.0
-    """
-    chosen = getattr(kernel, "_sklearn_output_config", {}).get("transform")
-    return _Named(kernel).set_output(transform=chosen).transform(K)

@@ -34,10 +34,9 @@ from seqkern.core.types import Array, Arrays, Bools, Floats, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.arithmetic import Operators
 from seqkern.kernels.blocks import check_block, check_squares, fill, without_warnings
-from seqkern.kernels.capabilities import Absent, LackingError, Products, Traits, capability
+from seqkern.kernels.capabilities import Absent, LackingError, Products, Tables, Traits, capability
 from seqkern.kernels.features import Features, VectorForm
 from seqkern.kernels.gradients import Differentiable, Gradient
-from seqkern.kernels.occurrences import KmerWeights, Tables
 from seqkern.kernels.prepared import Plan, Prepared, StoredForm
 from seqkern.kernels.transformer import GramTransformer
 from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
@@ -45,6 +44,9 @@ from seqkern.sequences.joining import check_views
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
 from seqkern.sequences.tracks import track_option
+
+if TYPE_CHECKING:
+    from seqkern.kernels.occurrences import KmerWeights
 
 LAST_PARAMETERS: tuple[str, ...] = (
     *("search", "iterations", "inclusion", "normalize", "presence", "reverse_complement"),
@@ -241,7 +243,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
             remedy="choose a kernel based on k-mers, such as spectrum",
         )
 
-    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights | tuple[list[str], Floats]:
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> "KmerWeights | tuple[list[str], Floats]":
         """Return KmerWeights: the k-mers of `X` and `support`, and the contribution of one occurrence of each, not
         normalised.
 

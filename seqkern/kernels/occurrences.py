@@ -4,7 +4,7 @@ A k-mer occurs at a window of a record; *labels* number the distinct k-mers of t
 one set apply to the other.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -215,38 +215,3 @@ class ScansWindows(Protocol):
 
     def scan(self, codes: npt.NDArray[np.uint8], starts: Ints, n_threads: int | None = None) -> Floats:
         """Return the values of the windows of a long sequence that begin at `starts` (ascending), float64 (n,)."""
-
-
-def _no_tally(tally: Iterator[Sums], alphabet: Alphabet) -> Tallied:
-    raise ValueError("the kernel has no tally")
-
-
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """A kernel's capability of decisions Σ_j c_j·K(x, z_j), not normalised, from tables of the k-mers of the z_j.
-
-    The default functions are of a kernel without any.
-    """
-
-    # Returns the sums over the k-mers of z_j that determine the decision for any x, and whose lengths depend on kernel
-    # and alphabet alone, from the z_j and c_j; None if the z_j are needed
-    tally: Callable[[SequenceSet, Floats], Tally | None] = lambda support, coefficients: None
-    # Returns the object that applies the sums, in any precision, to sequences of an alphabet; takes as many as `tally`
-    # gives
-    tallied: Callable[[Iterator[Sums], Alphabet], Tallied] = _no_tally
-    by_kmer: Callable[[SequenceSet, Floats], list[tuple[int, Floats]] | None] | None = None  # See `weights`
-    # Returns the object that sums over windows, from windows z_j of one length and c_j
-    at_positions: Callable[[SequenceSet, Floats], ScansWindows] | None = None
-    # Returns whether K(x, x) is the same for all sequences of a length without masked residues
-    constant_diagonal: Callable[[int], bool] = lambda length: False
-
-    def weights(self, support: SequenceSet, coefficients: Floats) -> list[tuple[int, Floats]] | None:
-        """Return the weight of one occurrence of each k-mer on the given strand; None without such a form.
-
-        For each length k, float64 (letters^k,) by the k-mer's code: the first letter is the most significant digit.
-        K-mers with a masked residue add nothing.
-        """
-        if self.by_kmer is not None:
-            return self.by_kmer(support, coefficients)
-        tally = self.tally(support, coefficients)
-        return None if tally is None else self.tallied(iter(tally), support.alphabet).tables()

@@ -161,9 +161,11 @@ class GramTransformer:
     def _contained(self, K: np.ndarray) -> Any:
         """Return a matrix in the container of `set_output` or scikit-learn's configuration."""
         # Imported here: pipelines have loaded scikit-learn already.
-        from seqkern.kernels.feature_map import contain
+        from sklearn.preprocessing import FunctionTransformer
 
-        return contain(K, self)
+        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
+        same = FunctionTransformer(feature_names_out=lambda _, names: self.get_feature_names_out())
+        return (same if chosen is None else same.set_output(transform=chosen)).fit_transform(K)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the kernel has training samples."""

@@ -14,14 +14,14 @@ from seqkern.core.errors import ParameterError, SequenceError, check_texts
 from seqkern.core.parameters import changed, choice, component, fixed, integer, text
 from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels.algebra import ProductKernel, SumKernel
-from seqkern.kernels.capabilities import Products, Traits, capability, given
+from seqkern.kernels.capabilities import Products, Tables, Traits, capability, given
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, ThroughKernel, as_parts
 from seqkern.kernels.decisions import PartOfWindow, WindowValues, attributions, fold, kmer_weights
 from seqkern.kernels.features import FeatureBlocks, Features, VectorForm
 from seqkern.kernels.gradients import Gradient, KernelGradient, Square
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
-from seqkern.kernels.occurrences import KmerWeights, Piece, ScansWindows, Tables, piece_of
+from seqkern.kernels.occurrences import KmerWeights, Piece, ScansWindows, piece_of
 from seqkern.kernels.prepared import Plan, StoredForm
 from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.sequences.alphabets import Alphabet

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Array, Floats, Ints
+from seqkern.kernels.capabilities import Tables
 from seqkern.kernels.kernel_operator import KernelOperator, ScaledOperator, Table, check_length
 from seqkern.kernels.kmer import _hamming, _kmers, _tables
 from seqkern.kernels.kmer import _tables as loops
@@ -37,7 +38,7 @@ from seqkern.kernels.kmer.hamming import (
 )
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_TABLE, sum_kmers, whole_table
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows, first_of_pairs, reverse_complements
-from seqkern.kernels.occurrences import KmerWeights, Sums, Tables, Tallied, Tally
+from seqkern.kernels.occurrences import KmerWeights, Sums, Tallied, Tally
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import TermBlocks
 from seqkern.sequences.alphabets import Alphabet

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, numbers
 from seqkern.core.types import Floats, Ints
-from seqkern.kernels.capabilities import Products, capability
+from seqkern.kernels.capabilities import Products, Tables, capability
 from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, SparseImplicit
@@ -28,7 +28,7 @@ from seqkern.kernels.kmer.kmers import (
     first_of_pairs,
     unfold,
 )
-from seqkern.kernels.occurrences import KmerWeights, Labelled, Sums, Tables, Tallied, Tally, merge, spell, spread
+from seqkern.kernels.occurrences import KmerWeights, Labelled, Sums, Tallied, Tally, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload, cheapest, make_plan
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.products.product import WIDEST, Block, FeatureKernel, SparseBlock, Term, TermBlocks, dense_block

@@ -20,7 +20,7 @@ from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
 from seqkern.core.types import Bools, Floats
-from seqkern.kernels.capabilities import Products, capability
+from seqkern.kernels.capabilities import Products, Tables, capability
 from seqkern.kernels.kernel import algorithms
 from seqkern.kernels.kmer import _kmers, _tables
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, LARGEST_TABLE
@@ -39,7 +39,7 @@ from seqkern.kernels.kmer.kmers import (
     find_windows,
     mismatch_rule,
 )
-from seqkern.kernels.occurrences import KmerWeights, Tables, merge, spell
+from seqkern.kernels.occurrences import KmerWeights, merge, spell
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import (

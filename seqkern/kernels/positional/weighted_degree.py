@@ -13,11 +13,11 @@ from seqkern.core.parameters import changed, integer, numbers
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels import _blocks
-from seqkern.kernels.capabilities import Products, Traits, capability
+from seqkern.kernels.capabilities import Products, Tables, Traits, capability
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.kmer.kmers import codes_fit, find_kmers, find_wide_kmers
 from seqkern.kernels.kmer.oligo import window_positions
-from seqkern.kernels.occurrences import Tables, spell
+from seqkern.kernels.occurrences import spell
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional import _position_weights as loops
 from seqkern.kernels.positional._weighted_degree import share
