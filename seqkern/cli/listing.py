@@ -20,9 +20,6 @@ from seqkern.gram.transforms.gram_transform import TRANSFORMS
 from seqkern.kernels.feature_transforms.transforms import FEATURE_TRANSFORMS
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_table import KERNELS
-from seqkern.solvers.layers.chain import LAYERS
-from seqkern.solvers.selection.selectors.selector_specs import SELECTORS
-from seqkern.solvers.solver_specs import SOLVERS, TAKES
 
 SCALER = "scaler"
 
@@ -52,8 +49,11 @@ def run_kernels(request: KernelsRequest) -> None:
 
 def run_solvers(request: SolversRequest) -> None:
     """Print the list, or one solver, selector, layer or the scaler in full."""
-    # imported here: a list of kernels does not need SciPy
+    # imported here: a list of kernels does not need solvers, nor SciPy
+    from seqkern.solvers.layers.chain import LAYERS
     from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
+    from seqkern.solvers.selection.selectors.selector_specs import SELECTORS
+    from seqkern.solvers.solver_specs import SOLVERS
 
     known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler, **LAYERS.classes}
     if request.name:
@@ -108,6 +108,8 @@ def traits(cls: type[Kernel]) -> str:
 
 def _taken(cls: Any) -> str:
     """Return one line on the kernel input that a solver accepts."""
+    from seqkern.solvers.solver_specs import TAKES  # imported here, as above
+
     if isinstance(cls.input, str):
         return f"input: {TAKES[cls.input]}"
     return "input: as for its base solver" if cls.nested_solvers() else f"input: {TAKES['gram']} or {TAKES['features']}"

@@ -185,9 +185,11 @@ class HardNegatives(Request, group="hard negatives"):
         metavar="FASTA",
     )
     hard_number: int | None = option(
-        "windows to add in each round (default: as many as positives)", integer(default=None), metavar="N"
+        "windows to add in each round (default: as many as positives)", integer(default=None, low=1), metavar="N"
     )
-    hard_rounds: int | None = option("rounds of search and training (default: 1)", integer(default=None), metavar="N")
+    hard_rounds: int | None = option(
+        "rounds of search and training (default: 1)", integer(default=None, low=1), metavar="N"
+    )
     rules = all_of(
         only_with("hard_negatives", "hard_number", "hard_rounds"),
         excludes("hard_negatives", "states", "gram", "format=lsgkm"),

@@ -192,8 +192,11 @@ def test_a_model_that_searches_needs_no_file(folder, capsys):
     ("given", "words"),
     [
         (argv("gram"), "needs profiles of the sequences; add --profiles PATH (from PSI-BLAST or HMMER) or --search"),
-        (argv("gram", "--profiles", "a", "--search-profiles", "b"), "two sources of profiles"),
-        (argv("gram", "--profiles", "pssm", "--profile-iterations", "2"), "needs a search; add --search-profiles"),
+        (argv("gram", "--profiles", "a", "--search-profiles", "b"), "--search-profiles does not work with --profiles"),
+        (
+            argv("gram", "--profiles", "pssm", "--profile-iterations", "2"),
+            "needs --search-profiles; add --search-profiles",
+        ),
         (
             argv("gram", "--search-profiles", "all"),
             "takes a FASTA file; write ./all for a file of that name",
