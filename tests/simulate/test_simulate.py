@@ -217,7 +217,7 @@ def test_without_indels_lengths_stay():
 def test_deletions_leave_half_of_a_protein(monkeypatch):
     made = evolution(gamma_shape=5.0, indel_rate=1.0, indel_length=50.0)
     nothing = np.empty(0, dtype=np.int64)
-    monkeypatch.setattr(made, "_insertions", lambda begins: (nothing, nothing, nothing))
+    monkeypatch.setattr(type(made), "_insertions", lambda self, begins: (nothing, nothing, nothing))
     codes, rates = made.ancestor(31)
     assert min(len(made.branch(codes, rates, 20.0)[0]) for _ in range(50)) == 16
 
