@@ -7,11 +7,11 @@ import pytest
 from conftest import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-SOURCES = [path for path in sorted((ROOT / "tests" / "toys").rglob("*")) if path.suffix in (".py", ".pyx")]
+SOURCES = [path for path in sorted((ROOT / "tests" / "toys").rglob("*")) if path.suffix in (".py", ".pyx", ".html")]
 TOYS = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
 
 
-@pytest.mark.parametrize("block", re.findall(r"```(?:python|cython)\n(.*?)```", PAGE, re.DOTALL))
+@pytest.mark.parametrize("block", re.findall(r"```(?:python|cython|html)\n(.*?)```", PAGE, re.DOTALL))
 def test_code_of_the_tutorials_is_that_of_the_toys(block):
     for piece in re.split(r"\n\n+", block.strip("\n")):
         assert any(indent(dedent(piece), " " * depth) in TOYS for depth in range(0, 24, 4)), piece

@@ -3,15 +3,19 @@
 The modules are those of the tutorials in CONTRIBUTING.md.
 """
 
+import importlib
 import os
 import shutil
 import subprocess
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from conftest import ROOT
+
+from seqkern.report.page_frame import environment
 
 TOYS = ROOT / "tests" / "toys"
 PLACES = {  # the line of each toy in a table, with its package
@@ -114,16 +118,7 @@ toy-means = toy_methods.solvers.means:MeansClassifier
 greet = toy_methods.greet
 """
 CLASSES = {"a": "ACACACAC", "b": "GTTGTTGG"}
-GREET = """
-from seqkern.cli.options import Request, argument
-
-class GreetRequest(Request):
-    name: str = argument("who is greeted")
-    EXAMPLE = "seqkern greet you"
-
-def run(request):
-    print("hello", request.name)
-"""
+METHOD = ("--kernel", "toy-spaced:k=2", "--solver", "toy-means")
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +126,6 @@ def installed(tmp_path_factory):
     """Return a folder of installed distributions, with one of kernels, a solver and a verb."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(TOYS, folder / "toy_methods", ignore=shutil.ignore_patterns("common_substrings*", "__pycache__"))
-    (folder / "toy_methods" / "greet.py").write_text(GREET)
     info = folder / "toy_methods-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-methods\nVersion: 1.0\n")
@@ -147,8 +141,7 @@ def seqkern_with(installed, tmp_path):
         command = [sys.executable, "-c", "import sys; from seqkern.cli.main import main; sys.exit(main())", *args]
         paths = os.environ | {"PYTHONPATH": f"{installed}{os.pathsep}{ROOT}"}
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=paths)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return done.stdout if done.returncode == 0 else done.stderr
 
     return run
 
@@ -157,19 +150,27 @@ def test_another_distribution_adds_kernels_solvers_and_verbs(seqkern_with, tmp_p
     assert "\ntoy-spaced" in seqkern_with("kernels")
     assert "step" in seqkern_with("kernels", "toy-spaced")
     assert "toy-means" in seqkern_with("solvers")
-    assert seqkern_with("greet", "you") == "hello you\n"
+    assert seqkern_with("greet", "you", "--again") == "hello hello you\n"
+    assert (
+        seqkern_with("greet", "you", "--times", "3")
+        == "seqkern: --times needs --again; add --again, or remove --times\n"
+    )
+    assert "give an integer at least 2" in seqkern_with("greet", "you", "--times", "1")
+    assert "number of greetings" in seqkern_with("greet", "--help")
     fasta = (f">{name}{i} label={name}\n{word}{'ACGT'[i % 4]}\n" for name, word in CLASSES.items() for i in range(8))
     (tmp_path / "both.fa").write_text("".join(fasta))
-    seqkern_with(
-        "train",
-        "both.fa",
-        "--labels",
-        "header",
-        "--kernel",
-        "toy-spaced:k=2",
-        "--solver",
-        "toy-means",
-        "-o",
-        "model.skm",
-    )
+    trained = seqkern_with("train", "both.fa", "--labels", "header", *METHOD, "-o", "model.skm")
+    assert "toy-means" in trained, trained
     assert len(seqkern_with("predict", "model.skm", "both.fa").splitlines()) == 1 + 16
+
+
+def test_a_section_is_a_function_and_a_block_of_its_template(monkeypatch):
+    monkeypatch.syspath_prepend(TOYS / "report")
+    loader = environment().loader
+    monkeypatch.setattr(loader, "searchpath", [*loader.searchpath, str(TOYS / "report")])
+    lengths_section = importlib.import_module("lengths").lengths_section
+    view = SimpleNamespace(anchor="d", dataset=SimpleNamespace(summary={"length": {"median": 120}}))
+    assert "<h3>Lengths</h3>" in lengths_section(view)
+    assert "<p>The median length is 120.</p>" in lengths_section(view)
+    view.dataset.summary = None
+    assert lengths_section(view) is None

@@ -187,7 +187,7 @@ def _pack(request: ModelsRequest) -> None:
 
 def _list(request: ModelsRequest) -> None:
     """Print a table of the models in a file."""
-    from seqkern.methods.loading import PackedModel, read_pack
+    from seqkern.methods.loading import PackedModel, read_pack  # imported here: kernels are listed without it
 
     columns = [field.name for field in fields(PackedModel)]
     write_tsv(request.output or "-", columns, map(astuple, read_pack(request.source)))

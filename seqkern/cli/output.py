@@ -303,8 +303,7 @@ def identity_of_prediction(request: PredictRequest) -> Callable[[], str] | None:
     >>> identity_of_prediction(PredictRequest(model="donors.seqkern", fasta="-")) is None
     True
     """
-    # imported here, as below: the outputs of other verbs do not need models
-    from seqkern.methods.loading import split_model_arg
+    from seqkern.methods.loading import split_model_arg  # imported here: most verbs take no model
 
     given = (
         split_model_arg(request.model)[0],
@@ -372,7 +371,7 @@ def as_part(request: Parts, models: Sequence[str], data: Sequence[str]) -> Itera
 
 def part_folder(request: Parts, models: Sequence[str], data: Sequence[str]) -> PartFolder:
     """Return the folder of the parts of the verb's output."""
-    from seqkern.methods.loading import split_model_arg
+    from seqkern.methods.loading import split_model_arg  # imported here: most verbs take no model
 
     option = "--gather" if request.gather else "--part"
     if request.gather and request.part is not None:

@@ -509,7 +509,7 @@ def _check_listed(request: TrainRequest, data: FitData, significance: Significan
 
 def _check_lsgkm(method: Method, given: Input) -> None:
     """Raise an error for a model that the LS-GKM format cannot store."""
-    from seqkern.methods.lsgkm import check_lsgkm
+    from seqkern.methods.lsgkm import check_lsgkm  # imported here: no other format needs it
 
     if given.dataset.residues is not None:
         raise ParameterError("the LS-GKM format cannot store a residue model", remedy="remove --format")

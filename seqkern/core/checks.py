@@ -136,9 +136,11 @@ def check_number(text: str) -> float:
 
 
 def check_int(text: str) -> int:
-    """Return the integer in a text of ASCII digits with an optional sign; raise ValueError for anything else."""
+    """Return the integer of 64 bits in a text of ASCII digits with an optional sign; raise ValueError for others."""
     if not re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
         raise ValueError(f"{text[:40]!r} is not an integer")
+    if len(text.strip()) > MOST_DIGITS:
+        raise ValueError(f"{text.strip()[:40]} has more than {MOST_DIGITS} digits")
     return int(text)
 
 

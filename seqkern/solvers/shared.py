@@ -234,7 +234,7 @@ def take_rows(K: Any, rows: Rows) -> Any:
 
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers.shared import take_rows
-    >>> blocks = SpectrumKernel(k=1, normalize=False).feature_blocks(["AAC", "GGG", "ACG"])
+    >>> blocks = SpectrumKernel(k=1, normalize=False).features.blocks(["AAC", "GGG", "ACG"])
     >>> take_rows(blocks, [1, 2]).shape
     (2, 4)
     """

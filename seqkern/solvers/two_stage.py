@@ -382,7 +382,7 @@ class WeightedThreshold(Wrapper):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import CSVC, WeightedThreshold
     >>> sites = SequenceSet.from_strings(["TATAAA", "TATAAT", "TATAAA", "GCGCGC", "GCGCGG", "GCGCGT"], "dna")
-    >>> K, bound = SpectrumKernel(k=2).kernel(sites), [1, 1, -1, -1, -1, -1]
+    >>> K, bound = SpectrumKernel(k=2)(sites), [1, 1, -1, -1, -1, -1]
     >>> WeightedThreshold(CSVC(), false_negative=5.0).fit(K, bound).predict(K)
     array([ 1,  1,  1, -1, -1, -1])
     >>> WeightedThreshold(CSVC(), false_positive=5.0).fit(K, bound).predict(K)

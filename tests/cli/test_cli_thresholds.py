@@ -67,6 +67,6 @@ def test_explain_tells_the_threshold_that_it_predicts_by(tmp_path, files, model,
     assert list(rows[0]) == ["id", "letters", "decision", "bias", "threshold", "predicted"]
     assert {float(row["threshold"]) for row in rows} == {value}
     assert all((row["predicted"] == "pos") == (float(row["decision"]) > value) for row in rows)
-    page = html.unescape((out / "index.html").read_text())
+    page = " ".join(html.unescape((out / "index.html").read_text()).split())
     assert f"Above {value:.4g}, the model's threshold for sensitivity=0.3, the prediction is" in page
     assert "Above zero" not in page

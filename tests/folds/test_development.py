@@ -18,7 +18,7 @@ from seqkern.methods.crossval import OuterFolds, cross_validate, evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
 from seqkern.methods.study_results import DatasetResults
-from seqkern.report.sections.fitting import search_sentences
+from seqkern.report.page_frame import render
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import make_solver
@@ -175,7 +175,8 @@ def test_the_table_of_composition_counts_it(tmp_path):
     )
     results = DatasetResults(study, tmp_path, "d")
     assert results.developed
-    assert "The development part of each training set selected" in search_sentences(SimpleNamespace(dataset=results))
+    content = {"view": SimpleNamespace(dataset=results), "inner": study.inner, "bound": None, "pooled": None}
+    assert "The development part of each training set selected" in render("fitting", "search", content)
 
 
 def test_labels_say_which_samples_are_in_it():

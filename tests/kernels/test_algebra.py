@@ -94,7 +94,7 @@ def test_left_and_right_part_summed():
 
 def test_a_part_beyond_the_end_follows_the_policy_for_short_sequences(X):
     with pytest.raises(SequenceError, match=r"in the part 11:\).*short=zero") as error:
-        PartKernel(SpectrumKernel(k=3), 11, None).kernel(X)
+        PartKernel(SpectrumKernel(k=3), 11, None)(X)
     assert error.value.record == "1"
 
 
@@ -102,16 +102,16 @@ def test_parts_are_nested(X):
     nested = PartKernel(SumKernel([PartKernel(SpectrumKernel(k=1), 1, None), SpectrumKernel(k=2)]), 2, 9)
     left = SpectrumKernel(k=1)([s[3:9] for s in STRINGS])
     right = SpectrumKernel(k=2)([s[2:9] for s in STRINGS])
-    np.testing.assert_array_equal(nested.kernel(X), left + right)
+    np.testing.assert_array_equal(nested(X), left + right)
 
 
 def test_properties_are_inherited():
     learning = SumKernel([SpectrumKernel(), PairwiseKernel(SpectrumKernel())])
-    assert learning.data_dependent
+    assert learning.traits.data_dependent
     assert PartKernel(learning, 0, 5).traits.data_dependent
-    assert not SumKernel([SpectrumKernel()]).data_dependent
-    assert ProductKernel([LinearKernel()]).accepts == "features"
-    assert not SumKernel([PrecomputedKernel()]).positive_semidefinite
+    assert not SumKernel([SpectrumKernel()]).traits.data_dependent
+    assert ProductKernel([LinearKernel()]).traits.accepts == "features"
+    assert not SumKernel([PrecomputedKernel()]).traits.positive_semidefinite
     assert SumKernel([SpectrumKernel(), SpectrumKernel(alphabet="protein")]).alphabet == "protein"
 
 
@@ -172,7 +172,7 @@ def test_blocks_are_computed_in_several_threads(monkeypatch):
 )
 def test_what_cannot_be_combined_is_a_parameter_error(make, message):
     with pytest.raises(ParameterError, match=message):
-        make().kernel(STRINGS)
+        make()(STRINGS)
 
 
 def test_a_kernel_without_the_three_things_says_so():

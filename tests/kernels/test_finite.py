@@ -65,10 +65,10 @@ def test_underflow_names_record_kernel_and_remedy(spec, remedy):
 def test_normalised_values_do_not_depend_on_the_size_of_weights(spec, scale):
     """The product of two diagonals overflows or vanishes here, the quotient does not."""
     near, far = (build_kernel(spec.format(weight)).set_params(normalize=True) for weight in (1.0, scale))
-    expected = near.kernel(X)
-    np.testing.assert_allclose(far.kernel(X), expected, rtol=1e-14)
-    np.testing.assert_allclose(far.kernel(X[:2], X[1:]), expected[:2, 1:], rtol=1e-14)
-    assert (np.diagonal(far.kernel(X)) == 1).all()
+    expected = near(X)
+    np.testing.assert_allclose(far(X), expected, rtol=1e-14)
+    np.testing.assert_allclose(far(X[:2], X[1:]), expected[:2, 1:], rtol=1e-14)
+    assert (np.diagonal(far(X)) == 1).all()
 
 
 @pytest.mark.parametrize("size", [1e155, 1e300, 1e-170, 1e-300])
@@ -80,7 +80,7 @@ def test_features_beyond_squares_are_refused(spec, size):
 
 def test_features_beyond_squares_are_refused_without_a_matrix():
     for size in (1e200, 1e-200):
-        for take in (LinearKernel().implicit, LinearKernel().operator, LinearKernel().feature_blocks):
+        for take in (LinearKernel().implicit, LinearKernel().operator, LinearKernel().features.blocks):
             with pytest.raises(SequenceError, match="scale the features"):
                 take(V * size)
 
@@ -136,16 +136,16 @@ def test_one_bad_pair_is_found_wherever_it_is(holes, dtype, pair, value, text):
     holes.odd, holes.value = pair, value
     table = np.arange(50.0)[:, None]
     if value == 1e39 and dtype == "float64":
-        assert holes.kernel(table).max() == 1e39
+        assert holes(table).max() == 1e39
         return
     with pytest.raises(SequenceError) as caught:
-        holes.kernel(table, dtype=dtype, n_threads=2)
+        holes(table, dtype=dtype, n_threads=2)
     first, second = (str(place + 1) for place in pair)
     fault = "overflows or is undefined;" if text == "nan" else "overflows;"
     assert f"record {first!r}: its kernel with {second} is {text}: kernel 'Holes' {fault}" in str(caught.value)
     assert ("dtype=float64" in str(caught.value)) == (dtype == "float32" and value == 1e39)
     with pytest.raises(SequenceError, match=f"record {first!r}: its kernel with {pair[1]} "):
-        holes.kernel(table, table[1:], dtype=dtype)
+        holes(table, table[1:], dtype=dtype)
     with pytest.raises(SequenceError, match=f"record {first!r}: its kernel with {second} "):
         compute_gram(holes, table, dtype=dtype)
 

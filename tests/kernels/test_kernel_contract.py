@@ -196,7 +196,7 @@ def test_matrix_is_finite_and_symmetric_to_the_bit(fitted, X):
 
 def test_matrix_is_positive_semidefinite_where_declared(fitted, X):
     eigenvalues = np.linalg.eigvalsh(fitted(X))
-    if fitted.positive_semidefinite:
+    if fitted.traits.positive_semidefinite:
         assert eigenvalues[0] >= -1e-9 * eigenvalues[-1]
 
 
@@ -305,7 +305,7 @@ def test_short_sequences_are_an_error_that_names_the_record_or_empty(kernel, X):
     records = [X.codes[start:stop] for start, stop in zip(X.starts, X.stops, strict=True)]
     short = sequence_set([*records, np.zeros(0, np.uint8)], X.alphabet, X.tracks)
     with pytest.raises(SequenceError, match="short=zero") as error:
-        learn(kernel, X.take(TRAIN)).kernel(short)
+        learn(kernel, X.take(TRAIN))(short)
     assert error.value.record == short.ids[-1]
     kernel.set_params(short="zero", zero_diagonal="zero")
     if kernel._min_length():
@@ -345,7 +345,7 @@ def test_another_alphabet_is_a_sequence_error(kernel, X):
         kernel(other, X)
     if "alphabet" in kernel.parameter_names():
         with pytest.raises(SequenceError, match="alphabet"):
-            kernel.set_params(alphabet=X.alphabet.name).kernel(other)
+            kernel.set_params(alphabet=X.alphabet.name)(other)
 
 
 @where(
@@ -426,7 +426,7 @@ def test_parameters_and_clone_as_scikit_learn_has_them(kernel, fitted, X):
     assert copied is not fitted
     assert copied.spec() == fitted.spec()
     assert not copied._fitted
-    np.testing.assert_array_equal(learn(copied, X.take(TRAIN)).kernel(X), fitted(X))
+    np.testing.assert_array_equal(learn(copied, X.take(TRAIN))(X), fitted(X))
 
 
 def test_pickle_keeps_what_was_given_and_what_was_learned(kernel, fitted, X):
@@ -589,7 +589,7 @@ def test_any_sequences_give_a_symmetric_matrix_semidefinite_where_declared(kerne
     records = data.draw(st.lists(st.lists(letter, min_size=low, max_size=high), min_size=1, max_size=6))
     X = sequence_set([np.array(record, dtype=np.uint8) for record in records], alphabet, kernel.traits.tracks)
     # The first record again, for it takes two to be of two classes.
-    K = learn(kernel, X.take([*range(len(X)), 0])).kernel(X)
+    K = learn(kernel, X.take([*range(len(X)), 0]))(X)
     assert np.isfinite(K).all()
     np.testing.assert_array_equal(K, K.T)
     np.testing.assert_array_equal(np.diagonal(K), kernel.diagonal(X))

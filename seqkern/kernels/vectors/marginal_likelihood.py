@@ -589,7 +589,7 @@ class LikelihoodSearch:
 
         These are the initial parameters times each of the factors `spreads`.
         """
-        values = self.gradient.kernel.tunable()
+        values = self.gradient.kernel.gradient.tunable()
         given = {name: values[name] for name in self.names}
         if self.size < 0:
             raise self._not_definite()
@@ -620,7 +620,7 @@ class LikelihoodSearch:
 
     def _bounds(self, given: Mapping[str, float]) -> dict[str, tuple[float, float]]:
         """Return the bounds of all parameters: each one's domain, limited to a range around its initial value."""
-        domain = self.gradient.kernel.tuning_bounds()
+        domain = self.gradient.kernel.gradient.bounds()
         bounds = {
             name: (max(domain[name][0], value / REACH), min(domain[name][1], value * REACH))
             for name, value in given.items()

@@ -113,7 +113,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import KernelNeighbors
     >>> repeats = SequenceSet.from_strings(["ACACACAC", "ACACACAT", "GTGTGTGT", "GTGTGTGA", "ACACACTT"], "dna")
-    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> K = SpectrumKernel(k=2)(repeats)
     >>> solver = KernelNeighbors(n_neighbors=1).fit(K[:4, :4], ["CA", "CA", "GT", "GT"])
     >>> solver.predict(K[4:, :4]).tolist()
     ['CA']
@@ -197,7 +197,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import KernelNeighborsRegressor
     >>> sites = SequenceSet.from_strings(["TATAAA", "TATAAT", "GCGCGC", "GCGCGG", "TATATA"], "dna")
-    >>> K = SpectrumKernel(k=2).kernel(sites)
+    >>> K = SpectrumKernel(k=2)(sites)
     >>> solver = KernelNeighborsRegressor(n_neighbors=2).fit(K[:4, :4], [8.0, 7.0, 1.0, 2.0])
     >>> solver.predict(K[4:, :4])
     array([7.5])

@@ -545,7 +545,7 @@ class NearestPrototype(GramPrototypes):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import NearestPrototype
     >>> repeats = SequenceSet.from_strings(["ACACACAC", "ACACACAT", "GTGTGTGT", "GTGTGTGA", "ACACACTT"], "dna")
-    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> K = SpectrumKernel(k=2)(repeats)
     >>> solver = NearestPrototype().fit(K[:4, :4], ["CA", "CA", "GT", "GT"])
     >>> solver.predict(K[4:, :4]).tolist()
     ['CA']
@@ -616,7 +616,7 @@ class RelationalGLVQ(LearnedGramPrototypes):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import RelationalGLVQ
     >>> repeats = SequenceSet.from_strings(["ACACACAC", "ACACACAT", "GTGTGTGT", "GTGTGTGA", "ACACACTT"], "dna")
-    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> K = SpectrumKernel(k=2)(repeats)
     >>> solver = RelationalGLVQ().fit(K[:4, :4], ["CA", "CA", "GT", "GT"])
     >>> solver.predict(K[4:, :4]).tolist()
     ['CA']

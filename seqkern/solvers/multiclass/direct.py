@@ -143,7 +143,7 @@ class DirectMulticlass(ClassSolver):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import DirectMulticlass
     >>> repeats = SequenceSet.from_strings(["ACACAC", "CACACA", "GTGTGT", "TGTGTG", "ATATAT", "TATATA"], "dna")
-    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> K = SpectrumKernel(k=2)(repeats)
     >>> solver = DirectMulticlass(C=10).fit(K, ["CA", "CA", "GT", "GT", "AT", "AT"])
     >>> solver.predict(K[::2]).tolist()
     ['CA', 'GT', 'AT']

@@ -226,7 +226,7 @@ class BinaryTree(BinaryEnsemble):
     >>> from seqkern.solvers import CSVC, BinaryTree
     >>> regions = ["MKLVLLAV", "MRLLVALL", "DEKDEEKD", "EKDDKEED", "GPGSGPSG", "SGPGGSPG"]
     >>> states = ["membrane", "membrane", "helix", "helix", "coil", "coil"]
-    >>> K = SpectrumKernel(k=1).kernel(SequenceSet.from_strings(regions, "protein"))
+    >>> K = SpectrumKernel(k=1)(SequenceSet.from_strings(regions, "protein"))
     >>> tree = BinaryTree(CSVC(), order=["membrane", "helix", "coil"]).fit(K, states)
     >>> tree.predict(K[::2]).tolist()
     ['membrane', 'helix', 'coil']
@@ -341,7 +341,7 @@ class OneAgainstRest(BinaryEnsemble):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import CSVC, OneAgainstRest
     >>> repeats = SequenceSet.from_strings(["ACACAC", "CACACA", "GTGTGT", "TGTGTG", "ATATAT", "TATATA"], "dna")
-    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> K = SpectrumKernel(k=2)(repeats)
     >>> solver = OneAgainstRest(CSVC()).fit(K, ["CA", "CA", "GT", "GT", "AT", "AT"])
     >>> solver.classes_.tolist()
     ['AT', 'CA', 'GT']
@@ -463,7 +463,7 @@ class PairwiseVoting(PairwiseEnsemble):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import CSVC, PairwiseVoting
     >>> repeats = SequenceSet.from_strings(["ACACAC", "CACACA", "GTGTGT", "TGTGTG", "ATATAT", "TATATA"], "dna")
-    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> K = SpectrumKernel(k=2)(repeats)
     >>> solver = PairwiseVoting(CSVC()).fit(K, ["CA", "CA", "GT", "GT", "AT", "AT"])
     >>> solver.predict(K[::2]).tolist()
     ['CA', 'GT', 'AT']
@@ -587,7 +587,7 @@ class DecisionDAG(PairwiseEnsemble):
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.solvers import CSVC, DecisionDAG
     >>> repeats = SequenceSet.from_strings(["ACACAC", "CACACA", "GTGTGT", "TGTGTG", "ATATAT", "TATATA"], "dna")
-    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> K = SpectrumKernel(k=2)(repeats)
     >>> solver = DecisionDAG(CSVC()).fit(K, ["CA", "CA", "GT", "GT", "AT", "AT"])
     >>> solver.predict(K[::2]).tolist()
     ['CA', 'GT', 'AT']

@@ -109,9 +109,9 @@ def test_is_positive_semidefinite():
     strings = random_strings(np.random.default_rng(2), range(5, 40))
     K = dna(logarithm=False, normalize=True, **GAPS)(strings)
     assert np.linalg.eigvalsh(K)[0] > -1e-12
-    assert dna(logarithm=False).positive_semidefinite
+    assert dna(logarithm=False).traits.positive_semidefinite
     assert PairHMMKernel(logarithm=False).traits.positive_semidefinite
-    assert not dna().positive_semidefinite
+    assert not dna().traits.positive_semidefinite
 
 
 def test_normalised_values_are_those_of_the_logarithms():

@@ -51,7 +51,7 @@ def test_an_indefinite_base_gives_a_semidefinite_kernel():
     base = SigmoidKernel(gamma=2.0, coef0=-2.0)
     X = np.random.default_rng(1).standard_normal((12, 3))
     assert np.linalg.eigvalsh(base(X))[0] < -0.1
-    eigenvalues = np.linalg.eigvalsh(PairwiseKernel(base).fit(X).kernel(X))
+    eigenvalues = np.linalg.eigvalsh(PairwiseKernel(base).fit(X)(X))
     assert eigenvalues[0] > -1e-9 * eigenvalues[-1]
 
 
@@ -94,7 +94,7 @@ def test_a_sequence_like_no_reference_follows_the_policy():
     with pytest.raises(SequenceError, match="zero_diagonal=zero") as error:
         kernel(["AACC", "GGGG"])
     assert error.value.record == "2"
-    K = kernel.set_params(zero_diagonal="zero").kernel(["AACC", "GGGG"])
+    K = kernel.set_params(zero_diagonal="zero")(["AACC", "GGGG"])
     np.testing.assert_array_equal(K, [[1, 0], [0, 0]])
 
 
@@ -122,4 +122,4 @@ def test_parameters_outside_their_domain():
     with pytest.raises(ParameterError, match="gamma=-1"):
         PairwiseKernel(SpectrumKernel(), vector_kernel="rbf", gamma=-1).fit(TRAIN)
     with pytest.raises(ParameterError, match="is not fitted"):
-        PairwiseKernel(SpectrumKernel()).kernel(TRAIN)
+        PairwiseKernel(SpectrumKernel())(TRAIN)

@@ -138,7 +138,7 @@ def test_padding_is_no_column_whatever_the_shift():
     X = families([3, 40], seed=4)
     for kernel in (BEST, SUM):
         shifted = ProfileAlignmentKernel(method=kernel.method, shift=4.0)
-        np.testing.assert_allclose(shifted.kernel(X), naive(shifted, X), rtol=1e-6)
+        np.testing.assert_allclose(shifted(X), naive(shifted, X), rtol=1e-6)
 
 
 # ---- profiles of one letter each -----------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_best_alignment_of_letters_is_twice_smith_waterman(set_level):
     codes = [[AMINO.index(letter) for letter in string] for string in strings]
     wanted = [[2 * best_alignment(table[np.ix_(x, y)], 11, 1) for y in codes] for x in codes]
     letters = SmithWatermanKernel(matrix="BLOSUM62", gap_open=11, gap_extend=1, normalize=False, alphabet="protein")
-    np.testing.assert_array_equal(2 * letters.kernel(strings), wanted)
+    np.testing.assert_array_equal(2 * letters(strings), wanted)
     for level in LEVELS:
         set_level(level)
         K = ProfileAlignmentKernel(gap_open=22, gap_extend=2)(of_letters(strings))
@@ -322,14 +322,14 @@ def test_plan_grows_with_the_pairs_of_columns():
 def test_tracks_that_are_missing_or_no_profiles():
     X = families([3, 4])
     with pytest.raises(SequenceError, match="needs the track 'profile'"):
-        BEST.kernel(["ACD", "CDE"])
+        BEST(["ACD", "CDE"])
     with pytest.raises(SequenceError, match="needs the track 'pssm'"):
-        BEST.kernel(X.replace(tracks={"profile": X.tracks["profile"]}))
+        BEST(X.replace(tracks={"profile": X.tracks["profile"]}))
     with pytest.raises(SequenceError, match="'profile' is not probabilities") as error:
-        BEST.kernel(with_tracks([3, 4], X.tracks["profile"] + np.eye(7, 20), X.tracks["pssm"]))
+        BEST(with_tracks([3, 4], X.tracks["profile"] + np.eye(7, 20), X.tracks["pssm"]))
     assert error.value.record == "s0"
     with pytest.raises(SequenceError, match="scores beyond 1e\\+06") as error:
-        BEST.kernel(with_tracks([3, 4], X.tracks["profile"], X.tracks["pssm"] * np.linspace(1, 1e7, 7)[:, None]))
+        BEST(with_tracks([3, 4], X.tracks["profile"], X.tracks["pssm"] * np.linspace(1, 1e7, 7)[:, None]))
     assert error.value.record in ("s0", "s1")
 
 

@@ -189,7 +189,7 @@ def test_a_given_file_needs_no_fit_and_its_content_is_the_identity(file, tmp_pat
     assert not kernel.traits.data_dependent
     assert files(kernel) == (str(file),)
     K, identity = kernel(encode(NEW)), kernel.identity()
-    np.testing.assert_array_equal(copy.copy(kernel).fit(encode(TRAIN), Y).kernel(encode(NEW)), K)
+    np.testing.assert_array_equal(copy.copy(kernel).fit(encode(TRAIN), Y)(encode(NEW)), K)
     header, arrays = json.loads(json.dumps(kernel.state()[0])), kernel.state()[1]
     assert header["spec"]["hmm"] == str(file)
     file.unlink()
@@ -200,7 +200,7 @@ def test_a_given_file_needs_no_fit_and_its_content_is_the_identity(file, tmp_pat
     assert FisherKernel(hmm=str(file), zero_diagonal="zero").identity() != identity
     other = tmp_path / "other.hmm"
     write_models(other, (b"other", ["TTTT", "TTAT"], "dna"))
-    assert not np.array_equal(kernel.set_params(hmm=str(other)).kernel(encode(NEW)), K)
+    assert not np.array_equal(kernel.set_params(hmm=str(other))(encode(NEW)), K)
 
 
 def test_models_of_one_file_are_side_by_side(file, tmp_path):
@@ -213,10 +213,10 @@ def test_models_of_one_file_are_side_by_side(file, tmp_path):
 
 def test_a_file_of_another_alphabet_is_an_error_that_names_file_and_alphabets(file):
     with pytest.raises(SequenceError, match="alphabet protein, the model has dna") as error:
-        FisherKernel(hmm=str(file)).kernel(encode(["MKV"], "protein"))
+        FisherKernel(hmm=str(file))(encode(["MKV"], "protein"))
     assert str(file) in str(error.value)
     with pytest.raises(FileError, match="no such file"):
-        FisherKernel(hmm=str(file) + ".gz").kernel(encode(NEW))
+        FisherKernel(hmm=str(file) + ".gz")(encode(NEW))
 
 
 def test_the_file_may_be_public(file, monkeypatch):

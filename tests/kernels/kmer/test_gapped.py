@@ -345,10 +345,10 @@ def test_clipping_leaves_a_positive_kernel_alone(size):
 def test_clipped_kernels_are_positive_semidefinite():
     strings = ["".join(letters) for letters in product("ACGT", repeat=3)]
     cut = GappedKmerKernel(3, 1, d=1, normalize=False)
-    assert not cut.positive_semidefinite
+    assert not cut.traits.positive_semidefinite
     assert np.linalg.eigvalsh(cut(strings))[0] < -1
     clipped = GappedKmerKernel(3, 1, d=1, normalize=False, clip=True)
-    assert clipped.positive_semidefinite
+    assert clipped.traits.positive_semidefinite
     K = clipped(strings)
     assert np.linalg.eigvalsh(K)[0] > -1e-12 * K.trace()
     with pytest.raises(ParameterError, match="not a product of gapped"):

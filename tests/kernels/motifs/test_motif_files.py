@@ -140,7 +140,7 @@ def test_bad_files_are_one_line(tmp_path, text):
     file = tmp_path / "motifs.txt"
     file.write_text(text)
     with pytest.raises(SeqkernError) as error:
-        MotifKernel(str(file)).kernel(encode(["ACGT"]))
+        MotifKernel(str(file))(encode(["ACGT"]))
     line = str(error.value)
     assert line.startswith(f"{file}: {BAD_FILES[text]}")
     assert "; " in line

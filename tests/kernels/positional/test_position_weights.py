@@ -78,7 +78,7 @@ def scale(kernel, support, coefficients):
 
 
 def close(found, kernel, X, support, coefficients):
-    expected = kernel.set_params(normalize=False).kernel(X, support) @ coefficients
+    expected = kernel.set_params(normalize=False)(X, support) @ coefficients
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * scale(kernel, support, coefficients))
 
 

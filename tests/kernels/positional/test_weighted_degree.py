@@ -295,12 +295,12 @@ def test_definite_unless_a_list_makes_it_otherwise():
     assert ShiftedWeightedDegreeKernel(shift=500).traits.positive_semidefinite
     assert ShiftedWeightedDegreeKernel(shift=[3] * 40).traits.positive_semidefinite
     steep = ShiftedWeightedDegreeKernel(1, 1, position_weights=[1, 0.001], normalize=False)
-    assert not steep.positive_semidefinite
+    assert not steep.traits.positive_semidefinite
     # Two sequences that differ in one feature at two places: x − 8y has a negative square.
     K = steep(["AC", "CA", "AA", "CC"])
     assert np.linalg.eigvalsh(K)[0] < -1e-3
     gentle = ShiftedWeightedDegreeKernel(1, 1, position_weights=[1, 0.9], normalize=False)
-    assert gentle.positive_semidefinite
+    assert gentle.traits.positive_semidefinite
     assert np.linalg.eigvalsh(gentle(["AC", "CA", "AA", "CC"]))[0] > -1e-12
 
 

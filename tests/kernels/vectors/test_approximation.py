@@ -81,7 +81,7 @@ def test_plans_search_for_no_profiles(spec, monkeypatch):
     name, _, options = spec.partition(":")
     kernel = build_kernel(f"{name}:base=(pssm_window:search=training,iterations=1),{options}")
     before = kernel.plan(X)
-    K = kernel.fit(X).kernel(X)
+    K = kernel.fit(X)(X)
     assert np.isfinite(K).all()
     monkeypatch.setattr(ProfileSearch, "add_to", None)
     # once fitted, the base kernel knows what it searches in, and the plan counts the searches
@@ -340,14 +340,14 @@ def test_nothing_to_draw_from():
 def test_nystroem_is_the_base_between_landmarks_up_to_rounding(base, most):
     X = ["".join(text) for text in np.random.default_rng(3).choice(list("ACGT"), (40, 20))]
     K = build_kernel(base)(X)
-    found = build_kernel(f"nystroem:base=({base})").fit(X).kernel(X)
+    found = build_kernel(f"nystroem:base=({base})").fit(X)(X)
     np.testing.assert_allclose(found, K, atol=most * np.abs(K).max())
 
 
 def test_nystroem_of_an_indefinite_base_is_its_positive_part_between_landmarks():
     X = np.random.default_rng(3).normal(size=(30, 4))
     K = build_kernel("sigmoid:gamma=1")(X)
-    found = build_kernel("nystroem:base=(sigmoid:gamma=1)").fit(X).kernel(X)
+    found = build_kernel("nystroem:base=(sigmoid:gamma=1)").fit(X)(X)
     values, vectors = np.linalg.eigh(K)
     np.testing.assert_allclose(found, vectors * np.maximum(values, 0) @ vectors.T, atol=1e-4 * values[-1])
     assert np.abs(found - K).max() >= -values[0] / len(K) > 0.01

@@ -364,7 +364,7 @@ def test_explanations_add_up():
     columns, coefficients = model.support, np.random.default_rng(0).standard_normal(len(model.support))
     shares = model.kernel._attribute(X, columns, coefficients)
     sums = np.add.reduceat(shares, np.cumsum(X.lengths) - X.lengths)
-    np.testing.assert_allclose(sums, model.kernel.kernel(X, columns) @ coefficients, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(sums, model.kernel(X, columns) @ coefficients, rtol=1e-9, atol=1e-12)
 
 
 def test_without_a_matrix_it_is_trained_by_its_feature_vectors():

@@ -38,8 +38,8 @@ def test_a_view_is_a_table_of_its_vectors(X, cls):
     on_view, on_table = cls(view="esm", **given), cls(**given)
     np.testing.assert_array_equal(on_view(X), on_table(VALUES))
     np.testing.assert_array_equal(on_view(X.take([3, 1]), X), on_table(VALUES[[3, 1]], VALUES))
-    assert (on_view.accepts, on_view.views) == ("sequences", ("esm",))
-    assert (on_table.accepts, on_table.views) == ("features", ())
+    assert (on_view.traits.accepts, on_view.traits.views) == ("sequences", ("esm",))
+    assert (on_table.traits.accepts, on_table.traits.views) == ("features", ())
     assert clone(on_view).view == "esm"
 
 
@@ -74,7 +74,7 @@ def test_sums_and_products_are_those_of_matrices(X, string):
     np.testing.assert_allclose(build_kernel(f"0.3*{string}+2*rbf:view=esm,gamma=0.01")(X), 0.3 * S + 2 * V, rtol=1e-14)
     np.testing.assert_allclose(build_kernel(f"{string}*rbf:view=esm,gamma=0.01")(X), S * V, rtol=1e-14)
     two = build_kernel("linear:view=esm+linear:view=t5")
-    assert two.views == ("esm", "t5")
+    assert two.traits.views == ("esm", "t5")
     np.testing.assert_allclose(two(X), VALUES @ VALUES.T + VALUES[:, 3:] @ VALUES[:, 3:].T, rtol=1e-12)
 
 
