@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @cache
 def environment() -> jinja2.Environment:
     """Return the environment of the templates: values are escaped by `escape`, and an unknown name is an error."""
-    import jinja2
+    import jinja2  # imported here: few verbs make a page
 
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
