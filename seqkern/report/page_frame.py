@@ -14,7 +14,7 @@ from seqkern.report.markup import Markup, clean, escape, join, text_of
 from seqkern.report.sentences import TRANSDUCTIVE, enumerate_names, metric, upper_first
 
 if TYPE_CHECKING:
-    import jinja2  # imported here: few verbs make a page
+    import jinja2
 
 # Templates in the folder ``templates``: one for each chapter, whose blocks are its sections, and shared macros.
 
