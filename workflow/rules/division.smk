@@ -49,7 +49,9 @@ def names_of_share(wildcards):
 
 def shared_settings(wildcards):
     """Return what a share depends on besides its input, for each of its solvers."""
-    return [settings(wildcards.stage)({**wildcards, "solver": name}) for name in undone_methods(*names_of_share(wildcards))]
+    return [
+        settings(wildcards.stage)({**wildcards, "solver": name}) for name in undone_methods(*names_of_share(wildcards))
+    ]
 
 
 def shared_grams(wildcards):

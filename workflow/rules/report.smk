@@ -9,7 +9,11 @@ rule report:
         [f"{RESULTS}/evaluate/{dataset}/{kernel}/{solver}/metrics.tsv" for dataset, kernel, solver in METHODS],
         [f"{RESULTS}/baseline/{dataset}/metrics.tsv" for dataset in STUDY.datasets],
         [f"{RESULTS}/audit/{dataset}/findings.tsv" for dataset, entry in STUDY.datasets.items() if entry.audited],
-        [f"{RESULTS}/importance/{dataset}/importance.npz" for dataset, entry in STUDY.datasets.items() if entry.importance],
+        [
+            f"{RESULTS}/importance/{dataset}/importance.npz"
+            for dataset, entry in STUDY.datasets.items()
+            if entry.importance
+        ],
         [f"{RESULTS}/motifs/{dataset}/motifs.json" for dataset, entry in STUDY.datasets.items() if entry.motifs],
         [f"{RESULTS}/effects/{dataset}/effects.json" for dataset, entry in STUDY.datasets.items() if entry.variants],
     output:
