@@ -164,6 +164,34 @@ def test_another_distribution_adds_kernels_solvers_and_verbs(seqkern_with, tmp_p
     assert len(seqkern_with("predict", "model.skm", "both.fa").splitlines()) == 1 + 16
 
 
+def test_what_cannot_be_imported_is_told_in_one_line_and_left_out_of_lists(tmp_path):
+    (tmp_path / "broken_toys.py").write_text("import no_such_module\n")
+    info = tmp_path / "broken_toys-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-toys\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[seqkern.kernels]\nbroken = broken_toys:Kernel\nunnamed = broken_toys\n[seqkern.verbs]\nbreak = broken_toys\n"
+    )
+    (tmp_path / "some.fa").write_text(">a\nACGT\n")
+
+    def run(*args):
+        paths = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+        command = [sys.executable, "-m", "seqkern.cli.main", *args]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=paths)
+
+    listed = run("kernels")
+    assert listed.returncode == 0
+    assert "\nspectrum" in listed.stdout
+    assert "broken" not in listed.stdout
+    assert listed.stderr.count("cannot be imported: No module named 'no_such_module'") == 2
+    for args in (["gram", "some.fa", "--kernel", "broken", "-o", "g.npy"], ["break"], ["break", "--help"]):
+        refused = run(*args)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith("seqkern: ")
+        assert refused.stderr.endswith("; repair or uninstall the distribution of broken_toys\n")
+        assert refused.stderr.count("\n") == 1
+
+
 def test_a_section_is_a_function_and_a_block_of_its_template(monkeypatch):
     monkeypatch.syspath_prepend(TOYS / "report")
     loader = environment().loader

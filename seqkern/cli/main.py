@@ -34,6 +34,7 @@ class Verb(NamedTuple):
     summary: str
     requests: str  # The module of its request's class
     run: str = ""  # The function that carries out a request, as module:name, if not `run` in the verb's module
+    installed: bool = False  # Whether another distribution adds it; its modules are absolute
 
 
 VERBS = {
@@ -98,13 +99,17 @@ def request_class(verb: str) -> type[Request]:
     >>> request_class("kernels").EXAMPLE
     'seqkern kernels spectrum'
     """
-    return cast("type[Request]", _named(f"{VERBS[verb].requests}:{verb.capitalize()}Request"))
+    return cast("type[Request]", _named(verb, f"{VERBS[verb].requests}:{verb.capitalize()}Request"))
 
 
-def _named(place: str) -> Any:
-    """Return what ``module:name`` names in this folder, or in another package, importing the module."""
+def _named(verb: str, place: str) -> Any:
+    """Return what ``module:name`` of a verb names in this folder or another distribution, importing the module."""
+    if VERBS[verb].installed:
+        from seqkern.core.registry import import_installed  # imported here to keep --help fast
+
+        return import_installed(f"verb {verb!r}", place)
     module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module if "." in module else f".{module}", __package__), name)
+    return getattr(importlib.import_module(f".{module}", __package__), name)
 
 
 def _add_installed_verbs() -> None:
@@ -112,7 +117,7 @@ def _add_installed_verbs() -> None:
     from seqkern.core.registry import installed  # imported here to keep --help fast
 
     for verb, module in installed("seqkern.verbs").items():
-        VERBS.setdefault(verb, Verb(f"a verb of {module.partition('.')[0]}", module, f"{module}:run"))
+        VERBS.setdefault(verb, Verb(f"a verb of {module.partition('.')[0]}", module, f"{module}:run", True))
 
 
 class Parser(argparse.ArgumentParser):
@@ -206,7 +211,11 @@ def _main(argv: list[str]) -> int:
     verb = next((word for word in argv if not word.startswith("-")), None)
     if verb is not None and verb not in VERBS:
         _add_installed_verbs()
-    parser = build_parser(verb if verb in VERBS else None, alone=verb in VERBS and argv[0] == verb)
+    try:
+        parser = build_parser(verb if verb in VERBS else None, alone=verb in VERBS and argv[0] == verb)
+    except ParameterError as error:  # of a verb of another distribution
+        print(f"seqkern: {error}", file=sys.stderr)
+        return 1
     for stream in (sys.stdout, sys.stderr):
         # a name from a file may contain characters that the terminal cannot show
         with contextlib.suppress(AttributeError):
@@ -273,7 +282,7 @@ def _run(args: argparse.Namespace) -> int:
         request = request_class(args.verb).of(args)
         safe = getattr(request, "spreadsheet_safe", False)
         with reporting(), checked_output(request), spreadsheet_safe(safe):
-            return _named(VERBS[args.verb].run or f"{args.verb}:run")(request) or 0
+            return _named(args.verb, VERBS[args.verb].run or f"{args.verb}:run")(request) or 0
     except SeqkernError as error:
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
     except BrokenPipeError:

@@ -142,9 +142,9 @@ class Request(Parameters):
         return f"{option_names(name, self._parameters[name])[-1]} {value}".rstrip()
 
     def refuse(self, why: str, *names: str, remedy: str = "") -> None:
-        """Raise ParameterError for the first of some options that is given; the usual remedy is to remove it."""
+        """Raise ParameterError for the first of some options that is given, the ``{option}`` of the remedy."""
         for name in filter(self.has, names):
-            remedy = remedy or f"remove {self.flag(name)}"
+            remedy = remedy.replace("{option}", self.flag(name)) or f"remove {self.flag(name)}"
             raise ParameterError(f"{self.flag(name)} {why}", remedy=remedy)
 
 
@@ -253,9 +253,11 @@ def completion_script(requests: Mapping[str, type[Request]]) -> str:
         options: list[str] = []
         for name, item in request.declarations().items():
             if item.place is not None and not item.place.positional:
-                options += option_names(name, item)
-                if isinstance(item, Choice):
-                    words = " ".join(filter(None, item.choices))
-                    cases.append(f'    "{verb} {options[-1]}") words="{words}" ;;')
+                names = option_names(name, item)
+                options += names
+                if not isinstance(item, Flag):
+                    words = " ".join(filter(None, item.choices)) if isinstance(item, Choice) else ""
+                    patterns = "|".join(f'"{verb} {one}"' for one in names)
+                    cases.append(f'    {patterns}) words="{words}" ;;')
         cases.append(f'    "{verb} "*) words="{" ".join(options)}" ;;')
     return COMPLETION.format(cases="\n".join(cases), verbs=" ".join(requests))

@@ -101,7 +101,9 @@ class Search(Request, group="choice of hyperparameters"):
 
 def _inner_folds(long: str) -> Any:
     """Return the declaration of the number of inner folds."""
-    return option("folds of this cross-validation (default: 5)", integer(default=None), long=long, metavar="N")
+    return option(
+        "folds of the inner cross-validation, which chooses (default: 5)", integer(default=None), long=long, metavar="N"
+    )
 
 
 class OuterFolds(Request, group="outer folds, for an unbiased estimate of the accuracy"):

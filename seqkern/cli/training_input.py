@@ -240,10 +240,10 @@ def read_training(request: MethodRequest) -> Training:
             f"{useless[0]} does not work with --kernel auto", remedy="name a kernel; seqkern kernels lists them"
         )
     if not training.searches and len(training.kernel.candidates) == 1:
-        request.refuse("needs a search", "rule", "metric", remedy="add --search, or remove it")
+        request.refuse("needs a search", "rule", "metric", remedy="add --search, or remove {option}")
         if not (request.calibration or request.threshold or request.layers):
             needed = "needs a search, --calibration, --threshold or --layers"
-            request.refuse(needed, "inner_folds", remedy="add --search, or remove it")
+            request.refuse(needed, "inner_folds", remedy="add --search, or remove {option}")
     _ = training.views, training.method  # complain before any file is read
     return training
 

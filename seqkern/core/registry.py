@@ -6,13 +6,14 @@ when a name is not in the table, or all classes are listed.
 
 import importlib
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from seqkern.core.checks import check_flag
-from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.errors import ParameterError, one_line, unknown_name
 
 
 class Registry:
@@ -28,6 +29,7 @@ class Registry:
         self.base = base
         self.table = dict(sorted(table.items()))
         self._complete = False
+        self._installed: set[str] = set()  # Names of the classes of other distributions
 
     @cached_property
     def base_class(self) -> type[Any]:
@@ -46,9 +48,15 @@ class Registry:
 
     @property
     def classes(self) -> dict[str, type[Any]]:
-        """The classes by name, sorted; imports all of them."""
+        """The classes by name, sorted; imports all of them, and warns of those of other distributions that fail."""
         self._add_installed()
-        return {name: self.get(name) for name in self.table}
+        found = {}
+        for name in self.table:
+            try:
+                found[name] = self.get(name)
+            except InstalledError as error:
+                warnings.warn(str(error), stacklevel=2)
+        return found
 
     def class_names(self) -> list[str]:
         """Return the Python names of the classes, as in ``from package import Name``."""
@@ -67,14 +75,19 @@ class Registry:
         """Return a class by its registered name, importing its module."""
         if name not in self:
             raise unknown_name(self.noun, name, self.table)
-        return _import_class(self.table[name])
+        place = self.table[name]
+        return import_installed(f"{self.noun} {name!r}", place) if name in self._installed else _import_class(place)
 
     def _add_installed(self) -> None:
         """Register the classes of other distributions, once."""
         if not self._complete:
             self._complete = True
             for name, place in installed(f"seqkern.{self.kind}s").items():
-                self.add(name, place)
+                if name not in self.table:
+                    self.add(name, place)
+                    self._installed.add(name)
+                elif self.table[name] != place:
+                    warnings.warn(f"{self.noun} {name!r} is {self.table[name]}, not {place}; rename one", stacklevel=2)
 
     def build(self, name: str, /, **params: Any) -> Any:
         """Return an instance of a class."""
@@ -96,6 +109,22 @@ def installed(group: str) -> dict[str, str]:
     from importlib.metadata import entry_points  # imported here: slows start-up
 
     return {entry.name: entry.value for entry in entry_points(group=group)}
+
+
+class InstalledError(ParameterError):
+    """The error about what another distribution adds and cannot be imported."""
+
+
+def import_installed(what: str, place: str) -> Any:
+    """Return what another distribution adds at ``module:name``."""
+    module, _, name = place.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except Exception as error:  # whatever the other distribution's code raises
+        raise InstalledError(
+            f"{what}, which another distribution adds as {place}, cannot be imported: {one_line(error, 400)}",
+            remedy=f"repair or uninstall the distribution of {module.partition('.')[0]}",
+        ) from error
 
 
 def _import_class(place: str) -> type[Any]:
