@@ -6,6 +6,7 @@ when a name is not in the table, or all classes are listed.
 
 import importlib
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -117,13 +118,12 @@ class InstalledError(ParameterError):
 
 def import_installed(what: str, place: str) -> Any:
     """Return what another distribution adds at ``module:name``."""
-    module, _, name = place.partition(":")
     try:
-        return getattr(importlib.import_module(module), name)
+        return _import_class(place)
     except Exception as error:  # whatever the other distribution's code raises
         raise InstalledError(
             f"{what}, which another distribution adds as {place}, cannot be imported: {one_line(error, 400)}",
-            remedy=f"repair or uninstall the distribution of {module.partition('.')[0]}",
+            remedy=f"repair or uninstall the distribution of {re.split('[.:]', place)[0]}",
         ) from error
 
 
