@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from seqkern.core.types import Bools, Floats, Indices
+from seqkern.core.types import Bools, Indices
 from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Numbers, Search, select, standard_error
 from seqkern.sequences.labels import Labels
 
