@@ -542,7 +542,7 @@ class CombinationKernel(SumKernel):
     """
 
     name = "combination"
-    summary = "Adds several kernels, with weights learned from the training set."
+    summary = "Adds several kernels, with equal weights or weights learned from the training set."
 
     parts: list[Kernel] = component(
         "kernel",
