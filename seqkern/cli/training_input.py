@@ -84,6 +84,7 @@ class Input(NamedTuple):
     dataset: Dataset  # The samples, without tracks that were read from other files, and their labels
     X: Samples  # The samples with all tracks
     source: str  # The files, for messages
+    entry: Mapping[str, Any]  # The samples, as in a configuration
 
     @property
     def labels(self) -> Labels:
@@ -312,7 +313,7 @@ def read_input(training: Training) -> Input:
     log_counts(dataset.X.counts, source)
     log_background(dataset.notes)
     log_similar_classes(dataset.task().labels, _label_source(request))
-    return Input(dataset, X, source)
+    return Input(dataset, X, source, entry)
 
 
 def _label_source(request: MethodRequest) -> str:

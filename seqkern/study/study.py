@@ -41,6 +41,7 @@ from seqkern.study.kernel_entries import (
 )
 from seqkern.study.schema import (
     BYTES,
+    FOLDER,
     NAME,
     ByName,
     File,
@@ -265,7 +266,8 @@ KEYS: dict[str, Parameter] = {
         doc="2: a list of values of a kernel's parameter is a grid, as for solvers, and {sum: [3, 4]} one kernel, the "
         "sum over both. 1 (or left out, in this release): a list is a sum.",
     ),
-    "study": NAME.but(doc="Name of the study; its results go to results/<study>/."),
+    "study": NAME.but(doc="Name of the study."),
+    "results": FOLDER.but(default=None, doc="Folder of the results (default: results/<study>)."),
     "description": text(default="", doc="One sentence for the top of the report."),
     "seed": integer(default=1, low=0, doc="Seed of all random choices."),
     "data_dir": text(
@@ -562,6 +564,11 @@ class Study:
         unsuitable = [pair for pair, one in zip(wanted, runs, strict=True) if not one]
         return [pair for pair, one in zip(wanted, runs, strict=True) if one], unsuitable
 
+    @property
+    def results(self) -> str:
+        """The folder of the results, relative to that where Snakemake is started."""
+        return self.config.get("results") or f"results/{self.name}"
+
     @cached_property
     def stored_grams(self) -> dict[str, list[GramHome]]:
         """The Gram matrices over all samples that each kernel needs, by its name; see `gram_homes`."""
@@ -726,7 +733,7 @@ class Study:
         kernels = [name for name, kernel in self.kernels.items() if kernel.has_views(data)]
         kept = {
             key: self.config[key]
-            for key in ("study", "seed", "inner", "memory_limit", "dtype", "solvers")
+            for key in ("study", "results", "seed", "inner", "memory_limit", "dtype", "solvers")
             if key in self.config
         }
         return {
