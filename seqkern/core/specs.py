@@ -369,7 +369,7 @@ def _summed(name: str, item: Parameter | None, value: Any, found: list[tuple[str
     if isinstance(value, Mapping) and "kernel" in value:
         return with_sums(value, found)
     if item is not None and item.summed and isinstance(read := item.normal(value), list):
-        if isinstance(value, list) or "+" not in value:
+        if isinstance(value, list) or (isinstance(value, str) and "+" not in value):
             found.append((name, read))
         return {"sum": read}
     return [_summed(name, item, one, found) for one in value] if isinstance(value, list) else value

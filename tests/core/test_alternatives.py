@@ -62,6 +62,7 @@ def test_a_list_that_was_a_sum_is_told_once(capsys):
     for text, line in (
         ("spectrum:k=[3,4]", "k=[3,4] tries 3 and 4; for one kernel of both write k=3+4"),
         ("spectrum:k=3|4", ""),
+        ("spectrum:k=3+4", ""),
     ):
         with reporting():
             read_kernel(text)
