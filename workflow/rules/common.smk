@@ -8,6 +8,7 @@ from pathlib import Path
 
 from seqkern.core.package_files import build_digest
 from seqkern.core.errors import SeqkernError
+from seqkern.core.progress import reporting
 from seqkern.study.plan import count_shares
 from seqkern.study.schema import check_written, read_config
 from seqkern.study.plan import DatasetPlan
@@ -28,7 +29,8 @@ def load_study():
             files = os.path.relpath(next(filter(Path.exists, DEFAULTS)))
             given = read_config(files)
             update_config(given, config)
-        study = Study.parse(given, file=files)
+        with reporting():
+            study = Study.parse(given, file=files)
         study.check_files(file=files)
         return study
     except SeqkernError as error:
