@@ -212,6 +212,10 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
         metavar="FILE",
     )
     inner_folds: int | None = _inner_folds("--folds")
+    verbose: bool = option(
+        "also print every choice and score (default: three lines); seqkern models list MODEL prints them later",
+        flag(default=False),
+    )
     rules = all_of(only_with("features", "significance", add="--features FILE"), excludes("states", "format=lsgkm"))
     EXAMPLE = (
         "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import shlex
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
@@ -20,10 +21,14 @@ from seqkern.cli.cv import (
     count_folds,
     cross_validated,
     grouped_samples,
+    how_good,
     notes,
     outer_folds,
     record,
     score_table,
+    solver_words,
+    trivial_warning,
+    what_it_learns,
 )
 from seqkern.cli.output import log_counts, metric_name, naming_file, warn
 from seqkern.cli.requests_training import MethodRequest, TrainRequest
@@ -36,11 +41,13 @@ from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import open_text
 from seqkern.core.threads import given_threads
+from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import Traits, traits_of, tried, why
 from seqkern.evaluation.intervals import too_few
 from seqkern.evaluation.many_task_tests import corrected_choice
 from seqkern.evaluation.selection import standard_error
 from seqkern.kernels.feature_transforms.transforms import feature_transforms
+from seqkern.kernels.kernel_specs import kernel_words
 from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.method import Method, identity_of
 from seqkern.methods.model import Model
@@ -109,6 +116,25 @@ def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, f
     strand = dataset.task().labels.strand
     reverse = np.zeros(len(dataset.X), dtype=bool) if strand is None else strand == "-"
     return letters_at_sites(cast("SequenceSet", dataset.X), model.window, reverse)
+
+
+def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
+    """Yield what a model is, how good it is, and the command that applies it."""
+    model = made.windows if isinstance(made, ResidueModel) else made
+    record = model.record
+    unit = "residues" if isinstance(made, ResidueModel) else "samples" if model.alphabet is None else "sequences"
+    if "solver" in record:
+        learned = what_it_learns(model.kind, record["classes"], record["n"], unit)
+        solver = solver_words(record["solver"])
+    else:
+        learned, solver = "a model of LS-GKM", f"C-SVM with {len(model.support):,} support sequences"
+    yield f"{path}: {learned}; kernel: {kernel_words(model.kernel)}; solver: {solver}"
+    unknown = "not cross-validated; add --cv" if "solver" in record else "how good it is, the file does not say"
+    yield how_good(record["estimate"]) if "estimate" in record else unknown
+    new = "NEW.tsv" if model.alphabet is None else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
+    site = None if model.window is None else model.window.site
+    more = "-o predictions.tsv" if site is None else f"--scan {site} -o found.bed"
+    yield f"next: seqkern predict {shlex.quote(str(path))} {new} {more}"
 
 
 def summary(
@@ -390,9 +416,14 @@ def run(request: TrainRequest) -> None:
         warn(text)
     deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
-    for text in reliability_warnings(deciding, dataset, at_sites):
+    alone = () if estimate is None else trivial_warning(estimate, request)
+    for text in (*reliability_warnings(deciding, dataset, at_sites), *alone):
         warn(text)
     log_counts(model.record["kernel_counts"], source)
+    details = [("hard", line) for line in found]
+    chosen = training.searches or len(method.kernels) > 1
+    details += summary(model, dataset, training, at_sites, chosen, estimate, data.labels.take(data.labels.used()))
+    model.record["summary"] = [[name, text] for name, text in details]
     with exclusive_paths(request.output) if request.features else contextlib.nullcontext():
         if request.format == "lsgkm":
             # imported here, as in _check_lsgkm: other models do not need the kernels of LS-GKM
@@ -404,16 +435,18 @@ def run(request: TrainRequest) -> None:
         if request.features:
             cast("FeatureModel", model).write_features(request.features)
     unfinished.clear()
-    for path in (request.output, request.features):
-        if path:
-            print(path)
-    for line in found:
-        print(f"  hard       {line}")
-    chosen = training.searches or len(method.kernels) > 1
-    for name, text in summary(
-        model, dataset, training, at_sites, chosen, estimate, data.labels.take(data.labels.used())
-    ):
-        print(f"  {name:<10} {text}".rstrip())
+    where = "" if request.verbose else f"  # all choices: seqkern models list {shlex.quote(request.output)}"
+    print("\n".join(first_lines(model, request.output)) + where)
+    if request.features:
+        print(request.features)
+    for line in detail_lines(model) if request.verbose else ():
+        print(line)
+
+
+def detail_lines(made: Model | ResidueModel) -> Iterator[str]:
+    """Yield the lines of the summary that training stored in a model; none for models of earlier releases."""
+    for name, text in made.record.get("summary", ()):
+        yield f"  {name:<10} {text}".rstrip()
 
 
 def _trained_again(

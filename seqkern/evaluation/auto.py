@@ -176,10 +176,9 @@ def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metri
     name, sign = metric_text(metric)
     text = f"{traits.describe()}. {reason}"
     if others and round(scores[others[0]], 12) > round(scores[kernel], 12):
-        reason = "depends less on which kernel happened to be best" if kernel.startswith(COMBINED) else "is simpler"
         return (
             f"{text} {others[0]} had the best mean {name}, {sign * scores[others[0]]:.3f}; {kernel} is hardly worse "
-            f"({sign * scores[kernel]:.3f}), and {reason}."
+            f"({sign * scores[kernel]:.3f}), and is simpler."
         )
     text = f"{text} {kernel} had the best mean {name}, {sign * scores[kernel]:.3f}"
     if not others:

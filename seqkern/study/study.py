@@ -258,6 +258,13 @@ class Entries(Mapping[str, Value]):
 
 
 KEYS: dict[str, Parameter] = {
+    "format": integer(
+        default=None,
+        low=1,
+        high=2,
+        doc="2: a list of values of a kernel's parameter is a grid, as for solvers, and {sum: [3, 4]} one kernel, the "
+        "sum over both. 1 (or left out, in this release): a list is a sum.",
+    ),
     "study": NAME.but(doc="Name of the study; its results go to results/<study>/."),
     "description": text(default="", doc="One sentence for the top of the report."),
     "seed": integer(default=1, low=0, doc="Seed of all random choices."),

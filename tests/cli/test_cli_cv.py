@@ -173,7 +173,7 @@ def test_overlapping_windows_stay_together(tmp_path, capsys):
 
 def test_three_against_three_are_too_few(tmp_path, capsys):
     few = [fasta(tmp_path / "p.fa", "GTTGTT", 3, 1), fasta(tmp_path / "n.fa", "", 3, 2)]
-    sentence = "too few for a score: 3 against 3, the 95 % interval of AUC 0.5 is 0.15 to 0.85"
+    sentence = "too few samples to estimate a score (3 against 3): an AUC of 0.5 has the 95% interval 0.15 to 0.85"
     assert sentence in fails(capsys, "cv", *few, *METHOD)
     path = str(tmp_path / "m.seqkern")
     assert sentence in fails(capsys, "train", *few, *METHOD, "--cv", "-o", path)

@@ -354,7 +354,7 @@ def test_train_doubts_dna_among_proteins(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("kernel", "policy", "problem"),
     [
-        ('{"kernel": "motif", "motifs": ["[AC]", "G-T-T"]}', "zero_diagonal", "its kernel with itself is zero"),
+        ('{"kernel": "motif", "motifs": ["[AC]", "G-T-T"]}', "zero_diagonal", "has nothing that this kernel counts"),
         ("spectrum:k=3", "short", "1 residue is fewer than k=3"),
         ("gappy_pair:k=1,m=1", "short", "1 residue is too few: a pair of k-mers needs 2"),
     ],
