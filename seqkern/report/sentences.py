@@ -106,7 +106,7 @@ METRICS = {
     ),
     "coverage_90": Metric(
         "coverage",
-        "The share of true values within the 90 % prediction interval. 0.9 is right: below it the intervals are too "
+        "The share of true values within the 90% prediction interval. 0.9 is right: below it the intervals are too "
         "narrow, above it too wide.",
     ),
     "nlpd": Metric(
