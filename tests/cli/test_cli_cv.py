@@ -57,7 +57,7 @@ def test_scores_are_printed_and_written(tmp_path, files, capsys):
     folder = tmp_path / "cv" / "spectrum3" / "csvc"
     out = told(capsys, "cv", *files, *METHOD, "-o", str(folder))
     lines = out.splitlines()
-    assert lines[0] == "60 samples (negative: 35, positive: 25)"
+    assert lines[0] == "60 samples (neg: 35, pos: 25)"
     assert [line.split("  ")[0] for line in lines[1:6]] == [
         "score",
         "AUC",
