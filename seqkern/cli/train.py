@@ -422,7 +422,7 @@ def run(request: TrainRequest) -> None:
         warn(text)
     log_counts(model.record["kernel_counts"], source)
     details = [("hard", line) for line in found]
-    chosen = training.searches or len(method.kernels) > 1
+    chosen = training.chooses
     details += summary(model, dataset, training, at_sites, chosen, estimate, data.labels.take(data.labels.used()))
     model.record["summary"] = [[name, text] for name, text in details]
     with exclusive_paths(request.output) if request.features else contextlib.nullcontext():
