@@ -251,13 +251,15 @@ def _verdict(rival: Rival) -> str:
     )
 
 
-def how_good(estimate: Mapping[str, Any]) -> str:
+def how_good(estimate: Mapping[str, Any], kind: str) -> str:
     """Return the headline score of a cross-validation with its interval, beside the best baseline, from its record."""
-    metric, one = next(iter(estimate["scores"].items()), ("", {}))
-    if not one:
+    metric = next((name for name in ("auc", "r2", *estimate["scores"]) if name in estimate["scores"]), None)
+    if metric is None:
         return "no score: no fold has samples to score"
+    one = estimate["scores"][metric]
     interval = f"95% interval {one['low']:.3f} to {one['high']:.3f}, " if one["interval"] else ""
-    text = f"{metric_name(metric)} {one['mean']:.3f} ({interval}{estimate['folds']})"
+    name = "macro AUC" if kind == "multiclass" and metric == "auc" else metric_name(metric)
+    text = f"{name} {one['mean']:.3f} ({interval}{estimate['folds']})"
     best = next(iter(estimate.get("rivals", ())), None)
     if best is None:
         return text
@@ -278,8 +280,8 @@ def trivial_warning(found: CrossValidated, request: MethodRequest) -> Iterator[s
         return
     if own.low > one.score if one.beaten is None else one.beaten:
         return
-    sizes = [int((found.labels.y == code).sum()) for code in (1, 0)]
-    if auc_ends(one.score, *sizes, SHARED_TRAINING)[0] <= 0.5:  # no better than chance itself
+    positives, negatives = (int((found.labels.y == code).sum()) for code in (1, 0))
+    if auc_ends(one.score, positives, negatives, SHARED_TRAINING)[0] <= 0.5:  # no better than chance itself
         return
     file, genome = next(iter(request.fasta), "POSITIVES.fa"), request.genome
     remedy = f"seqkern background {file} --shuffle 2 -o matched.fa"

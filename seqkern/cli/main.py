@@ -68,6 +68,7 @@ VERBS = {
     "report": Verb("write the HTML report and the tables of a study", "requests_studies", "results:run_report"),
     "train": Verb("train a model, to apply to new sequences", "requests_training"),
     "predict": Verb("apply a model to new sequences", "requests_models"),
+    "test": Verb("score a model on new sequences whose classes are known", "requests_models"),
     "variants": Verb("score what variants change in a model's decisions", "requests_models"),
     "models": Verb("pack many models into one file, or list them", "requests_models", "listing:run_models"),
     "suggest": Verb("choose the unlabelled records to label next", "requests_models"),

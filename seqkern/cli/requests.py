@@ -288,6 +288,18 @@ class Tracks(Threads):
         return {"files": self.profiles} if self.profiles else None
 
 
+class GivenLabels(Request, group="labels"):
+    """A verb that reads labels."""
+
+    labels: str | None = option(
+        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns id "
+        "and label",
+        metavar="WHERE",
+    )
+    label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
+    rules = all_of(excludes("labels=first-word", "label_field"))
+
+
 # Training.
 
 

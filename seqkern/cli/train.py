@@ -130,7 +130,7 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
         learned, solver = "a model of LS-GKM", f"C-SVM with {len(model.support):,} support sequences"
     yield f"{path}: {learned}; kernel: {kernel_words(model.kernel)}; solver: {solver}"
     unknown = "not cross-validated; add --cv" if "solver" in record else "how good it is, the file does not say"
-    yield how_good(record["estimate"]) if "estimate" in record else unknown
+    yield how_good(record["estimate"], model.kind) if "estimate" in record else unknown
     new = "NEW.tsv" if model.alphabet is None else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
     site = None if model.window is None else model.window.site
     more = "-o predictions.tsv" if site is None else f"--scan {site} -o found.bed"
