@@ -62,7 +62,7 @@ class CrossValidated(NamedTuple):
     results: Sequence[FoldResult]  # Of each fold
     scores: Mapping[str, Estimate]  # The headline first
     test: PermutationTest | None  # If it was asked for
-    # The best trivial baseline on the same folds, and its mean headline score; None for residues
+    # The best reference method or trivial baseline on these folds, and its mean headline score; None for residues
     trivial: tuple[str, float] | None
 
 
@@ -206,10 +206,10 @@ def notes(found: CrossValidated) -> Iterator[str]:
 
 
 def trivial_line(found: CrossValidated) -> str:
-    """Return a line on the best trivial baseline and the meaning of its score."""
+    """Return a line on the best baseline and the meaning of its score."""
     assert found.trivial is not None
     (name, score), (headline, own) = found.trivial, next(iter(found.scores.items()))
-    text = f"best trivial baseline: {BASELINES[name].title}, {metric_name(headline)} {score:.4f}"
+    text = f"best {BASELINES[name].role}: {BASELINES[name].title}, {metric_name(headline)} {score:.4f}"
     if own.score <= score:
         return f"{text}; the method is not better"
     return f"{text}; it lies within the method's interval" if own.low <= score else text

@@ -73,7 +73,7 @@ def with_legend(
     return chart([*(panel.drawn() for panel in drawn), *parts], (size[0], size[1] + height + 8), label)
 
 
-# Figure of scores with their intervals: one row for each method, reference lines, and trivial baselines.
+# Figure of scores with their intervals: one row for each method, reference lines, and baselines.
 
 ROW, TOP, FOOT, FONT_SIZE = 19, 22, 40, 12
 VALUE = 48
@@ -83,6 +83,7 @@ LETTER, BOLD = 6.6, 7.5
 MARKS = {
     "better": Style(POSITIVE, 0, "", "o", 9),
     "not better": Style(POSITIVE, 0, "", "o", 9, "#fff"),
+    "reference": Style(SOFT, 0, "", "D", 8.4),
     "baseline": Style(SOFT, 0, "", "D", 8.4, "#fff"),
 }
 UNCLEAR = Style(POSITIVE, 0, "", "o", 9, PALE)
@@ -102,7 +103,9 @@ class Row:
     score: float  # The score and the ends of its interval; NaN where there is none
     low: float  # The score and the ends of its interval; NaN where there is none
     high: float  # The score and the ends of its interval; NaN where there is none
-    mark: str  # Against chance: a filled, an empty or a grey dot; or a diamond
+    mark: (
+        str  # Against chance: a filled, an empty or a grey dot; a filled diamond of a reference method, or an open one
+    )
     strong: bool = False  # Whether the name is bold
 
 
@@ -137,7 +140,7 @@ def dot_intervals(
         parts.append(stroke(NEGATIVE, [(place, TOP - 5), (place, panel.bottom)], width=1.2, dashes="4 3"))
         parts.append(text(name, (min(max(place, left + half), width - half), TOP - 9), fill=NEGATIVE))
     for i, row in enumerate(rows):
-        trivial = row.mark == "baseline"
+        trivial = row.mark in ("reference", "baseline")
         colour, base = SOFT if trivial else POSITIVE, TOP + ROW * (i + 0.5) + 0.35 * FONT_SIZE
         parts.append(
             text(names[i], (left, base), "end", fill=SOFT if trivial else INK, bold=row.strong, italic=trivial)
