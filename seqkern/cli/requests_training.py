@@ -139,8 +139,8 @@ class MethodRequest(
         nargs="*",
     )
     kernel: str = option(
-        "kernel, such as spectrum:k=3, or as JSON; with alternatives, spectrum:k=3|4|6, the best is chosen; auto "
-        "chooses from a portfolio that suits the sequences (default); seqkern kernels lists the kernels",
+        "kernel, such as spectrum:k=3, or as JSON; of alternatives, spectrum:k=3,4,6, the best is chosen (k=3+4 is a "
+        "sum); auto chooses from a portfolio that suits the sequences (default); seqkern kernels lists the kernels",
         text(default="auto"),
     )
     solver: IfGiven = option(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from seqkern.core.package_files import build_digest
 from seqkern.core.errors import SeqkernError
+from seqkern.core.progress import reporting
 from seqkern.study.plan import count_shares
 from seqkern.study.schema import check_written, read_config
 from seqkern.study.plan import DatasetPlan
@@ -28,7 +29,9 @@ def load_study():
             files = os.path.relpath(next(filter(Path.exists, DEFAULTS)))
             given = read_config(files)
             update_config(given, config)
-        study = Study.parse(given, file=files)
+            config.update(given)  # the report of Snakemake names the study
+        with reporting():
+            study = Study.parse(given, file=files)
         study.check_files(file=files)
         return study
     except SeqkernError as error:
@@ -63,7 +66,7 @@ wildcard_constraints:
 
 def settings(job):
     """Return the function for all that a job depends on besides its input: the build, and its part of the study."""
-    ordered = job in ("plan", "report")  # matrices are named after the first of their kernels
+    ordered = job in ("datasets", "plan", "report")  # the first class is positive, matrices have the name of a kernel
 
     def find(wildcards):
         names = {name: wildcards[name] for name in ("dataset", "kernel", "solver") if name in wildcards.keys()}
