@@ -103,7 +103,8 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
     X, labels, home = cast("SequenceSet", given.X), given.labels, os.path.realpath(request.folder)
     usual = {name for name in POLICIES if not request.has(name)}
     entry = {key: _moved(value, home) for key, value in given.entry.items() if key not in usual}
-    if entry["labels"] == {"label": "label"}:
+    entry["labels"] = {key: value for key, value in entry["labels"].items() if (key, value) != ("label", "label")}
+    if not entry["labels"]:
         del entry["labels"]
     counts = np.bincount(labels.y).tolist() if labels.kind in ("binary", "multiclass") else []
     if "genome" not in entry:  # else the folds hold out whole chromosomes
