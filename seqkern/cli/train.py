@@ -31,7 +31,7 @@ from seqkern.cli.cv import (
     what_it_learns,
 )
 from seqkern.cli.output import log_counts, metric_name, naming_file, warn
-from seqkern.cli.requests_training import MethodRequest, TrainRequest
+from seqkern.cli.requests_training import TrainRequest
 from seqkern.cli.training_input import Input, Training, chosen_method, log_fewer_folds, read_input, read_training
 from seqkern.cli.wrong_files import same_in_two_classes
 from seqkern.core.archive import check_writable
@@ -161,7 +161,7 @@ def summary(
         yield "", "letters at the sites: " + ", ".join(words)
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
-    yield from _method_lines(model, training.request, searched)
+    yield from _method_lines(model, training, searched)
     if record.get("rungs"):
         yield from _comparison_lines(record, traits_of(cast("SequenceSet", dataset.X)))
     if layers is not None:
@@ -215,18 +215,19 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
         yield "windows", f"{window} around {window.site or 'sites'}, length {window.length}"
 
 
-def _method_lines(model: Model, request: MethodRequest, searched: bool) -> Iterator[tuple[str, str]]:
+def _method_lines(model: Model, training: Training, searched: bool) -> Iterator[tuple[str, str]]:
     """Yield lines on kernel, transforms and solver, and on their choices and learned values."""
     record = model.record
     chosen = record["search"] is not None and len(set(record["search"]["kernels"])) > 1
-    yield "kernel", f"{record['kernel']}, of {request.kernel}" if chosen else request.kernel
+    given = "auto" if training.auto else training.request.kernel
+    yield "kernel", f"{record['kernel']}, of {given}" if chosen else given
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
     transforms: list[Any] = [*feature_transforms(model.kernel), *model.transforms]
     for transform in transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
-    yield "solver", spec_text(record["solver"]) if searched else request.solver
+    yield "solver", spec_text(record["solver"]) if searched else training.request.solver
     if model.solver.traits.variances:
         for name, value in model.solver.best_params_.items():
             yield "", f"{name}: {value:.4g}, of the greatest likelihood"
@@ -421,7 +422,7 @@ def run(request: TrainRequest) -> None:
         warn(text)
     log_counts(model.record["kernel_counts"], source)
     details = [("hard", line) for line in found]
-    chosen = training.searches or len(method.kernels) > 1
+    chosen = training.chooses
     details += summary(model, dataset, training, at_sites, chosen, estimate, data.labels.take(data.labels.used()))
     model.record["summary"] = [[name, text] for name, text in details]
     with exclusive_paths(request.output) if request.features else contextlib.nullcontext():

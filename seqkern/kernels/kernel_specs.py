@@ -10,7 +10,7 @@ from typing import Any
 from seqkern.core.declarations import parse_value
 from seqkern.core.errors import ParameterError
 from seqkern.core.registry import Kind, add_kind
-from seqkern.core.specs import build_named, parse_spec
+from seqkern.core.specs import build_named, parse_spec, spec_alternatives
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.decisions import is_deferred, sample
 from seqkern.kernels.kernel import Kernel
@@ -50,7 +50,7 @@ def build_kernel(spec: Any) -> Kernel:
     if isinstance(spec, Kernel):
         return spec
     if isinstance(spec, str):
-        spec = parse_spec(spec)
+        spec = one_kernel(spec)
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kernel"), str):
         raise ParameterError(f"{spec!r} is not a kernel", remedy="write it as {kernel: spectrum, k: 3} or spectrum:k=3")
     own = {"kernel", "part"} if "view" in KERNELS.get(spec["kernel"]).declarations() else {"kernel", "part", "view"}
@@ -62,6 +62,17 @@ def build_kernel(spec: Any) -> Kernel:
     if "view" in own and spec.get("view") is not None:
         kernel = build_named("kernel", "view", {"base": kernel, "view": spec["view"]})
     return kernel
+
+
+def one_kernel(given: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the spec of a text or configuration without alternatives."""
+    found = spec_alternatives(given)
+    if len(found) > 1:
+        raise ParameterError(
+            f"{given!r} gives {len(found)} alternatives, but nothing is chosen here",
+            remedy="give one value (one kernel of several k is k=3+4); seqkern train and seqkern cv choose among them",
+        )
+    return found[0]
 
 
 def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
@@ -135,7 +146,9 @@ def kernel_text(kernel: Kernel) -> str:
     if kernel.name == "view" and "view" not in kernel.base.declarations():  # type: ignore[attr-defined]
         base = kernel_text(kernel.base)  # type: ignore[attr-defined]
         return f"{base}{',' if ':' in base else ':'}view={kernel.view}"  # type: ignore[attr-defined]
-    text = ",".join(f"{name}={_value_text(value)}" for name, value in _shown(kernel).items())
+    declared = kernel.declarations()
+    shown = {name: _value_text(value, declared[name].summed) for name, value in _shown(kernel).items()}
+    text = ",".join(f"{name}={value}" for name, value in shown.items())
     return f"{kernel.name}:{text}" if text else str(kernel.name)
 
 
@@ -185,12 +198,13 @@ def kernel_words(kernel: Kernel) -> str:
     return text + f" ({more})" * bool(more) + f": {inner}" * bool(inner)
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: Any, summed: bool = False) -> str:
     """Return the value of a parameter in text form."""
     if isinstance(value, Kernel):
         return f"({kernel_text(value)})"
     if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(_value_text, value))}]"
+        texts = list(map(_value_text, value))
+        return "+".join(texts) if summed and len(texts) > 1 else f"[{','.join(texts)}]"
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return getattr(value, "name", None) or str(value)

@@ -13,7 +13,7 @@ import yaml
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.exclusive_files import exclusive_folder
-from seqkern.core.progress import progress_bar
+from seqkern.core.progress import progress_bar, tell
 from seqkern.core.tsv import format_cell, table_text, write_tsv
 from seqkern.evaluation.ranking import precision_recall_curve, roc_curve
 from seqkern.methods.compared import COLUMNS
@@ -26,6 +26,7 @@ from seqkern.methods.study_results import (
     ranked_sets,
 )
 from seqkern.report.figure_files import FOLDER, collected_figures
+from seqkern.report.markup import text_of
 from seqkern.report.methods_text import MethodsText, methods_text
 from seqkern.report.page_frame import render, whole_page
 from seqkern.report.sections import (
@@ -37,7 +38,13 @@ from seqkern.report.sections import (
     scores,
     tests,
 )
-from seqkern.report.sections.findings import Overview, findings_section, make_overview, overview_section
+from seqkern.report.sections.findings import (
+    Overview,
+    findings_section,
+    headline_sentence,
+    make_overview,
+    overview_section,
+)
 from seqkern.report.sections.fitting import cost_rows, cost_section
 from seqkern.report.sections.provenance import (
     address,
@@ -257,6 +264,8 @@ def build_report(
                 file.write(picture)
         with atomic_write(out_dir / "index.html", "w") as file:
             file.write(page)
+    for view in views:
+        tell(f"{view.dataset.name}: {text_of(headline_sentence(view))}")
     return out_dir / "index.html"
 
 
