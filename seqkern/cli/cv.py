@@ -434,6 +434,7 @@ def _write(folder: Path, found: CrossValidated, what: str) -> None:
         files += ", roc.svg"
         with atomic_write(folder / "roc.svg", "w") as file:
             file.write(as_file(figure))
-    page = scores_page("seqkern cv", "Cross-validation", what, score_rows(found), figure, list(notes(found)), files)
+    head = ("seqkern cv", "Cross-validation", what)
+    page = scores_page(head, score_rows(found), figure, list(notes(found)), files)
     with atomic_write(folder / "index.html", "w") as file:
         file.write(page)

@@ -79,15 +79,10 @@ def whole_page(title: str, body: Markup) -> Markup:
 
 
 def scores_page(
-    verb: str,
-    title: str,
-    lead: str,
-    rows: Sequence[Sequence[str]],
-    figure: Markup | None,
-    notes: Sequence[str],
-    files: str,
+    head: tuple[str, str, str], rows: Sequence[Sequence[str]], figure: Markup | None, notes: Sequence[str], files: str
 ) -> Markup:
-    """Return the page of a method's scores: a table whose first row is its header, curves, sentences, names of files."""
+    """Return the page of a method's scores: verb, title and lead; a table with its header; curves, sentences, files."""
+    verb, title, lead = head
     columns: list[Column | str] = [Column(rows[0][0], False), *rows[0][1:]]
     scores = table("Scores", columns, rows[1:], class_="dense")
     content = {"verb": verb, "title": title, "lead": lead, "scores": scores, "figure": figure, "notes": notes}
