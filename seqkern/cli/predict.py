@@ -13,6 +13,7 @@ import numpy as np
 from seqkern.cli.common import unrecognised, with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
 from seqkern.cli.output import added, as_part, gather, log_counts, log_formulas, naming_file, prediction_writer, warn
+from seqkern.cli.requests import TABLES
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.cli.scan import run_scan
 from seqkern.core.errors import ModelError, ParameterError
@@ -20,7 +21,7 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parts import Part, PartFolder
 from seqkern.core.progress import memory_in_use, progress_bar, progress_counter
 from seqkern.core.text_files import is_standard_output, source_name
-from seqkern.core.tsv import format_cell, table_text
+from seqkern.core.tsv import check_ending, format_cell, table_text
 from seqkern.formats.signals import Track
 from seqkern.methods.loading import is_pack, load_model, parse_model_args
 from seqkern.methods.model import Model, find_probabilities
@@ -166,6 +167,8 @@ def _check_interval(request: PredictRequest, *models: Model | ResidueModel) -> N
 
 def _run(request: PredictRequest, models: dict[str, Model], notes: dict[str, Any]) -> None:
     """Write a table of the predictions of several models, whose names follow the column names."""
+    if request.output is not None:
+        check_ending(request.output, (*TABLES, ".gz"))
     columns = [column + f"_{name}" * bool(name) for name, model in models.items() for column in _columns(model)]
     head = "\t".join(map(format_cell, ["id", *columns])) + "\n"
     model, sizes, first = next(iter(models.values())), list[int](), list[SequenceSet | FeatureTable]()
