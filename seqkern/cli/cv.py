@@ -171,9 +171,8 @@ def score_rows(found: CrossValidated) -> list[list[str]]:
     return rows
 
 
-def score_table(found: CrossValidated) -> list[str]:
-    """Return the lines of the score table."""
-    rows = score_rows(found)
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines of aligned columns."""
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -387,7 +386,7 @@ def run(request: CvRequest) -> None:
     for text in trivial_warning(found, request):
         warn(text)
     print(what)
-    for line in (*score_table(found), *notes(found)):
+    for line in (*aligned(score_rows(found)), *notes(found)):
         print(line)
     if request.output is not None:
         print(request.output)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqkern.cli.cv import how_good, what_it_learns
+from seqkern.cli.cv import aligned, how_good, what_it_learns
 from seqkern.cli.new_sequences import load_given, policies_for
 from seqkern.cli.output import check_result_folder, log, log_formulas, metric_name, naming_file, result_folder
 from seqkern.cli.requests_models import TestRequest
@@ -43,10 +43,10 @@ class Score(NamedTuple):
     counts: str = ""
 
     @property
-    def line(self) -> str:
-        """The score as a line of a table."""
+    def cells(self) -> list[str]:
+        """The score as a row of a table."""
         interval = "-" if math.isnan(self.low) else f"{self.low:.3f} to {self.high:.3f}"
-        return f"{self.score:<18} {self.value:<6.3f} {interval:<14} {self.counts}".rstrip()
+        return [self.score, f"{self.value:.3f}", interval, self.counts]
 
 
 def run(request: TestRequest) -> None:
@@ -67,18 +67,18 @@ def run(request: TestRequest) -> None:
     with naming_file(given.source):
         decided = model.decide(X, n_threads=request.threads)
     found = list(_scores(labels, decided))
+    table = [["score", "value", "95% interval", "samples"], *(one.cells for one in found)]
     unit = "sequences" if isinstance(X, SequenceSet) else "samples"
     lines = [
         f"{request.model} on {what_it_learns(labels.kind, labels.class_counts(), len(labels), unit)}",
-        "score              value  95% interval",
-        *(one.line for one in found),
+        *aligned(table),
         *([f"predicted {labels.classes[1]}: {model.cut.words}"] if labels.kind == "binary" else []),
         *([f"in training: {how_good(model.record['estimate'], model.kind)}"] if "estimate" in model.record else []),
         *_nearness(model, X, labels, decided),
     ]
     if request.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(request):
-            _write(Path(request.output), labels, decided, found, lines)
+            _write(Path(request.output), labels, decided, found, table, lines)
     print("\n".join(lines))
     if request.output is not None:
         print(request.output)
@@ -218,28 +218,24 @@ def _similar(X: SequenceSet, support: SequenceSet) -> Bools:
     return nearest_across(joined, len(X), both_strands=X.alphabet.name == "dna").row >= 0
 
 
-def _write(folder: Path, labels: Labels, decided: Decisions, found: list[Score], lines: list[str]) -> None:
+def _write(
+    folder: Path, labels: Labels, decided: Decisions, found: list[Score], table: list[list[str]], lines: list[str]
+) -> None:
     """Write the tables, the ROC curve, and a page."""
     # imported here: most tests draw nothing
     from seqkern.report.curves import roc_picture
-    from seqkern.report.markup import Markup
-    from seqkern.report.page_frame import Column, fixed, render, table, whole_page
+    from seqkern.report.drawing import as_file
+    from seqkern.report.page_frame import scores_page
 
     rows = list(decision_rows(labels, decided.decisions, decided.predicted, decided.probabilities, decided.deviations))
     write_tsv(folder / "decisions.tsv", list(rows[0]), rows)
     write_tsv(folder / "scores.tsv", Score._fields, (one._asdict() for one in found))
-    picture = roc_picture([FoldResult(rows, {}, [], {})], labels)
-    if picture is not None:
-        with atomic_write(folder / "roc.svg") as file:
-            file.write(picture)
-    ends = [["–" if math.isnan(end) else fixed(end) for end in (one.low, one.high)] for one in found]
-    cells = [[one.score, fixed(one.value), *end, one.counts] for one, end in zip(found, ends, strict=True)]
-    columns: list[Column | str] = [Column("Score", False), "Value", "95% from", "95% to", Column("Samples", False)]
-    content = {
-        "title": lines[0],
-        "scores": table("Scores on the new samples", columns, cells, class_="text"),
-        "picture": None if picture is None else Markup(picture[picture.index(b"<svg") :].decode()),
-        "lines": lines[2 + len(found) :],
-    }
-    with atomic_write(folder / "index.html", "w") as page:
-        page.write(whole_page("seqkern test", render("test", "page", content)))
+    figure, files = roc_picture([FoldResult(rows, {}, [], {})], labels), "scores.tsv, decisions.tsv"
+    if figure is not None:
+        files += ", roc.svg"
+        with atomic_write(folder / "roc.svg", "w") as file:
+            file.write(as_file(figure))
+    head = "seqkern test", "Scores on new samples", lines[0]
+    page = scores_page(head, table, figure, lines[1 + len(table) :], files)
+    with atomic_write(folder / "index.html", "w") as file:
+        file.write(page)

@@ -17,6 +17,7 @@ import numpy as np
 from seqkern.cli.common import unrecognised
 from seqkern.cli.cv import (
     CrossValidated,
+    aligned,
     check_design,
     count_folds,
     cross_validated,
@@ -25,7 +26,7 @@ from seqkern.cli.cv import (
     notes,
     outer_folds,
     record,
-    score_table,
+    score_rows,
     solver_words,
     trivial_warning,
     what_it_learns,
@@ -326,7 +327,7 @@ def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
 
 def _estimate_lines(estimate: CrossValidated) -> Iterator[tuple[str, str]]:
     """Yield lines on the scores of the outer folds and the permutation test."""
-    for i, line in enumerate(score_table(estimate)):
+    for i, line in enumerate(aligned(score_rows(estimate))):
         yield "" if i else "estimate", line
     for line in notes(estimate):
         yield "", line
