@@ -87,19 +87,16 @@ def run(request: TestRequest) -> None:
 def _read(request: TestRequest, model: Model) -> Input:
     """Return the samples with their labels, read as in a training of this model."""
     own = {name: value for name, value in request.get_params(deep=False).items() if name in CvRequest.declarations()}
-    alone = len(request.fasta) == 1 and model.alphabet is not None and model.kind != "real"
+    alone = len(request.fasta) == 1 and model.alphabet is not None
     if alone and not any(map(request.has, ("labels", "sites", "sequences"))):
         raise LabelError(
             "no labels to test with", file=request.fasta[0], remedy="give the negatives as a second file, or --labels"
         )
-    own |= policies_for(model, request) | {"kernel": json.dumps(model.kernel.state()[0]["spec"])}
+    policies = {"unknown": "mask", "ids": "header", "empty": "error"} | policies_for(model, request)
+    own |= {name: policies[name] for name in ("unknown", "ids", "empty")}
     own |= {"strip_gaps": request.strip_gaps or "gaps" in model.policies, "output": None}
-    own["ids"] = own.get("ids") or "header"
-    own.pop("gaps", None)
-    if "solver" in model.record:
-        own["solver"] = spec_text(model.record["solver"])
-    else:
-        own["solver"] = "csvc:C=1"  # of LS-GKM
+    own["kernel"] = json.dumps(model.kernel.state()[0]["spec"])
+    own["solver"] = spec_text(model.record.get("solver", {"solver": "csvc"}))  # LS-GKM's has none
     if model.alphabet is not None:
         known = model.alphabet.name in ("dna", "rna", "protein")
         own["alphabet"] = model.alphabet.name if known else model.alphabet.letters
@@ -114,11 +111,9 @@ def _read(request: TestRequest, model: Model) -> Input:
 
 def _as_in_training(model: Model, labels: Labels, source: str) -> Labels:
     """Return the labels with the classes of the model: by name, else those of two files by their order."""
-    if model.kind == "real" or labels.kind in ("real", "none"):
-        if labels.kind != ("real" if model.kind == "real" else labels.kind) or labels.kind == "none":
-            raise LabelError("no labels to test with", file=source, remedy="give one file per class, or --labels")
-        if model.kind != "real":
-            raise LabelError("the labels are numbers, but the model predicts classes", file=source)
+    if labels.kind == "none":
+        raise LabelError("no labels to test with", file=source, remedy="give one file per class, or --labels")
+    if labels.kind == "real":
         return labels
     names = {name: name for name in labels.classes}
     if not set(names) <= set(model.classes):

@@ -130,7 +130,8 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     else:
         learned, solver = "a model of LS-GKM", f"C-SVM with {len(model.support):,} support sequences"
     yield f"{path}: {learned}; kernel: {kernel_words(model.kernel)}; solver: {solver}"
-    unknown = "not cross-validated; add --cv" if "solver" in record else "how good it is, the file does not say"
+    unknown = "not cross-validated; add --cv" if model.kind != "none" else "without labels there is no score"
+    unknown = unknown if "solver" in record else "how good it is, the file does not say"
     yield how_good(record["estimate"], model.kind) if "estimate" in record else unknown
     new = "NEW.tsv" if model.alphabet is None else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
     site = None if model.window is None else model.window.site

@@ -57,7 +57,7 @@ def test_with_negatives_it_learns_the_positives_alone(folder, capsys):
     both = [str(folder / "pos.fa"), str(folder / "neg.fa")]
     assert main(["train", "--verbose", *both, *METHOD, *solver, "-o", str(folder / "two.seqkern")]) == 0
     told = capsys.readouterr().out
-    assert "only the 40 of class positive, none of class negative" in told
+    assert "only the 40 of class pos, none of class neg" in told
     assert "not cross-validated; use --cv for an unbiased estimate" in told
     assert main(["train", "--verbose", both[0], *METHOD, *solver, "-o", str(folder / "one.seqkern")]) == 0
     capsys.readouterr()
