@@ -64,7 +64,7 @@ def test_with_negatives_it_learns_the_positives_alone(folder, capsys):
     _, rows = predicted(folder, "two.seqkern", capsys)
     _, alone = predicted(folder, "one.seqkern", capsys)
     assert [row[1] for row in rows] == [row[1] for row in alone]
-    assert {row[2] for row in rows} == {"positive", "negative"}
+    assert {row[2] for row in rows} == {"pos", "neg"}
 
 
 def test_what_is_refused(folder, capsys):
