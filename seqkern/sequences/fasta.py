@@ -477,7 +477,7 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
     if policy == "file":
         names = file_names([_name(one) for one in _files(source)])
         first_words, several = ids_by_file(first_words, np.concatenate(files).tolist(), names)
-        counts |= {"ids that several files have, now FILE:ID": several} if several else {}
+        counts |= {"ids in several files, renamed FILE:ID": several} if several else {}
         policy = "header"
     ids: Ids
     ids, repeats = unique_ids(first_words, policy, file=where)
