@@ -196,9 +196,10 @@ def read_fasta(
     unknown : {"mask", "error", "skip", "mask_all"}
         Letters outside the alphabet: mask ambiguity codes (N, R, X, …; of your own letters, any other letter) and raise
         an error for other characters, raise an error for all, leave out the record, or mask every character.
-    ids : {"header", "number", "suffix"}
+    ids : {"header", "number", "suffix", "file"}
         The first word of the header, where a repeated or missing one is an error; the record number;
-        or the first word, with ``.2``, ``.3``, … added to repeats.
+        the first word, with ``.2``, ``.3``, … added to repeats; or the first word, after the name of its file where
+        several files have it.
     empty : {"error", "skip"}
         Records without a sequence: raise an error, or leave them out.
     gaps : {"error", "strip"}
