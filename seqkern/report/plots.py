@@ -28,7 +28,6 @@ from seqkern.report.drawing import (
     Panel,
     Point,
     Style,
-    as_file,
     axis_scale,
     colour_bar,
     drawn_line,
@@ -392,7 +391,7 @@ BINS = 30
 
 
 def match_picture(peaks: Composition, background: Composition) -> Markup:
-    """Return an SVG file with histograms of peaks and background side by side."""
+    """Return histograms of peaks and background side by side, as SVG."""
     styles = {"peaks": Style("#b9cfe4", 6), "background": Style(COLOURS[1])}
     axes, titles, shares = [], [], []
     for name, title in PROPERTIES.items():
@@ -410,9 +409,7 @@ def match_picture(peaks: Composition, background: Composition) -> Markup:
         panel.line(np.repeat(edges, 2), [0, *np.repeat(other, 2), 0], styles["background"])
         if i == 0:
             panel.legend(list(styles.items()), "upper right")
-    return as_file(
-        chart([panel.drawn() for panel in drawn], size, "Length, GC content and repeats of peaks and background")
-    )
+    return chart([panel.drawn() for panel in drawn], size, "Length, GC content and repeats of peaks and background")
 
 
 # A Gram matrix as a small picture, sorted by class.

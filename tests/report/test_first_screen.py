@@ -108,8 +108,7 @@ def test_a_good_method_is_compared_with_chance_the_baseline_and_the_next_best(tm
     text = text_of(headline_sentence(first_view(folder)))
     assert "strong with svm has the highest AUC, 0.980 [" in text
     assert (
-        "it is significantly better than chance (p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001) and the runner-up, weak with"
-        in text
+        "it is significantly better than chance (p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001) and the runner-up" in text
     )
     write_baseline(folder)
     text = text_of(headline_sentence(first_view(folder)))

@@ -35,7 +35,7 @@ from seqkern.report.plots import Row, dot_intervals
 from seqkern.report.residue_data import PARTS
 from seqkern.report.sections.curves_and_errors import best_panel, percent
 from seqkern.report.sections.fitting import edge_choices, unrepaired, unused_sentence
-from seqkern.report.sections.provenance import explained
+from seqkern.report.sections.provenance import explained, with_hints
 from seqkern.report.sections.scores import MISSING, STAR, starred, top
 from seqkern.report.sections.tests import cumulative, drawn, verdicts
 from seqkern.report.sentences import LEAKS, footnote, metric
@@ -428,7 +428,7 @@ def findings_section(views: Sequence[View], overview: Overview | None) -> Markup
         "caveats": [sentence for view in views for sentence in caveats(view)],
         "trained": [command for view in views[:MOST_COMMANDS] if (command := train_command(view)) is not None],
     }
-    return render("findings", "findings", content)
+    return with_hints(render("findings", "findings", content), views[0].dataset.study)
 
 
 MOST_COMMANDS = 2
@@ -453,11 +453,12 @@ def train_command(view: View) -> tuple[str, str, str] | None:
         if isinstance(data.source, FastaSource) and data.source.classes is not None:
             paths = dict(zip(data.source.classes, data.source.paths, strict=True))
             files = [paths.get(name, "") for name in reversed(view.dataset.classes(next(iter(view.dataset.tasks))))]
-    options = ["--kernel", kernel_text(kernel.kernel), "--solver", spec_text(dict(solver.spec))]
-    for transform in kernel.transform_specs:
-        options += ["--transform", transform if isinstance(transform, str) else json.dumps(transform)]
-    options += ["--search"] if len(solver.specs) > 1 else []
-    return (shlex.quote(f"{view.dataset.name}.seqkern"), shlex.join(files), shlex.join(options))
+    options = [["--kernel", kernel_text(kernel.kernel)]]
+    for one in kernel.transform_specs:
+        options.append(["--transform", one if isinstance(one, str) else json.dumps(one)])
+    options.append(["--solver", spec_text(dict(solver.spec)), *(["--search"] if len(solver.specs) > 1 else [])])
+    method = " \\\n    ".join(map(shlex.join, options))
+    return shlex.quote(f"{view.dataset.name}.seqkern"), shlex.join(files), method
 
 
 def _rows(view: View, count: int) -> list[Row]:
