@@ -180,10 +180,10 @@ def build_report(
         ``results/<study>``, as the workflow leaves it; what is missing is shown as missing.
     out_dir : path-like
         Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``intervals.tsv``,
-        ``seqkern_mqc.tsv`` for MultiQC, ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and PDF
-        in the folder ``figures``, and the points of all curves, fold by fold: ``roc.tsv`` (``false_positive_rate``, ``true_positive_rate``,
-        ``threshold``) and ``pr.tsv`` (``recall``, ``precision``, ``threshold``). Run time and memory, which vary
-        between runs, are in ``costs.html`` and ``costs.tsv`` only.
+        ``seqkern_mqc.tsv`` for MultiQC, ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and
+        PDF in the folder ``figures``, and the points of all curves, fold by fold: ``roc.tsv``
+        (``false_positive_rate``, ``true_positive_rate``, ``threshold``) and ``pr.tsv`` (``recall``, ``precision``,
+        ``threshold``). Run time and memory, which vary between runs, are in ``costs.html`` and ``costs.tsv`` only.
     config : dict, optional
         The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
     date : str, optional
