@@ -15,6 +15,7 @@ nothing heavy, for a fast ``--help``.
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -38,24 +39,33 @@ class Place(NamedTuple):
 
     names: tuple[str, ...]  # Such as -o and --output; empty if they follow from the attribute, or for an argument
     positional: bool
+    everyday: bool | None  # Whether the short help of a verb shows it (None: if the verb itself declares it)
     settings: dict[str, Any]  # For argparse: metavar, nargs, …
 
 
 def option(
-    doc: str, domain: Any = None, *, short: str = "", long: str = "", repeated: bool = False, **settings: Any
+    doc: str,
+    domain: Any = None,
+    *,
+    short: str = "",
+    long: str = "",
+    repeated: bool = False,
+    everyday: bool | None = None,
+    **settings: Any,
 ) -> Any:
     """Declare an option; its domain is a declared parameter, by default text that may be left out.
 
-    `settings` are those of argparse; ``read`` converts the text if the domain does not.
+    The short help of a verb shows its own options and, of those that it inherits, only the `everyday` ones; either way
+    if `everyday` is given. `settings` are those of argparse; ``read`` converts the text if the domain does not.
     """
     if repeated:
         settings["action"] = "append"
-    return _placed(doc, domain, Place((short, long), False, settings))
+    return _placed(doc, domain, Place((short, long), False, everyday, settings))
 
 
 def argument(doc: str, domain: Any = None, **settings: Any) -> Any:
     """Declare a positional argument, by default one that is required."""
-    return _placed(doc, text() if domain is None else domain, Place((), True, settings))
+    return _placed(doc, text() if domain is None else domain, Place((), True, True, settings))
 
 
 def _placed(doc: str, domain: Any, place: Place) -> Any:
@@ -102,7 +112,9 @@ class Request(Parameters):
             if own and group[0] not in groups:
                 groups[group[0]] = parser.add_argument_group(*group)
             for name in own:
-                _add(groups[group[0]], name, cls._parameters[name])
+                action = _add(groups[group[0]], name, cls._parameters[name])
+                everyday = cls._parameters[name].place.everyday
+                action.everyday = base is cls if everyday is None else everyday  # type: ignore[attr-defined]
             done.update(own)
 
     @classmethod
@@ -199,8 +211,8 @@ def option_names(name: str, item: Parameter) -> list[str]:
     return [*filter(None, [short, long or (f"--{name.replace('_', '-')}" if len(name) > 1 or not short else "")])]
 
 
-def _add(group: argparse._ActionsContainer, name: str, item: Parameter) -> None:
-    """Add a declared option to a group of a parser."""
+def _add(group: argparse._ActionsContainer, name: str, item: Parameter) -> argparse.Action:
+    """Add a declared option to a group of a parser, and return its action."""
     settings = dict(item.place.settings)
     read = settings.pop("read", None)
     if isinstance(item, Flag):
@@ -215,7 +227,9 @@ def _add(group: argparse._ActionsContainer, name: str, item: Parameter) -> None:
         settings.setdefault("nargs", "?")
     default = None if item.required else item.default
     names = option_names(name, item)
-    group.add_argument(*names, default=default, help=item.doc, **settings).declared = item  # type: ignore[attr-defined]
+    action = group.add_argument(*names, default=default, help=item.doc, **settings)
+    action.declared = item  # type: ignore[attr-defined]
+    return action
 
 
 def _reader(name: str, item: Parameter, read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -232,8 +246,7 @@ def _reader(name: str, item: Parameter, read: Callable[[str], Any]) -> Callable[
     return value_of
 
 
-COMPLETION = """\
-[ -z "$ZSH_VERSION" ] || {{ autoload -U +X bashcompinit && bashcompinit; }}
+BASH = """\
 _seqkern() {{
   local words
   case "${{COMP_WORDS[1]}} ${{COMP_WORDS[COMP_CWORD - 1]}}" in
@@ -242,22 +255,42 @@ _seqkern() {{
   esac
   COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
-complete -o default -F _seqkern seqkern
 """
+SHELLS = {
+    "bash": f"{BASH}complete -o default -F _seqkern seqkern\n",
+    "zsh": f"""\
+autoload -U +X compinit && compinit && autoload -U +X bashcompinit && bashcompinit
+{BASH}_seqkern_or_verb() {{{{
+  local -a verbs=({{described}})
+  if (( CURRENT == 2 )); then _describe verb verbs; else _bash_complete -o default -F _seqkern; fi
+}}}}
+compdef _seqkern_or_verb seqkern
+""",
+    "fish": "{fish}\n",
+}
+"""The scripts by which shells complete verbs, options and choices; other words are files."""
 
 
-def completion_script(requests: Mapping[str, type[Request]]) -> str:
-    """Return the script by which bash and zsh complete verbs, options and choices; other words are files."""
-    cases = []
-    for verb, request in requests.items():
-        options: list[str] = []
+def completion_script(shell: str, verbs: Mapping[str, tuple[str, type[Request]]]) -> str:
+    """Return the script of a shell; `verbs` has the summary and the request of each verb."""
+    cases, fish = [], []
+    for verb, (summary, request) in verbs.items():
+        options: list[str] = ["--help", "--help-all"]
+        fish.append(f"complete -c seqkern -n __fish_use_subcommand -a {verb} -d {shlex.quote(summary)}")
         for name, item in request.declarations().items():
             if item.place is not None and not item.place.positional:
                 names = option_names(name, item)
                 options += names
-                if not isinstance(item, Flag):
-                    words = " ".join(filter(None, item.choices)) if isinstance(item, Choice) else ""
+                words = " ".join(filter(None, item.choices)) if isinstance(item, Choice) else ""
+                takes = "" if isinstance(item, Flag) else f" -r -a {words!r}" if words else " -r"
+                flags = " ".join(f"-l {one[2:]}" if one.startswith("--") else f"-s {one[1:]}" for one in names)
+                doc = shlex.quote(item.doc.partition(";")[0].partition(" (")[0].replace("%%", "%"))
+                fish.append(f"complete -c seqkern -n '__fish_seen_subcommand_from {verb}' {flags}{takes} -d {doc}")
+                if takes:
                     patterns = "|".join(f'"{verb} {one}"' for one in names)
                     cases.append(f'    {patterns}) words="{words}" ;;')
         cases.append(f'    "{verb} "*) words="{" ".join(options)}" ;;')
-    return COMPLETION.format(cases="\n".join(cases), verbs=" ".join(requests))
+    described = " ".join(shlex.quote(f"{verb}:{summary}") for verb, (summary, _) in verbs.items())
+    return SHELLS[shell].format(
+        cases="\n".join(cases), verbs=" ".join(verbs), described=described, fish="\n".join(fish)
+    )

@@ -13,7 +13,9 @@ from seqkern.core.parameters import anything, choice, flag, integer, real, text
 class Threads(Request, group="resources"):
     """A verb that computes in threads."""
 
-    threads: int | None = option("number of threads (default: all cores)", integer(default=None, low=1), metavar="N")
+    threads: int | None = option(
+        "number of threads (default: all cores)", integer(default=None, low=1), metavar="N", everyday=True
+    )
 
 
 class Memory(Request, group="resources"):
@@ -41,6 +43,7 @@ class Overwrite(Request):
         "write into a folder that holds other files, which stay, or the result of another command, which is removed "
         "(default: refuse)",
         flag(default=False),
+        everyday=True,
     )
 
 
@@ -102,10 +105,13 @@ WINDOWS = (
 class Windows(Request, group=WINDOWS):
     """A verb that cuts windows around sites."""
 
-    window: str | None = option("cut windows from L positions before to R after each site", metavar="-L:+R")
+    window: str | None = option(
+        "cut windows from L positions before to R after each site", everyday=True, metavar="-L:+R"
+    )
     sites: str | None = option(
-        "TSV with the columns record, position and strand (+ or -, default: +); or header: one site for each record, "
-        "from the header fields position=… and strand=…",
+        "sites in the records: TSV with the columns record, position and strand (+ or -, default: +); or header: one "
+        "site for each record, from the header fields position=… and strand=…",
+        everyday=True,
         metavar="WHERE",
     )
     site: str | None = option("letters required at each site, from its position on, such as AG", metavar="LETTERS")
@@ -131,6 +137,7 @@ class GivenSites(Request, group="windows around known sites"):
     sites: IfGiven = option(
         "apply the model to windows around these sites: TSV with the columns record, position and strand; or header, "
         "as for seqkern train",
+        everyday=True,
         metavar="WHERE",
     )
 
@@ -155,7 +162,9 @@ REGIONS = (
 class Regions(Request, group=REGIONS):
     """A verb that reads regions of a genome."""
 
-    genome: IfGiven = option("genome of the BED files: FASTA, plain or compressed by bgzip", metavar="FASTA")
+    genome: IfGiven = option(
+        "genome of the BED files: FASTA, plain or compressed by bgzip", everyday=True, metavar="FASTA"
+    )
     width: int | None = _width("as in the file")
     blacklist: str | None = option("leave out regions that overlap one of these", metavar="BED")
     rules = all_of(only_with("genome", "width", "blacklist", add="--genome FASTA"))
@@ -177,9 +186,10 @@ class TrainingRegions(Regions, group=REGIONS):
     """A verb that trains on regions of a genome, perhaps against others that it draws."""
 
     background: float | None = option(
-        "with the positives only: draw FACTOR times as many background regions (default: 1), as seqkern background "
+        "with the positives only: draw FACTOR times as many background regions (default: 1); as seqkern background "
         "does",
         real(default=None, low=0, high=1e6, open_low=True, open_high=True),
+        everyday=True,
         nargs="?",
         const=1.0,
         metavar="FACTOR",
@@ -313,6 +323,7 @@ class Postprocessing(Request, group="probabilities and threshold"):
     calibration: str | None = option(
         "fit probabilities to cross-validated decision values of the training set",
         choice(default=None, choices=("platt", "isotonic")),
+        everyday=True,
     )
     threshold: str | None = option(
         "choose the decision threshold on cross-validated decision values of the training set: balanced_accuracy, "

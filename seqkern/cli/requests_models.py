@@ -94,7 +94,7 @@ def _threshold(given: str) -> float:
 class Scan(Request, group=SCAN):
     """A verb that classifies every candidate site."""
 
-    scan: IfGiven = option("bases of the candidates, such as AG", metavar="LETTERS")
+    scan: IfGiven = option("bases of the candidates, such as AG", everyday=True, metavar="LETTERS")
     format: str | None = option(
         "default: by the ending of the output file, .bed, .bw or .bedgraph; else tsv",
         choice(default=None, choices=("bed", "bedgraph", "bigwig", "tsv")),
@@ -156,6 +156,7 @@ class PredictRequest(NewSamples, Scan, TrueStates, Parts):
         ". Without NAME=FILE: draw residues, states and confidence instead of a table: as text, or as a figure if -o "
         "FILE ends in .svg or .html",
         nargs="?",
+        everyday=False,
     )
     EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
@@ -187,8 +188,8 @@ class ExplainRequest(NewSamples, Contributions, Overwrite):
     model: str = argument("model file of seqkern train or LS-GKM")
     fasta: IfGiven = argument("FASTA of new sequences, - for standard input; or BED with --genome", nargs="?")
     output: str = option(
-        "output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures",
-        text(),
+        "output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures (default: explained)",
+        text(default="explained"),
         short="-o",
         metavar="DIR",
     )
@@ -199,7 +200,7 @@ class ExplainRequest(NewSamples, Contributions, Overwrite):
         metavar="N",
     )
     plots: int = option("draw the first N sequences (default: 12)", integer(default=12, low=0), metavar="N")
-    EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
+    EXAMPLE = "seqkern explain model.seqkern donors.fasta"
 
 
 class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
@@ -231,6 +232,7 @@ class Acquisition(
         "choose variants that may have the best label: by an upper confidence bound, the expected improvement, or "
         "functions drawn from the posterior",
         choice(default=None, choices=("ucb", "ei", "thompson")),
+        everyday=True,
     )
     maximize: bool = option("large labels are wanted (the default)", flag(default=False))
     minimize: bool = option("small labels are wanted", flag(default=False))
@@ -384,14 +386,19 @@ class GrammarRequest(Threads):
     annotation: str | None = argument(
         "GTF or GFF3 with CDS, GenBank or EMBL (default: the features of a genome in GenBank or EMBL)", nargs="?"
     )
-    output: str = option("output file, the model of seqkern genes", text(), short="-o", metavar="FILE")
+    output: str = option(
+        "output file, the model of seqkern genes (default: genes.seqkern)",
+        text(default="genes.seqkern"),
+        short="-o",
+        metavar="FILE",
+    )
     kernel: str = option(
         "kernel of the donor and acceptor classifiers, on windows -30:+30 (default: weighted_degree:degree=8)",
         text(default="weighted_degree:degree=8"),
     )
     solver: str = option("their solver, of two classes (default: csvc:C=1)", text(default="csvc:C=1"))
     seed: int = option("random seed of decoys and of the fit (default: 1)", integer(default=1))
-    EXAMPLE = "seqkern grammar genes.fasta genes.gtf -o genes.seqkern"
+    EXAMPLE = "seqkern grammar genes.fasta genes.gtf"
 
 
 class GenesRequest(Threads):

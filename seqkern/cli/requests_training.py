@@ -30,8 +30,9 @@ class Labels(Request, group="labels"):
     """A verb that learns from labels."""
 
     labels: str | None = option(
-        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns id "
-        "and label",
+        "source of the labels: a TSV with the columns id and label, header (a field label=…) or first-word (of each "
+        "header)",
+        everyday=True,
         metavar="WHERE",
     )
     label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
@@ -40,7 +41,7 @@ class Labels(Request, group="labels"):
         "(label_propagation, transductive_svc); with --labels leave their labels empty instead",
         metavar="FILE",
     )
-    positive: str | None = option("train this class against all others", metavar="CLASS")
+    positive: str | None = option("train this class against all others", everyday=True, metavar="CLASS")
     rules = all_of(excludes("labels=first-word", "label_field"))
 
 
@@ -51,6 +52,7 @@ class States(Layers, group="states of residues, such as helix, strand and coil")
         "state of each residue: FASTA with states in place of residues, matched by id; or residues and states "
         "together (a line >id, residues, states), possibly the file of sequences itself. Each residue is classified "
         "by the window around it (--window N, an odd number of residues; default: 15)",
+        everyday=True,
         metavar="FILE",
     )
     reduction: str | None = option(
@@ -65,9 +67,10 @@ class Search(Request, group="choice of hyperparameters"):
     """A verb that chooses hyperparameters within the training set."""
 
     search: bool = option(
-        "choose hyperparameters by cross-validation within the training set: among the alternatives in --kernel and "
-        "--solver, and the default grids for omitted parameters",
+        "choose hyperparameters by cross-validation within the training set; candidates are the alternatives in "
+        "--kernel and --solver, and the default grids for omitted parameters",
         flag(default=False),
+        everyday=True,
     )
     time: str | None = option(
         "with --kernel auto: predicted CPU time for choosing, in all folds, such as 90s or 2h (default: 10m)",
@@ -87,7 +90,7 @@ class Search(Request, group="choice of hyperparameters"):
         "is Q3, also available as q3 or q8; span, xi_alpha and radius_margin estimate the leave-one-out error of a "
         "C-SVM of two classes by one fit, without folds"
     )
-    seed: int = option("seed of all folds (default: 1)", integer(default=1))
+    seed: int = option("seed of all folds (default: 1)", integer(default=1), everyday=True)
     allow_similar: bool = option(
         "allow similar sequences in different folds, which makes scores too good (default: kept together)",
         flag(default=False),
@@ -101,9 +104,8 @@ class Search(Request, group="choice of hyperparameters"):
 
 def _inner_folds(long: str) -> Any:
     """Return the declaration of the number of inner folds."""
-    return option(
-        "folds of the inner cross-validation, which chooses (default: 5)", integer(default=None), long=long, metavar="N"
-    )
+    doc = "folds of the inner cross-validation, which chooses (default: 5)"
+    return option(doc, integer(default=None), long=long, everyday=False, metavar="N")
 
 
 class OuterFolds(Request, group="outer folds, for an unbiased estimate of the accuracy"):
@@ -133,19 +135,21 @@ class MethodRequest(
     inner_folds: int | None
 
     fasta: list[str] = argument(
-        "two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for a "
-        "solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome; or one table with "
+        "two files (positives, negatives), one file for each class, or one file with --labels; one unlabelled file for "
+        "a solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome; or one table with "
         "--sequences; none with --view NAME=FASTA",
         nargs="*",
     )
     kernel: str = option(
-        "kernel, such as spectrum:k=3, or as JSON; with alternatives, spectrum:k=3|4|6, the best is chosen; auto "
-        "chooses from a portfolio that suits the sequences (default); seqkern kernels lists the kernels",
+        "kernel, such as spectrum:k=3 (default: auto, chosen from a portfolio that suits the sequences); also as JSON; "
+        "with alternatives, spectrum:k=3|4|6, the best is chosen; seqkern kernels lists the kernels",
         text(default="auto"),
+        everyday=True,
     )
     solver: IfGiven = option(
-        "solver, such as csvc:C=1; with --search also csvc:C=0.1|1|10; seqkern solvers lists the solvers (default: a "
-        "C-SVM, or support vector regression, with its parameters searched)"
+        "solver, such as csvc:C=1 (default: a C-SVM, or support vector regression, with its parameters searched); with "
+        "--search also csvc:C=0.1|1|10; seqkern solvers lists the solvers",
+        everyday=True,
     )
     transform: list[str] = option(
         "transform of the features, such as pca:n_components=5, or of the kernel matrix, such as centre; repeatable",
@@ -169,9 +173,10 @@ class Estimate(Request, group="outer folds, for an unbiased estimate of the accu
     """A training that also cross-validates the whole procedure."""
 
     cv: int | None = option(
-        "also cross-validate the whole procedure, with the search, on K outer folds (default K: 5), and store the "
-        "scores in the model; seqkern cv does it without a model. Default with --kernel auto; --cv 0 leaves it out",
+        "also cross-validate the whole procedure on K outer folds (default K: 5); the search is part of it, and the "
+        "model stores the scores; seqkern cv does it without a model. Default with --kernel auto; --cv 0 leaves it out",
         integer(default=None),
+        everyday=True,
         metavar="K",
         nargs="?",
         const=5,
@@ -201,23 +206,26 @@ class HardNegatives(Request, group="hard negatives"):
 class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
     """A model trained on samples."""
 
-    output: str = option("output file for the model", text(), short="-o", metavar="MODEL")
+    output: str = option(
+        "output file for the model (default: model.seqkern)", text(default="model.seqkern"), short="-o", metavar="MODEL"
+    )
     format: str = option(
         "model format; lsgkm: as gkmpredict reads it, for a C-SVM with a gapped k-mer kernel (default: seqkern)",
         choice(default="seqkern", choices=("seqkern", "lsgkm")),
+        everyday=False,
     )
     features: str | None = option(
         "also write the selected features, best first, for a solver that selects features such as "
         "psvc:kernel=features; with weights if the decision is a weighted sum of them, on the solver's scale",
+        everyday=False,
         metavar="FILE",
     )
     inner_folds: int | None = _inner_folds("--folds")
     rules = all_of(only_with("features", "significance", add="--features FILE"), excludes("states", "format=lsgkm"))
-    EXAMPLE = (
-        "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
-        " -o model.seqkern"
-    )
+    EXAMPLE = "seqkern train positive.fa negative.fa"
     MORE_EXAMPLES = (
+        "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
+        " -o model.seqkern",
         "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
         " --kernel smith_waterman --repair empirical_map --solver csvc -o homologs.seqkern",
         "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --kernel spectrum:k=3"
