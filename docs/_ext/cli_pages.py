@@ -33,8 +33,8 @@ def page(verb: str) -> str:
     usage = parser.format_usage().removeprefix("usage: ").replace("\n       ", "\n")
     parts += [rst.block(usage), f".. program:: {program}\n"]
     for group in parser._action_groups:
-        actions = [action for action in group._group_actions if action.help != argparse.SUPPRESS]
-        if not actions or [action.dest for action in actions] == ["help"]:
+        actions = [action for action in group._group_actions if action.dest != "help"]
+        if not actions:
             continue
         parts.append(rst.title(heading(group.title or ""), "-"))
         if group.description:

@@ -85,7 +85,7 @@ def _drawn(request: BackgroundRequest) -> Background:
     """Return the background that the arguments describe."""
     match = tuple(name for name in request.match.split(",") if name)
     options = BackgroundOptions(request.factor, request.seed, match, request.chromosomes)
-    reading = RegionOptions(request.genome, request.width, request.blacklist)
+    reading = RegionOptions(request.genome, request.width, request.blacklist, merge=True)
     with Genome(request.genome) as genome:
         peaks = usable_regions(request.peaks, genome, reading)
         exclude = [read_bed(file) for file in (*request.exclude, *([request.blacklist] if request.blacklist else []))]

@@ -14,7 +14,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from seqkern import __version__
@@ -37,73 +37,49 @@ class Verb(NamedTuple):
     """A verb."""
 
     summary: str
-    requests: str  # The module of its request's class
-    run: str = ""  # The function that carries out a request, as module:name, if not `run` in the verb's module
     group: str = JOBS  # In the overview
+    requests: str = "requests_studies"  # The module of its request's class
+    run: str = ""  # The function that carries out a request, as module:name, if not `run` in the verb's module
     installed: bool = False  # Whether another distribution adds it; its modules are absolute
 
 
-EVERYDAY, STUDIES, GENOMES, MODELS, LOOK_UPS = "Everyday", "Studies", "Genomes", "Models", "Look-ups"
 VERBS = {
-    "train": Verb("train a model, to apply to new sequences", "requests_training", group=EVERYDAY),
-    "predict": Verb("apply a model to new sequences", "requests_models", group=EVERYDAY),
-    "cv": Verb("cross-validate one method on FASTA, without a study", "requests_training", group=EVERYDAY),
-    "explain": Verb(
-        "show how residues and k-mers contribute to a model's decisions", "requests_models", group=EVERYDAY
-    ),
-    "report": Verb(
-        "write the HTML report and the tables of a study", "requests_studies", "results:run_report", EVERYDAY
-    ),
-    "demo": Verb(
-        "run the demo, from simulated sequences to the report", "requests_studies", "study_folder:run_demo", STUDIES
-    ),
+    "train": Verb("train a model, to apply to new sequences", "Everyday", "requests_training"),
+    "predict": Verb("apply a model to new sequences", "Everyday", "requests_models"),
+    "cv": Verb("cross-validate one method on FASTA, without a study", "Everyday", "requests_training"),
+    "explain": Verb("show how residues and k-mers contribute to a model's decisions", "Everyday", "requests_models"),
+    "report": Verb("write the HTML report and the tables of a study", "Everyday", run="results:run_report"),
+    "demo": Verb("run the demo, from simulated sequences to the report", "Studies", run="study_folder:run_demo"),
     "init": Verb(
-        "create a study folder with the workflow and a configuration",
-        "requests_studies",
-        "study_folder:run_init",
-        STUDIES,
+        "write a study of your sequences into a new folder", "Studies", "requests_training", "study_folder:run_init"
     ),
-    "compare": Verb("test which methods differ significantly", "requests_studies", "results:run_compare", STUDIES),
-    "audit": Verb("find what test and training sequences share", "requests_studies", group=STUDIES),
+    "compare": Verb("test which methods differ significantly", "Studies", run="results:run_compare"),
+    "audit": Verb("find what test and training sequences share", "Studies"),
     "background": Verb(
-        "draw background regions from a genome, or shuffle sequences",
-        "requests_studies",
-        "genome_samples:run_background",
-        GENOMES,
+        "draw background regions from a genome, or shuffle sequences", "Genomes", run="genome_samples:run_background"
     ),
-    "sites": Verb(
-        "find splice sites and decoys in an annotated genome", "requests_studies", "genome_samples:run_sites", GENOMES
-    ),
-    "variants": Verb("score what variants change in a model's decisions", "requests_models", group=GENOMES),
+    "sites": Verb("find splice sites and decoys in an annotated genome", "Genomes", run="genome_samples:run_sites"),
+    "variants": Verb("score what variants change in a model's decisions", "Genomes", "requests_models"),
     "grammar": Verb(
-        "learn the exons and introns of genes from an annotated genome", "requests_models", "genes:run_grammar", GENOMES
+        "learn exons and introns from an annotated genome", "Genomes", "requests_models", "genes:run_grammar"
     ),
-    "genes": Verb("find genes in a genome, by a learned grammar", "requests_models", "genes:run_genes", GENOMES),
-    "motifs": Verb("find the motifs that a model has learned", "requests_models", group=MODELS),
-    "suggest": Verb("choose the unlabelled records to label next", "requests_models", group=MODELS),
-    "models": Verb("pack many models into one file, or list them", "requests_models", "listing:run_models", MODELS),
-    "kernels": Verb("list the kernels and their parameters", "requests_studies", "listing:run_kernels", LOOK_UPS),
-    "solvers": Verb(
-        "list the solvers, feature selectors and layers, and their parameters",
-        "requests_studies",
-        "listing:run_solvers",
-        LOOK_UPS,
-    ),
-    "simulate": Verb(
-        "simulate splice sites, protein superfamilies, genomes, peaks, genes or secondary structure", "simulate"
-    ),
-    "datasets": Verb("read and check a study's data set, or list the public data sets", "requests_studies"),
-    "folds": Verb("split a data set, and check the splits for leakage", "requests_studies"),
-    "check": Verb("check that every training set suits its solver (no kernel is computed)", "requests_studies"),
-    "plan": Verb("predict CPU time and memory of the jobs of a data set", "requests_studies"),
-    "gram": Verb("compute a Gram matrix from FASTA or from a data set", "requests_studies"),
-    "baseline": Verb("evaluate trivial baselines, which any method should beat", "requests_studies"),
-    "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop", "requests_studies"),
-    "importance": Verb("train a method on windows, and show the importance of each position", "requests_studies"),
-    "discover": Verb("train a method on a data set, and find the motifs that it has learned", "requests_studies"),
-    "effects": Verb(
-        "score variants by models that have not seen their chromosomes, against known effects", "requests_studies"
-    ),
+    "genes": Verb("find genes in a genome, by a learned grammar", "Genomes", "requests_models", "genes:run_genes"),
+    "motifs": Verb("find the motifs that a model has learned", "Models", "requests_models"),
+    "suggest": Verb("choose the unlabelled records to label next", "Models", "requests_models"),
+    "models": Verb("pack many models into one file, or list them", "Models", "requests_models", "listing:run_models"),
+    "kernels": Verb("list the kernels and their parameters", "Look-ups", run="listing:run_kernels"),
+    "solvers": Verb("list the solvers, feature selectors and layers", "Look-ups", run="listing:run_solvers"),
+    "simulate": Verb("simulate splice sites, proteins, genomes, peaks, genes or structure", requests="simulate"),
+    "datasets": Verb("read and check a study's data set, or list the public data sets"),
+    "folds": Verb("split a data set, and check the splits for leakage"),
+    "check": Verb("check that every training set suits its solver (no kernel is computed)"),
+    "plan": Verb("predict CPU time and memory of the jobs of a data set"),
+    "gram": Verb("compute a Gram matrix from FASTA or from a data set"),
+    "baseline": Verb("evaluate trivial baselines, which any method should beat"),
+    "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop"),
+    "importance": Verb("train a method on windows, and show the importance of each position"),
+    "discover": Verb("train a method on a data set, and find the motifs that it has learned"),
+    "effects": Verb("score variants by models that have not seen their chromosomes, against known effects"),
 }
 
 
@@ -131,44 +107,31 @@ def _add_installed_verbs() -> None:
     from seqkern.core.registry import installed  # imported here to keep --help fast
 
     for verb, module in installed("seqkern.verbs").items():
-        distribution = module.partition(".")[0]
-        VERBS.setdefault(verb, Verb(f"a verb of {distribution}", module, f"{module}:run", "Installed", True))
+        package = module.partition(".")[0]
+        VERBS.setdefault(verb, Verb(f"a verb of {package}", "Installed", module, f"{module}:run", True))
 
 
 OVERVIEW = """\
 seqkern train positive.fa negative.fa                    # writes model.seqkern
 seqkern predict model.seqkern new.fa > predictions.tsv   # applies it
+{}
+seqkern help VERB: an example and its options; seqkern --help-all: all verbs
 """
 
 
-def overview(everything: bool = False) -> str:
+def overview(everything: bool) -> str:
     """Return the help of the program: the verbs in their groups, the jobs of the workflow only if `everything`."""
-    lines = [OVERVIEW]
-    for group in dict.fromkeys(verb.group for verb in VERBS.values()):
+    lines, last = [""], ""
+    for name, (summary, group, *_) in VERBS.items():
         if everything or group != JOBS:
-            lines += [group, *(f"  {name:<11} {verb.summary}" for name, verb in VERBS.items() if verb.group == group)]
-    if everything:
-        lines += ["", "seqkern --version: the version and the build's digest; --completion bash, zsh or fish: a script"]
-    return "\n".join([*lines, "", "seqkern help VERB: an example and its options; seqkern --help-all: all verbs", ""])
-
-
-MOST_SHOWN = 20
-"""Number of arguments and options up to which a verb's help shows all of them."""
-
-
-class _HelpAll(argparse._HelpAction):
-    """The action of ``--help-all``."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *args: Any) -> None:
-        """Print the help with all options, and exit."""
-        cast("Parser", parser).everything = True
-        super().__call__(parser, *args)
+            lines += [f"  {name:<11} {summary}"] if group == last else [group, f"  {name:<11} {summary}"]
+            last = group
+    lines += ["", "seqkern --version; seqkern --completion bash, zsh or fish"] if everything else []
+    return OVERVIEW.format("\n".join([*lines, ""]))
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """The layout of a verb's help; if `brief`, the text about an option ends at its first semicolon."""
-
-    brief = False
+    """The layout of a verb's help."""
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """Return ``-o, --output FILE``; argparse would repeat the value after each name."""
@@ -176,25 +139,19 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
             return super()._format_action_invocation(action)
         return f"{', '.join(action.option_strings)} {self._format_args(action, action.dest.upper())}"
 
-    def _expand_help(self, action: argparse.Action) -> str:
-        """Return the text about an option."""
-        text = super()._expand_help(action)
-        return text.partition("; ")[0] if self.brief else text
+
+MOST_SHOWN = 20
+"""Number of options up to which a verb's help shows all of them."""
 
 
 class Parser(argparse.ArgumentParser):
-    r"""A parser that reports errors in one line, and whose help shows the everyday options, or all by topic.
+    r"""A parser that reports errors in one line, and whose help shows the everyday options, or all if `everything`.
 
     >>> Parser(prog="seqkern folds").format_usage()
     'usage: seqkern folds [option ...]\n'
     """
 
     everything = False
-
-    @property
-    def example(self) -> str:
-        """The first example."""
-        return (self.epilog or "").splitlines()[1].strip()
 
     def format_usage(self) -> str:
         """Return the usage: the required options and the arguments."""
@@ -203,26 +160,25 @@ class Parser(argparse.ArgumentParser):
         return f"{formatter.format_help().rstrip()} [option ...]\n"
 
     def format_help(self) -> str:
-        """Return the help, with an example before the usage."""
-        everyday = [action for action in self._actions if getattr(action, "everyday", False)]
-        count = len([action for action in self._actions if not isinstance(action, argparse._HelpAction)])
-        formatter = cast("_Formatter", self._get_formatter())
-        formatter.brief = not self.everything and count > MOST_SHOWN
-        examples = (self.epilog or "").split("\n")
-        for text in (self.description, "\n".join(examples[:2] if formatter.brief else examples), self.format_usage()):
+        """Return the help, with an example before the usage; in the short one, texts end at the first semicolon."""
+        formatter = self._get_formatter()
+        groups = [(one.title, one.description, one._group_actions) for one in self._action_groups]
+        examples, more = self.epilog or "", ""
+        if not self.everything and len(self._actions) > MOST_SHOWN:
+            everyday = [action for action in self._actions if getattr(action, "everyday", False)]
+            for action in everyday:
+                action.help = str(action.help).partition("; ")[0]
+            groups = [(None, None, sorted(everyday, key=lambda action: bool(action.option_strings)))]
+            examples = "\n".join(examples.split("\n")[:2])
+            more = f"\n{self.prog} --help-all: all {len(self._actions) - 1} arguments and options, by topic\n"
+        for text in (self.description, examples, self.format_usage()):
             formatter.add_text(text)
-        if formatter.brief:
-            formatter.add_arguments(sorted(everyday, key=lambda action: bool(action.option_strings)))
-            formatter.start_section(None)
-            formatter.add_text(f"{self.prog} --help-all: all {count} arguments and options, by topic")
+        for title, description, actions in groups:
+            formatter.start_section(title)
+            formatter.add_text(description)
+            formatter.add_arguments(action for action in actions if action.dest != "help")
             formatter.end_section()
-            return formatter.format_help()
-        for group in self._action_groups:
-            formatter.start_section(group.title)
-            formatter.add_text(group.description)
-            formatter.add_arguments(group._group_actions)
-            formatter.end_section()
-        return formatter.format_help()
+        return formatter.format_help() + more
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the parsed and the unknown arguments; refuse options given twice."""
@@ -246,7 +202,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print an error on standard error, and exit with code 2."""
         if message.startswith("the following arguments are required"):
-            message += f", as in: {self.example}"
+            message += f", as in: {_example(self)}"
         dashed = next((word for word in sys.argv[1:] if word.startswith("-") and os.path.exists(word)), None)
         see = f"see {self.prog} --help" if dashed is None else f"write ./{dashed} for the file {dashed}"
         end = "" if message.endswith("?") else ";"
@@ -266,8 +222,9 @@ def build_parser(verb: str) -> Parser:
         epilog="\n  ".join(["example:", request.EXAMPLE, *request.MORE_EXAMPLES]),
         formatter_class=_Formatter,
         allow_abbrev=False,
+        add_help=False,
     )
-    parser.add_argument("--help-all", action=_HelpAll, help="show all options, by topic")
+    parser.add_argument("-h", "--help", "--help-all", action="help")
     request.add_arguments(parser)
     return parser
 
@@ -310,6 +267,7 @@ def _main(argv: list[str]) -> int:
         if verb not in VERBS:
             _refuse_verb(verb)
         parser = build_parser(verb)
+        parser.everything = "--help-all" in argv
         _refuse_unknown(argv[1:], parser)
         args = parser.parse_args(_joined(argv[1:]))
     except SystemExit as stop:
@@ -325,88 +283,73 @@ def _without_verb(argv: list[str]) -> int:
     if not argv or argv[0] in ("-h", "--help", "--help-all"):
         print(overview(argv == ["--help-all"]), end="")
         return 0 if argv else 2
-    parser = Parser(prog="seqkern", allow_abbrev=False)
-    parser.add_argument("--version", action="store_true")
-    parser.add_argument("--completion", choices=("bash", "zsh", "fish"), nargs="?", const="bash")
-    args, unknown = parser.parse_known_args(argv)
-    if unknown:
-        later = next((word for word in unknown if word in VERBS), None)
-        parser.error(f"unknown option {unknown[0]}" + (f"; begin with seqkern {later}" if later else ""))
-    if args.completion:
-        # imported here to keep --help fast
-        from seqkern.cli.options import completion_script
+    if argv == ["--version"]:
+        from seqkern.core.package_files import build_digest  # imported here to keep --help fast
 
-        verbs = {name: (verb.summary, request_class(name)) for name, verb in VERBS.items()}
-        print(completion_script(args.completion, verbs), end="")
+        print(f"seqkern {__version__} ({build_digest()})")
         return 0
-    # imported here to keep --help fast
-    from seqkern.core.package_files import build_digest
+    from seqkern.cli.options import SHELLS, completion_script  # imported here to keep --help fast
 
-    print(f"seqkern {__version__} ({build_digest()})")
-    return 0
+    option, shell = argv[0], (*argv[1:], "bash")[0]
+    if option == "--completion" and shell in SHELLS:
+        print(completion_script(shell, {name: (VERBS[name].summary, request_class(name)) for name in VERBS}), end="")
+        return 0
+    verb = next((word for word in argv if word in VERBS), "VERB")
+    Parser(prog="seqkern").error(
+        f"{shell!r} is none of {', '.join(SHELLS)}"
+        if option == "--completion"
+        else f"{option}: begin with seqkern {verb}"
+    )
 
 
 OTHER_VERBS = {
     "train": "fit learn build model",
     "predict": "classify apply infer score annotate decide",
     "test": "assess eval validate",
-    "cv": "crossval crossvalidate cross-validate cross-validation crossvalidation kfold k-fold",
+    "cv": "crossval crossvalidate cross-validate cross-validation kfold",
     "explain": "interpret attribute attributions shap saliency",
     "variants": "vcf snp snps mutations",
-    "background": "negatives shuffle",
     "init": "new create start project",
-    "demo": "example examples quickstart tutorial",
-    "kernels": "list",
+    "demo": "example quickstart tutorial",
 }
-"""Words that newcomers try for each verb."""
+"""Words that newcomers try for a verb."""
 OTHER_OPTIONS = {
-    "--background": "ratio n-ratio negative-ratio imbalance",
-    "--factor": "ratio n-ratio",
-    "--decoys": "ratio n-ratio",
+    "--background --factor --decoys": "ratio n-ratio negative-ratio imbalance",
     "--positive": "class target-class positive-class",
     "--labels": "y target targets",
-    "--calibration platt": "prob proba probs probability probabilities predict-proba",
+    "--calibration=platt": "prob proba probs probability probabilities predict-proba",
     "--output": "outfile outdir output-file output-dir save",
     "--threads": "jobs j n-jobs cpus cpu cores n-cores nproc workers t p num-threads processes",
     "--memory": "mem max-memory ram",
-    "--cv": "kfold k-fold k-folds nfolds n-folds splits n-splits cross-validate crossval",
-    "--folds": "kfold k-fold k-folds nfolds n-folds splits n-splits cv",
-    "--k": "kfold k-fold folds nfolds n-folds splits n-splits",
+    "--cv --folds --k": "kfold k-fold k-folds folds nfolds n-folds splits n-splits cross-validate cv",
     "--metric": "score scoring",
     "--search": "grid grid-search gridsearch tune optimize optimise",
     "--solver": "svm svc classifier estimator learner method",
     "--seed": "random-state random-seed rng",
     "--genome": "ref reference reference-genome",
     "--width": "size extend flank",
-    "--kernel spectrum:k={}": "kmer kmer-size kmer-length word-size ksize",
-    "--kernel spectrum:k=6,reverse_complement=true": "rc revcomp both-strands strands strand",
-    "predictions have them if the model was trained with --calibration platt": "prob proba probs probability",
-    "give files without an option, as in:": "input in i f file files fasta seqs model bed vcf neg negative negatives",
+    "--kernel=spectrum:k=6": "kmer kmer-size kmer-length word-size ksize",
+    "--kernel=spectrum:k=6,reverse_complement=true": "rc revcomp both-strands strands",
 }
-"""Names that newcomers try for each option; the first that the verb has is suggested."""
-COMMON = {
-    "kernel": "spectrum gapped_kmer mismatch gappy weighted_degree local_alignment rbf polynomial nystroem",
-    "solver": "csvc psvc nusvc svr psvr",
-}
-"""Kernels and solvers whose parameters are recognised where an option is expected, the likeliest first."""
+"""Options of other programs, for the options of these names of which the verb has the first."""
+FILES = "input in i f file files fasta seqs model bed vcf neg negative negatives"
+"""Options of other programs for what is given here without an option."""
 
 
-def _nearest(word: str, others: Mapping[str, str], names: Sequence[str]) -> str | None:
-    """Return the name that was probably meant: by its other names, as the start of one, or similarly spelt."""
-    for name, words in others.items():
-        if word in words.split() and (name.split()[0] in names or not name.startswith("--")):
-            return name
-    starts = [name for name in names if len(word) > 1 and name.lstrip("-").startswith(word)]
-    near = {name.lstrip("-"): name for name in names}
-    return min(starts, key=len, default=None) or next(
-        (near[name] for name in difflib.get_close_matches(word, near, n=1, cutoff=0.7)), None
-    )
+def _nearest(word: str, names: Collection[str], others: Mapping[str, str]) -> str | None:
+    """Return the name that was probably meant: by another of its names, as its start, or similarly spelt."""
+    for listed, words in others.items():
+        for name in listed.split() if word in words.split() else ():
+            if name.partition("=")[0] in names:
+                return name.replace("=", " ", 1)
+    bare = {name.lstrip("-"): name for name in names}
+    starts = sorted((name for name in bare if len(word) > 1 and name.startswith(word)), key=len)
+    return next((bare[name] for name in starts or difflib.get_close_matches(word, bare, n=1, cutoff=0.7)), None)
 
 
 def _refuse_verb(verb: str) -> NoReturn:
     """Exit with code 2 for an unknown verb, and name the nearest one."""
-    others = {name: words for name, words in OTHER_VERBS.items() if name in VERBS}
-    near = _nearest(verb.lower(), others, list(VERBS))
+    near = _nearest(verb.lower(), VERBS, OTHER_VERBS)
     hint = f"; did you mean seqkern {near}?" if near else ""
     if os.path.exists(verb) or "." in verb:
         hint = f"; the verb comes before the files, such as seqkern train {verb}"
@@ -415,7 +358,7 @@ def _refuse_verb(verb: str) -> NoReturn:
 
 def _refuse_unknown(argv: Sequence[str], parser: Parser) -> None:
     """Exit with code 2 for an unknown option, a parameter in place of a file, or nothing where files are needed."""
-    if not argv and any(action.nargs == "*" for action in parser._actions if not action.option_strings):
+    if not argv and next((one.nargs for one in parser._actions if not one.option_strings), None) == "*":
         parser.error("the following arguments are required: files")
     options = parser._option_string_actions
     for i, word in enumerate(argv):
@@ -442,22 +385,35 @@ def _hint(option: str, value: str, argv: Sequence[str], parser: Parser) -> str:
     from seqkern.kernels import KERNELS
     from seqkern.solvers import SOLVERS
 
-    names, word = list(parser._option_string_actions), option.lstrip("-").lower()
-    for kind, registry in (("solver", SOLVERS), ("kernel", KERNELS)):
+    options, word = parser._option_string_actions, option.lstrip("-").lower().replace("_", "-")
+    for kind, registry, common in (
+        ("solver", SOLVERS, "csvc psvc nusvc svr psvr"),
+        (
+            "kernel",
+            KERNELS,
+            "spectrum gapped_kmer mismatch gappy weighted_degree local_alignment rbf polynomial nystroem",
+        ),
+    ):
         given = [argv[i + 1] for i, one in enumerate(argv[:-1]) if one == f"--{kind}"]
-        for spec in [*given, *COMMON[kind].split()] if f"--{kind}" in names else ():
+        for spec in [*given, *common.split()] if f"--{kind}" in options else ():
             name = spec.partition(":")[0]
             for parameter, item in registry.get(name).declarations().items() if name in registry else ():
                 if parameter.lower() == word.replace("-", "_"):
                     text = f"{parameter}={'true' if isinstance(item, Flag) else value or 'VALUE'}"
                     return f"; {kind} parameters are written --{kind} {_with_parameter(spec, text)}"
-    near = _nearest(word.replace("_", "-"), OTHER_OPTIONS, names)
+    if word in FILES.split():
+        return f"; give files without an option, as in: {_example(parser)}"
+    near = _nearest(word, options, OTHER_OPTIONS)
     if near is None:
         return ""
-    if not near.startswith("-"):
-        return f"; {near} {parser.example if near.endswith(':') else ''}".rstrip()
-    takes = near in names and parser._option_string_actions[near].nargs != 0
-    return f"; did you mean {near.format(value or 6)} {value if takes else ''}".rstrip() + "?"
+    shown = f"{near[:-1]}{value or 6}" if near.endswith("=6") else near
+    takes = near in options and options[near].nargs != 0
+    return f"; did you mean {shown} {value if takes else ''}".rstrip() + "?"
+
+
+def _example(parser: argparse.ArgumentParser) -> str:
+    """Return the first example of a verb."""
+    return (parser.epilog or "").splitlines()[1].strip()
 
 
 def _joined(argv: Sequence[str]) -> list[str]:

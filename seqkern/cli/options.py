@@ -39,33 +39,24 @@ class Place(NamedTuple):
 
     names: tuple[str, ...]  # Such as -o and --output; empty if they follow from the attribute, or for an argument
     positional: bool
-    everyday: bool | None  # Whether the short help of a verb shows it (None: if the verb itself declares it)
     settings: dict[str, Any]  # For argparse: metavar, nargs, …
 
 
 def option(
-    doc: str,
-    domain: Any = None,
-    *,
-    short: str = "",
-    long: str = "",
-    repeated: bool = False,
-    everyday: bool | None = None,
-    **settings: Any,
+    doc: str, domain: Any = None, *, short: str = "", long: str = "", repeated: bool = False, **settings: Any
 ) -> Any:
     """Declare an option; its domain is a declared parameter, by default text that may be left out.
 
-    The short help of a verb shows its own options and, of those that it inherits, only the `everyday` ones; either way
-    if `everyday` is given. `settings` are those of argparse; ``read`` converts the text if the domain does not.
+    `settings` are those of argparse; ``read`` converts the text if the domain does not.
     """
     if repeated:
         settings["action"] = "append"
-    return _placed(doc, domain, Place((short, long), False, everyday, settings))
+    return _placed(doc, domain, Place((short, long), False, settings))
 
 
 def argument(doc: str, domain: Any = None, **settings: Any) -> Any:
     """Declare a positional argument, by default one that is required."""
-    return _placed(doc, text() if domain is None else domain, Place((), True, True, settings))
+    return _placed(doc, text() if domain is None else domain, Place((), True, settings))
 
 
 def _placed(doc: str, domain: Any, place: Place) -> Any:
@@ -76,7 +67,8 @@ def _placed(doc: str, domain: Any, place: Place) -> Any:
 class Request(Parameters):
     """What one command asks for: the base class of the requests of all verbs.
 
-    A class may name the `group` of its own options in the help, by a title or by title and description.
+    A class may name the `group` of its own options in the help, by a title or by title and description, and `everyday`
+    options, which the short help of a verb shows; if a verb's class names none, its own options are.
     """
 
     EXAMPLE: ClassVar[str] = ""
@@ -84,11 +76,14 @@ class Request(Parameters):
     DESCRIPTION: ClassVar[str] = ""
     rules: ClassVar[tuple[Rule, ...]] = ()
     _group: ClassVar[tuple[str, ...]] = ("",)
+    _everyday: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, group: str | tuple[str, str] = "", **kwargs: Any) -> None:
-        """Note the group of the options that this class declares itself."""
+    def __init_subclass__(
+        cls, group: str | tuple[str, str] = "", everyday: tuple[str, ...] = (), **kwargs: Any
+    ) -> None:
+        """Note the group of the options that this class declares itself, and the everyday ones."""
         super().__init_subclass__(**kwargs)
-        cls._group = (group,) if isinstance(group, str) else group
+        cls._group, cls._everyday = (group,) if isinstance(group, str) else group, everyday
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._parameters and name in vars(self):
@@ -105,6 +100,7 @@ class Request(Parameters):
         """Add all options to a parser: the verb's own first, then those that it inherits, in their groups."""
         done: set[str] = set()
         groups: dict[str, argparse._ActionsContainer] = {"": parser}
+        everyday = {name for base in cls.__mro__ for name in vars(base).get("_everyday", ())}
         for base in cls.__mro__:
             declared = vars(base).get("_own_parameters", {})
             own = [name for name in declared if name not in done and cls._parameters[name].place is not None]
@@ -112,9 +108,8 @@ class Request(Parameters):
             if own and group[0] not in groups:
                 groups[group[0]] = parser.add_argument_group(*group)
             for name in own:
-                action = _add(groups[group[0]], name, cls._parameters[name])
-                everyday = cls._parameters[name].place.everyday
-                action.everyday = base is cls if everyday is None else everyday  # type: ignore[attr-defined]
+                shown = name in everyday or (base is cls and not cls._everyday)
+                _add(groups[group[0]], name, cls._parameters[name], shown)
             done.update(own)
 
     @classmethod
@@ -211,8 +206,8 @@ def option_names(name: str, item: Parameter) -> list[str]:
     return [*filter(None, [short, long or (f"--{name.replace('_', '-')}" if len(name) > 1 or not short else "")])]
 
 
-def _add(group: argparse._ActionsContainer, name: str, item: Parameter) -> argparse.Action:
-    """Add a declared option to a group of a parser, and return its action."""
+def _add(group: argparse._ActionsContainer, name: str, item: Parameter, everyday: bool) -> None:
+    """Add a declared option to a group of a parser."""
     settings = dict(item.place.settings)
     read = settings.pop("read", None)
     if isinstance(item, Flag):
@@ -227,9 +222,8 @@ def _add(group: argparse._ActionsContainer, name: str, item: Parameter) -> argpa
         settings.setdefault("nargs", "?")
     default = None if item.required else item.default
     names = option_names(name, item)
-    action = group.add_argument(*names, default=default, help=item.doc, **settings)
-    action.declared = item  # type: ignore[attr-defined]
-    return action
+    action: Any = group.add_argument(*names, default=default, help=item.doc, **settings)
+    action.declared, action.everyday = item, everyday or item.place.positional
 
 
 def _reader(name: str, item: Parameter, read: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -91,10 +91,10 @@ def _threshold(given: str) -> float:
     return value
 
 
-class Scan(Request, group=SCAN):
+class Scan(Request, group=SCAN, everyday=("scan",)):
     """A verb that classifies every candidate site."""
 
-    scan: IfGiven = option("bases of the candidates, such as AG", everyday=True, metavar="LETTERS")
+    scan: IfGiven = option("bases of the candidates, such as AG", metavar="LETTERS")
     format: str | None = option(
         "default: by the ending of the output file, .bed, .bw or .bedgraph; else tsv",
         choice(default=None, choices=("bed", "bedgraph", "bigwig", "tsv")),
@@ -156,7 +156,6 @@ class PredictRequest(NewSamples, Scan, TrueStates, Parts):
         ". Without NAME=FILE: draw residues, states and confidence instead of a table: as text, or as a figure if -o "
         "FILE ends in .svg or .html",
         nargs="?",
-        everyday=False,
     )
     EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
@@ -224,7 +223,9 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
 
 
 class Acquisition(
-    Request, group=("the next variants to make, by a Gaussian process", "in place of --diversity and --strategy")
+    Request,
+    group=("the next variants to make, by a Gaussian process", "in place of --diversity and --strategy"),
+    everyday=("acquisition",),
 ):
     """A verb that chooses variants to make next."""
 
@@ -232,7 +233,6 @@ class Acquisition(
         "choose variants that may have the best label: by an upper confidence bound, the expected improvement, or "
         "functions drawn from the posterior",
         choice(default=None, choices=("ucb", "ei", "thompson")),
-        everyday=True,
     )
     maximize: bool = option("large labels are wanted (the default)", flag(default=False))
     minimize: bool = option("small labels are wanted", flag(default=False))
@@ -365,9 +365,10 @@ class VariantsRequest(VariantScores, Null, WithoutVcf, SpreadsheetSafe, Threads,
 class ModelsRequest(Request):
     """A file of many models."""
 
-    action: str = argument("write one file, or print what is in it", choice(choices=("pack", "list")))
+    action: str = argument("write one file, or print what is in a file", choice(choices=("pack", "list")))
     source: str = argument(
-        "pack: folder with models of seqkern train and LS-GKM, named after their files; list: the packed file",
+        "pack: folder with models of seqkern train and LS-GKM, named after their files; list: the packed file, or a "
+        "model, for how it was trained",
         metavar="FOLDER|FILE",
     )
     output: str | None = option("pack: the file to write; list: a table (default: -)", short="-o", metavar="FILE")

@@ -26,13 +26,12 @@ REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
 """Names in `seqkern.formats.states`, listed here to keep ``--help`` fast."""
 
 
-class Labels(Request, group="labels"):
+class Labels(Request, group="labels", everyday=("labels", "positive")):
     """A verb that learns from labels."""
 
     labels: str | None = option(
-        "source of the labels: a TSV with the columns id and label, header (a field label=…) or first-word (of each "
+        "source of the labels: a TSV with the columns id and label; or header (a field label=…) or first-word (of each "
         "header)",
-        everyday=True,
         metavar="WHERE",
     )
     label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
@@ -41,18 +40,17 @@ class Labels(Request, group="labels"):
         "(label_propagation, transductive_svc); with --labels leave their labels empty instead",
         metavar="FILE",
     )
-    positive: str | None = option("train this class against all others", everyday=True, metavar="CLASS")
+    positive: str | None = option("train this class against all others", metavar="CLASS")
     rules = all_of(excludes("labels=first-word", "label_field"))
 
 
-class States(Layers, group="states of residues, such as helix, strand and coil"):
+class States(Layers, group="states of residues, such as helix, strand and coil", everyday=("states",)):
     """A verb that learns the states of residues."""
 
     states: IfGiven = option(
         "state of each residue: FASTA with states in place of residues, matched by id; or residues and states "
         "together (a line >id, residues, states), possibly the file of sequences itself. Each residue is classified "
         "by the window around it (--window N, an odd number of residues; default: 15)",
-        everyday=True,
         metavar="FILE",
     )
     reduction: str | None = option(
@@ -63,14 +61,13 @@ class States(Layers, group="states of residues, such as helix, strand and coil")
     rules = all_of(only_with("states", "layers", "reduction"), excludes("states", "labels", "sites"))
 
 
-class Search(Request, group="choice of hyperparameters"):
+class Search(Request, group="choice of hyperparameters", everyday=("search", "seed")):
     """A verb that chooses hyperparameters within the training set."""
 
     search: bool = option(
-        "choose hyperparameters by cross-validation within the training set; candidates are the alternatives in "
-        "--kernel and --solver, and the default grids for omitted parameters",
+        "choose hyperparameters within the training set; by cross-validation, among the alternatives in --kernel and "
+        "--solver, and the default grids for omitted parameters",
         flag(default=False),
-        everyday=True,
     )
     time: str | None = option(
         "with --kernel auto: predicted CPU time for choosing, in all folds, such as 90s or 2h (default: 10m)",
@@ -90,7 +87,7 @@ class Search(Request, group="choice of hyperparameters"):
         "is Q3, also available as q3 or q8; span, xi_alpha and radius_margin estimate the leave-one-out error of a "
         "C-SVM of two classes by one fit, without folds"
     )
-    seed: int = option("seed of all folds (default: 1)", integer(default=1), everyday=True)
+    seed: int = option("seed of all folds (default: 1)", integer(default=1))
     allow_similar: bool = option(
         "allow similar sequences in different folds, which makes scores too good (default: kept together)",
         flag(default=False),
@@ -104,8 +101,9 @@ class Search(Request, group="choice of hyperparameters"):
 
 def _inner_folds(long: str) -> Any:
     """Return the declaration of the number of inner folds."""
-    doc = "folds of the inner cross-validation, which chooses (default: 5)"
-    return option(doc, integer(default=None), long=long, everyday=False, metavar="N")
+    return option(
+        "folds of the inner cross-validation, which chooses (default: 5)", integer(default=None), long=long, metavar="N"
+    )
 
 
 class OuterFolds(Request, group="outer folds, for an unbiased estimate of the accuracy"):
@@ -142,14 +140,12 @@ class MethodRequest(
     )
     kernel: str = option(
         "kernel, such as spectrum:k=3 (default: auto, chosen from a portfolio that suits the sequences); also as JSON; "
-        "with alternatives, spectrum:k=3|4|6, the best is chosen; seqkern kernels lists the kernels",
+        "of alternatives, spectrum:k=3,4,6, the best is chosen (k=3+4 is a sum); seqkern kernels lists the kernels",
         text(default="auto"),
-        everyday=True,
     )
     solver: IfGiven = option(
         "solver, such as csvc:C=1 (default: a C-SVM, or support vector regression, with its parameters searched); with "
         "--search also csvc:C=0.1|1|10; seqkern solvers lists the solvers",
-        everyday=True,
     )
     transform: list[str] = option(
         "transform of the features, such as pca:n_components=5, or of the kernel matrix, such as centre; repeatable",
@@ -169,14 +165,13 @@ class MethodRequest(
     )
 
 
-class Estimate(Request, group="outer folds, for an unbiased estimate of the accuracy"):
+class Estimate(Request, group="outer folds, for an unbiased estimate of the accuracy", everyday=("cv",)):
     """A training that also cross-validates the whole procedure."""
 
     cv: int | None = option(
         "also cross-validate the whole procedure on K outer folds (default K: 5); the search is part of it, and the "
         "model stores the scores; seqkern cv does it without a model. Default with --kernel auto; --cv 0 leaves it out",
         integer(default=None),
-        everyday=True,
         metavar="K",
         nargs="?",
         const=5,
@@ -203,7 +198,9 @@ class HardNegatives(Request, group="hard negatives"):
     )
 
 
-class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
+class TrainRequest(
+    MethodRequest, Significance, Estimate, HardNegatives, everyday=("output", "kernel", "solver", "verbose")
+):
     """A model trained on samples."""
 
     output: str = option(
@@ -212,15 +209,17 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
     format: str = option(
         "model format; lsgkm: as gkmpredict reads it, for a C-SVM with a gapped k-mer kernel (default: seqkern)",
         choice(default="seqkern", choices=("seqkern", "lsgkm")),
-        everyday=False,
     )
     features: str | None = option(
         "also write the selected features, best first, for a solver that selects features such as "
         "psvc:kernel=features; with weights if the decision is a weighted sum of them, on the solver's scale",
-        everyday=False,
         metavar="FILE",
     )
     inner_folds: int | None = _inner_folds("--folds")
+    verbose: bool = option(
+        "also print every choice and score (default: 3 lines); seqkern models list MODEL prints them later",
+        flag(default=False),
+    )
     rules = all_of(only_with("features", "significance", add="--features FILE"), excludes("states", "format=lsgkm"))
     EXAMPLE = "seqkern train positive.fa negative.fa"
     MORE_EXAMPLES = (
@@ -235,7 +234,7 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
     )
 
 
-class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe):
+class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe, everyday=("output", "folds", "kernel", "solver")):
     """The score of one method, fold by fold."""
 
     output: str | None = option(
@@ -246,11 +245,37 @@ class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe):
     )
     folds: int = option("number of outer folds (default: 5)", integer(default=5, low=2), metavar="K")
     inner_folds: int | None = _inner_folds("--inner-folds")
-    EXAMPLE = (
-        "seqkern cv donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver csvc --search -o cv/spectrum/csvc"
-    )
+    EXAMPLE = "seqkern cv positive.fa negative.fa"
     MORE_EXAMPLES = (
+        "seqkern cv donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver csvc --search -o cv/spectrum/csvc",
         "seqkern cv peaks.fa background.fa --kernel gapped --solver csvc:C=1 --permutations 200",
         "seqkern cv proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
         " --kernel smith_waterman --repair empirical_map --solver csvc:C=1 --repeats 5",
     )
+
+
+class InitRequest(Labels, Reading, Windows, TrainingRegions):
+    """A new study's folder."""
+
+    folder: str = argument("a new or empty folder for the study")
+    fasta: list[str] = argument(
+        "its sequences, as for seqkern train: two files (positives, negatives), one file per class, or one file with "
+        "--labels; FASTA, or BED with --genome (default: names to replace in the configuration)",
+        text(default=[]),
+        nargs="*",
+    )
+    demo: bool = option("use the demo's configuration, which needs no data", flag(default=False))
+    profile: str | None = option(
+        "also copy this profile of Snakemake, to edit", choice(default=None, choices=("slurm",))
+    )
+    rules = all_of(
+        excludes("demo", "fasta"), only_with("fasta", "labels", "unlabelled", "sites", "genome", add="the FASTA files")
+    )
+    EXAMPLE = "seqkern init mystudy positive.fa negative.fa"
+    MORE_EXAMPLES = (
+        "seqkern init mystudy donors.fasta --labels donors.tsv",
+        "seqkern init mystudy peaks.bed --genome genome.fa --background",
+    )
+    DESCRIPTION = """\
+Writes a study into a new folder: its configuration, which refers to your files, a README, and a Snakefile that uses the
+workflow of the installed seqkern. snakemake --cores all, run there, writes results/report/index.html."""

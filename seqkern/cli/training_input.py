@@ -36,7 +36,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.layers.chain import LAYERS, Layers
-from seqkern.solvers.solver_specs import Free, build_solver
+from seqkern.solvers.solver_specs import Free, build_solver, expand_grid
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.data_entry import UNLABELLED_FILE
 from seqkern.study.dataset import Dataset, make_dataset
@@ -84,6 +84,7 @@ class Input(NamedTuple):
     dataset: Dataset  # The samples, without tracks that were read from other files, and their labels
     X: Samples  # The samples with all tracks
     source: str  # The files, for messages
+    entry: Mapping[str, Any]  # The samples, as in a configuration
 
     @property
     def labels(self) -> Labels:
@@ -119,6 +120,17 @@ class Training:
         """Whether hyperparameters are searched: on request, or because they were left out."""
         request = self.request
         return request.search or request.draws is not None or request.solver is None or self.auto
+
+    @cached_property
+    def grid(self) -> bool:
+        """Whether the solver has values to choose from, without a search of others."""
+        solver = self.request.solver
+        return not self.searches and solver is not None and len(expand_grid(solver)) > 1
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the inner loop chooses: in a search, or among the alternatives given."""
+        return self.searches or self.grid or len(self.kernel.candidates) > 1
 
     @cached_property
     def entries(self) -> Sequence[KernelEntry]:
@@ -213,10 +225,10 @@ class Training:
 
     def _candidates(self, kernels: Sequence[str], given: str) -> Solver | list[Candidate]:
         """Return the candidates: names of kernels with specifications of solvers; the solver if nothing is searched."""
-        if not self.searches:
+        if not self.searches and not self.grid:
             return build_solver(given)
         draws = self.request.draws
-        solver = SolverEntry.parse(given, ranges=draws is not None, defaults=True)
+        solver = SolverEntry.parse(given, ranges=draws is not None, defaults=self.searches)
         return solver.candidates(kernels, draws, self.request.seed)
 
 
@@ -239,7 +251,7 @@ def read_training(request: MethodRequest) -> Training:
         raise ParameterError(
             f"{useless[0]} does not work with --kernel auto", remedy="name a kernel; seqkern kernels lists them"
         )
-    if not training.searches and len(training.kernel.candidates) == 1:
+    if not training.chooses:
         request.refuse("needs a search", "rule", "metric", remedy="add --search, or remove {option}")
         if not (request.calibration or request.threshold or request.layers):
             needed = "needs a search, --calibration, --threshold or --layers"
@@ -312,7 +324,7 @@ def read_input(training: Training) -> Input:
     log_counts(dataset.X.counts, source)
     log_background(dataset.notes)
     log_similar_classes(dataset.task().labels, _label_source(request))
-    return Input(dataset, X, source)
+    return Input(dataset, X, source, entry)
 
 
 def _label_source(request: MethodRequest) -> str:

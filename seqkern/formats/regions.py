@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -143,6 +144,34 @@ def overlapping_one_another(regions: Regions) -> Bools:
         begun = np.searchsorted(starts, regions.stops[rows], side="left")
         found[rows] = begun - np.searchsorted(stops, regions.starts[rows], side="right") > 1
     return found
+
+
+def merged(regions: Regions) -> Regions:
+    """Return the regions without those that share over half of the shorter with one of higher score, and count them.
+
+    The first in the file wins among equal scores; regions on opposite strands are never merged.
+
+    >>> from seqkern.formats.regions import make_regions
+    >>> peaks = make_regions(["chr1"] * 3, [0, 4, 9], [10, 14, 19], scores=[1, 3, 2])
+    >>> merged(peaks).starts.tolist(), merged(peaks).counts
+    ([4, 9], {'of 3 regions merged with a stronger one that overlaps them by more than half, leaving 2': 1})
+    """
+    kept, places = np.zeros(len(regions), dtype=bool), dict[tuple[str, str], tuple[list[int], list[int]]]()
+    names, strands = regions.chromosomes.tolist(), regions.strands.tolist()
+    for i in np.argsort(-regions.scores, kind="stable").tolist():
+        start, stop = int(regions.starts[i]), int(regions.stops[i])
+        # no kept region contains another, so both lists ascend, and of three or more near ones this one contains some
+        starts, stops = places.setdefault((names[i], strands[i]), ([], []))
+        first = bisect.bisect_right(stops, start)
+        near = slice(first, min(first + 3, bisect.bisect_left(starts, stop)))
+        ends = zip(starts[near], stops[near], strict=True)
+        if all(2 * (min(stop, b) - max(start, a)) <= min(stop - start, b - a) for a, b in ends):
+            kept[i], at = True, bisect.bisect_left(starts, start)
+            starts.insert(at, start)
+            stops.insert(at, stop)
+    what = f"of {len(kept)} regions merged with a stronger one that overlaps them by more than half"
+    what += f", leaving {kept.sum()}"
+    return regions.take(kept).counted(what, np.count_nonzero(~kept))
 
 
 def cleared(regions: Regions, others: Regions, what: str) -> Regions:
@@ -408,6 +437,7 @@ class RegionOptions:
     width: int | None = None
     blacklist: str | None = None  # BED file of regions to leave out
     past_end: str = "skip"  # Windows that extend past an end of their chromosome
+    merge: bool = False  # Keep the strongest of regions that overlap by more than half, as for training
 
     def __post_init__(self) -> None:
         if self.width is not None:
@@ -457,7 +487,7 @@ def region_letters(regions: Regions, genome: Genome) -> list[str]:
 
 
 def usable_regions(source: Any, genome: Genome, options: RegionOptions) -> Regions:
-    """Read regions, check them against the genome, and cut windows of the requested width."""
+    """Read regions, check them against the genome, cut windows of the requested width, and merge them if wanted."""
     regions = read_bed(source)
     check_regions(regions, genome)
     if options.width is not None:
@@ -481,6 +511,7 @@ def usable_regions(source: Any, genome: Genome, options: RegionOptions) -> Regio
     if not len(regions):
         listed = ", ".join(f"{count} {what}" for what, count in regions.counts.items())
         raise SequenceError(f"no region is left: {listed}", file=regions.file, remedy="check the blacklist and width")
+    regions = merged(regions) if options.merge else regions
     return regions.counted("regions that overlap another one", np.count_nonzero(overlapping_one_another(regions)))
 
 

@@ -200,12 +200,13 @@ def _raw_from_fasta(
     classes = given.labels or [Path(file).name.split(".")[0] for file in files]
     paths: list[Source] = [Path(base_dir) / file for file in files]
     where = ", ".join(map(str, paths))
-    read, drawn = _sources_of(entry, paths, base_dir, seed)
+    table = None if entry.window is None else entry.window.table
+    drawing = entry.genome is not None and entry.genome.background is not None
+    source = "files" if drawing else _label_source(entry, given, table, where)
+    read, drawn = _sources_of(entry, paths, base_dir, seed, merge=source == "files")
     if drawn is not None:
         classes = (given.classes or ("positive",))[0], NEGATIVE
     of_genome = all(isinstance(one, RegionSequences) for one in read)
-    table = None if entry.window is None else entry.window.table
-    source = _label_source(entry, given, table, where) if drawn is None else "files"
     policies = entry.policies.given()
     if source == "states":
         reading, more = _with_states(paths, policies, options, base_dir)
@@ -245,12 +246,12 @@ def _raw_from_fasta(
 
 
 def _sources_of(
-    entry: DataEntry, paths: list[Source], base_dir: PathLike, seed: int
+    entry: DataEntry, paths: list[Source], base_dir: PathLike, seed: int, merge: bool
 ) -> tuple[list[AnySource], dict[str, Any] | None]:
     """Return the files to read, with BED files replaced by regions, and a note on the background, if drawn."""
     if entry.genome is None:
         return with_regions(paths, None), None
-    options = entry.genome.within(base_dir)
+    options = replace(entry.genome.within(base_dir), merge=merge)
     if entry.genome.background is None:
         return with_regions(paths, options), None
     return with_background(paths, options, entry.genome.background, seed)

@@ -152,8 +152,8 @@ def test_line_ends_and_marks_of_other_systems(tmp_path, fasta, capsys, ending, c
     (tmp_path / "neg.fa").write_bytes(text.encode(coding))
     table = "".join(f"pos{i}\t{'ab'[i % 2]}{ending}" for i in range(8))
     (tmp_path / "labels.tsv").write_bytes(f"id\tlabel{ending}{table}".encode(coding))
-    assert main(["train", fasta, str(tmp_path / "neg.fa"), *WORDS, "-o", model]) == 0
-    assert main(["train", fasta, "--labels", str(tmp_path / "labels.tsv"), *WORDS, "-o", model]) == 0
+    assert main(["train", "--verbose", fasta, str(tmp_path / "neg.fa"), *WORDS, "-o", model]) == 0
+    assert main(["train", "--verbose", fasta, "--labels", str(tmp_path / "labels.tsv"), *WORDS, "-o", model]) == 0
     assert "a: 4, b: 4" in capsys.readouterr().out
 
 
@@ -163,7 +163,7 @@ def test_packed_under_a_plain_name_and_fastq_are_read(tmp_path, fasta, capsys):
     reads = (f"@{one.split()[0]}\n{one.split()[1]}\n+\n{'I' * 40}\n" for one in text.split(">")[1:])
     fastq = write(tmp_path / "reads.fq", *reads)
     for other in (str(tmp_path / "neg.fa"), fastq):
-        assert main(["train", fasta, other, *WORDS, "-o", str(tmp_path / "m")]) == 0
+        assert main(["train", "--verbose", fasta, other, *WORDS, "-o", str(tmp_path / "m")]) == 0
     assert capsys.readouterr().out.count("negative: 8") == 2
 
 
@@ -327,7 +327,7 @@ def test_measurements_for_a_solver_of_classes(tmp_path, capsys, verb, kernel):
 def test_names_that_begin_with_digits_stay_classes(tmp_path, capsys):
     fasta = write(tmp_path / "pos.fa", *records("pos", 24))
     table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{i // 2}a\n" for i in range(24)))
-    assert main(["train", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    assert main(["train", "--verbose", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
     assert "11a: 2" in capsys.readouterr().out
 
 

@@ -63,9 +63,13 @@ def test_whole_chromosomes_are_held_out(capsys):
 
 def test_of_two_chromosomes_overlapping_regions_stay_together(folder, capsys):
     lines = [line for line in (folder / "peaks.narrowPeak").read_text().splitlines() if line < "chr3"]
-    (folder / "two.bed").write_text("\n".join([*lines, *lines[:4]]) + "\n")
+    near = [line.split("\t") for line in lines[:4]]
+    near = ["\t".join([name, str(int(start) + 40), str(int(stop) + 40), *more]) for name, start, stop, *more in near]
+    (folder / "two.bed").write_text("\n".join([*lines, *lines[:4], *near]) + "\n")
     assert main(["cv", "two.bed", "far.bed", *GENOME, *METHOD, "--folds", "3"]) == 0
     err = capsys.readouterr().err
+    merged = f"4 of {len(lines) + 8} regions merged with a stronger one that overlaps them by more than half, leaving"
+    assert f"{merged} {len(lines) + 4}" in err
     assert "8 regions that overlap another one" in err
     assert "fewer than 3 chromosomes have every class, so folds divide chromosomes: 8 regions overlap another" in err
 

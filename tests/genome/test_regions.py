@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from seqkern.formats.regions import (
     check_regions,
     loci,
     make_regions,
+    merged,
     overlapping,
     overlapping_one_another,
     read_bed,
@@ -46,6 +48,26 @@ def test_overlaps_are_those_of_a_comparison_of_all_pairs():
     assert overlapping(a, b).tolist() == [any(share(a, i, b, j) for j in range(20)) for i in range(80)]
     alone = [any(share(a, i, a, j) for j in range(80) if j != i) for i in range(80)]
     assert overlapping_one_another(a).tolist() == alone
+
+
+def test_merged_regions_are_those_of_a_comparison_of_all_pairs():
+    rng = np.random.default_rng(4)
+    x = random_regions(rng, 150)
+    x = replace(x, scores=np.where(rng.random(150) < 0.2, np.nan, rng.integers(0, 5, 150)))
+    x = replace(x, strands=rng.choice(["+", "-", "."], 150))
+    kept = []
+    for i in sorted(range(150), key=lambda i: (np.isnan(x.scores[i]), -np.nan_to_num(x.scores[i]), i)):
+        for j in kept:
+            shared = min(x.stops[i], x.stops[j]) - max(x.starts[i], x.starts[j])
+            near = x.chromosomes[i] == x.chromosomes[j] and x.strands[i] == x.strands[j]
+            if near and shared > min(x.lengths[i], x.lengths[j]) / 2:
+                break
+        else:
+            kept.append(i)
+    found = merged(x)
+    assert 30 < len(found) < 120
+    assert found.ids() == x.take(np.sort(kept)).ids()
+    assert list(found.counts.values()) == [150 - len(kept)]
 
 
 def test_loci_are_connected_windows():
