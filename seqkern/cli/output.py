@@ -18,7 +18,7 @@ from seqkern.cli.requests_models import Parts, PredictRequest
 from seqkern.core.archive import atomic_write, canonical_json, check_writable, load_archive, noting_files
 from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SeqkernError, SequenceError
 from seqkern.core.exclusive_files import SUFFIX, exclusive_folder, remove_dead
-from seqkern.core.file_kinds import GENES, MODEL, FileKind
+from seqkern.core.file_kinds import MODEL
 from seqkern.core.interruption import remove_tree
 from seqkern.core.package_files import build_digest
 from seqkern.core.parts import CHUNK, Part, PartFile, PartFolder, file_stamp, files_digest, resumable_write
@@ -152,8 +152,6 @@ FOLDERS = ("datasets", "folds", "baseline", "evaluate", "cv", "importance", "dis
 """Verbs that write several files into a folder."""
 
 
-DEFAULTS = {"train": MODEL, "grammar": GENES}
-"""Verbs with a file as default output, and its kind."""
 OUTPUTS = ("output", "table", "plot", "features", "contributions", "cost")
 """Options that name a file to be written."""
 REPLACED = ("extend",)
@@ -168,8 +166,8 @@ def checked_output(request: Request) -> Iterator[None]:
     if output is not None and not piped and request.verb() in FOLDERS:
         _check_folder(Path(output))
     _check_no_input(request)
-    if request.verb() in DEFAULTS and not request.has("output") and os.path.exists(request.output):
-        _check_default(DEFAULTS[request.verb()], request.output)
+    if request.verb() == "train" and not request.has("output") and os.path.exists(request.output):
+        _check_model(request.output)
     if not piped:
         yield
         return
@@ -180,13 +178,14 @@ def checked_output(request: Request) -> Iterator[None]:
         yield
 
 
-def _check_default(kind: FileKind, output: str) -> None:
-    """Print that a default output will be replaced; raise FileError if it is a file of another kind."""
-    with contextlib.suppress(SeqkernError):
-        load_archive(output, kind, wanted=lambda name: False)
-        log(f"{output} exists and will be replaced; -o FILE names another file")
-        return
-    raise FileError(f"exists, and is not {kind.words}", file=output, remedy="name another output with -o FILE")
+def _check_model(output: str) -> None:
+    """Print that a model of the default name will be replaced; raise FileError if the file is no model."""
+    try:
+        load_archive(output, MODEL, wanted=lambda name: False)
+    except SeqkernError as error:
+        error.problem, error.remedy = f"exists, and is not {MODEL.words}", "name another output with -o FILE"
+        raise
+    log(f"{output} exists and will be replaced; -o FILE names another file")
 
 
 def _check_no_input(request: Request) -> None:

@@ -387,19 +387,14 @@ class GrammarRequest(Threads):
     annotation: str | None = argument(
         "GTF or GFF3 with CDS, GenBank or EMBL (default: the features of a genome in GenBank or EMBL)", nargs="?"
     )
-    output: str = option(
-        "output file, the model of seqkern genes (default: genes.seqkern)",
-        text(default="genes.seqkern"),
-        short="-o",
-        metavar="FILE",
-    )
+    output: str = option("output file, the model of seqkern genes", text(), short="-o", metavar="FILE")
     kernel: str = option(
         "kernel of the donor and acceptor classifiers, on windows -30:+30 (default: weighted_degree:degree=8)",
         text(default="weighted_degree:degree=8"),
     )
     solver: str = option("their solver, of two classes (default: csvc:C=1)", text(default="csvc:C=1"))
     seed: int = option("random seed of decoys and of the fit (default: 1)", integer(default=1))
-    EXAMPLE = "seqkern grammar genes.fasta genes.gtf"
+    EXAMPLE = "seqkern grammar genes.fasta genes.gtf -o genes.seqkern"
 
 
 class GenesRequest(Threads):

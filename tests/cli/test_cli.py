@@ -1,6 +1,7 @@
 """The command line as a whole: help, exit codes, one-line errors."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -19,6 +20,36 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
     out = capsys.readouterr().out
     assert "example:" in out
     assert f"seqkern {verb}" in out
+
+
+def test_the_first_help_fits_a_terminal_and_the_rest_is_behind_help_all(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    pages = {}
+    for line in ("--help", "help", "--help-all", "train --help", "help train", "cv -h"):
+        assert main(line.split()) == 0
+        pages[line] = capsys.readouterr().out
+    assert pages["--help"] == pages["help"]
+    assert pages["train --help"] == pages["help train"]
+    verbs = [name for name in VERBS if f"\n  {name} " in pages["--help"]]
+    assert {"train", "predict", "kernels"} <= set(verbs)
+    assert not {"evaluate", "gram", "plan"} & set(verbs)
+    assert [name for name in VERBS if f"\n  {name} " in pages["--help-all"]] == list(VERBS)
+    for line, most in (("--help", 30), ("train --help", 40), ("cv -h", 40)):
+        lines = pages[line].splitlines()
+        assert len(lines) <= most
+        assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_few_options_and_help_all_the_others(verb, capsys):
+    options = set(build_parser(verb)._option_string_actions) - {"-h", "--help", "--help-all"}
+    assert main([verb, "--help"]) == 0
+    short = capsys.readouterr().out
+    assert main([verb, "--help-all"]) == 0
+    full = capsys.readouterr().out
+    assert [name for name in options if name not in full] == []
+    assert len(re.findall(r"^  -", short, flags=re.MULTILINE)) <= 20
+    assert (short == full) == ("--help-all" not in short)
 
 
 def test_more_examples_of_help_are_read_by_the_parser(capsys):
