@@ -201,18 +201,15 @@ def notes(found: CrossValidated) -> Iterator[str]:
     for how, names in named.items():
         yield f"interval of {', '.join(names)}: {INTERVALS[how]}"
     headline = metric_name(next(iter(found.scores), ""))
-    for what in (REFERENCE, TRIVIAL):
-        best = next((one for one in found.rivals if BASELINES[one.baseline].trivial == (what == TRIVIAL)), None)
-        if best is not None:
-            title, score = BASELINES[best.baseline].title, f"{best.score:.4f}"
-            yield f"best {what}: {title}, {headline} {score}; the method is {_verdict(best)}{_p(best)}"
+    of_role = {BASELINES[one.baseline].role: one for one in reversed(found.rivals)}
+    for role, best in sorted(of_role.items()):
+        text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}; the method is {_verdict(best)}"
+        yield text if math.isnan(best.p) else f"{text} (p = {best.p:.2g})"
     if found.test is not None:
         yield permutation_line(found.test)
 
 
 # What a method is and how good it is, in a sentence each, for the first lines of ``seqkern train`` and ``seqkern cv``.
-
-REFERENCE, TRIVIAL = "reference method", "trivial baseline"
 
 
 def what_it_learns(kind: str, counts: Mapping[str, int], n: int, unit: str) -> str:
@@ -244,11 +241,6 @@ def solver_words(spec: Mapping[str, Any]) -> str:
     return (title or str(spec["solver"])) + f" ({', '.join(numbers)})" * bool(numbers)
 
 
-def _p(rival: Rival) -> str:
-    """Return the p-value of a test in parentheses; empty without a test."""
-    return "" if math.isnan(rival.p) else f" (p = {rival.p:.2g})"
-
-
 def _verdict(rival: Rival) -> str:
     """Return how a method compares with a baseline."""
     if rival.beaten is None:
@@ -270,7 +262,7 @@ def how_good(estimate: Mapping[str, Any]) -> str:
         return text
     rival = Rival(**best | {"p": math.nan if best["p"] is None else best["p"]})
     baseline = BASELINES[rival.baseline]
-    what = f"{baseline.phrase}, the best {TRIVIAL if baseline.trivial else REFERENCE}"
+    what = f"{baseline.phrase}, the best {baseline.role}"
     if rival.beaten is None:
         return f"{text}; {what}, reaches {rival.score:.3f}"
     by = "" if rival.metric == metric else f" by {metric_name(rival.metric)}"

@@ -188,11 +188,10 @@ def _pack(request: ModelsRequest) -> None:
 def _list(request: ModelsRequest) -> None:
     """Print a table of the models in a file, or what a single model is and how it was trained."""
     # imported here: kernels are listed without them
+    from seqkern.cli.train import detail_lines, first_lines
     from seqkern.methods.loading import PackedModel, is_pack, load_model, read_pack
 
     if not is_pack(request.source):
-        from seqkern.cli.train import detail_lines, first_lines
-
         model = load_model(request.source)
         with output_writer(request.output) as write:
             write("".join(f"{line}\n" for line in (*first_lines(model, request.source), *detail_lines(model))))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -31,6 +30,7 @@ from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
 from seqkern.methods.sources import Samples
 from seqkern.methods.training import automatic_method
+from seqkern.sequences.fasta import file_names
 from seqkern.sequences.labels import Labels, are_numbers, refuse_numbers_as_classes
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import Window, as_window
@@ -529,12 +529,9 @@ def log_fewer_folds(request: MethodRequest, labels: Labels) -> None:
 
 def _files(request: MethodRequest, two_classes: bool) -> Any:
     """Return the FASTA files of the data set: one for each of two classes, optionally with unlabelled records."""
-    if two_classes:
-        files = dict(zip(("positive", "negative"), request.fasta, strict=True))
-    elif request.unlabelled is None:
+    if not two_classes and request.unlabelled is None and request.background is None:
         return request.fasta
-    else:
-        files = {Path(file).name.split(".")[0]: file for file in request.fasta}
+    files = dict(zip(file_names(request.fasta), request.fasta, strict=True))
     return files if request.unlabelled is None else files | {UNLABELLED_FILE: request.unlabelled}
 
 
@@ -546,21 +543,21 @@ def _check_unlabelled(request: MethodRequest) -> None:
         raise ParameterError(
             "--unlabelled needs one file for each class", remedy="remove it; in a table leave the label empty"
         )
-    stems = {Path(file).name.split(".")[0] for file in request.fasta}
-    if len(request.fasta) > 2 and (len(stems) < len(request.fasta) or UNLABELLED_FILE in stems):
+    names = set(file_names(request.fasta))
+    if len(names) < len(request.fasta) or UNLABELLED_FILE in names:
         raise ParameterError("the names of the files do not distinguish the classes", remedy="rename the files")
 
 
 def _check_classes(request: MethodRequest, dataset: Dataset, two_classes: bool) -> None:
     """Raise an error for class sequences that are clearly a mistake."""
-    files = request.fasta if two_classes else None
+    files = _files(request, two_classes) if two_classes else {}
     check_genome(dataset, files)
     if not request.alphabet:
         check_kinds(dataset, files)
     if two_classes and not (
         request.track or request.view or request.profile_keys
     ):  # which may tell equal sequences apart
-        check_same(dataset, request.fasta)
+        check_same(dataset, files)
 
 
 def real_labels(solvers: Sequence[Solver]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Trivial baselines, in every report: their names, their suitability for some data, and their decisions."""
+"""Baselines, in every report: trivial ones and reference methods, the data that each suits, and its decisions."""
 
 from __future__ import annotations
 
@@ -392,16 +392,15 @@ class BaselineData:
         return bool(lengths.min() == lengths.max() >= LEAST_WINDOW)
 
 
-# The trivial baselines, defined once: name in tables, name in figures and sentences, and what each one does.
-
-
-TRIVIAL = ("majority", "mean", "composition", "residue")
-"""The baselines that see class sizes, lengths and composition only; the others are reference methods."""
+# The baselines, defined once: name in tables, name in figures and sentences, and what each one does.
+#
+# A trivial baseline ignores the order of residues. A reference method is what the field used before kernels, or
+# still uses beside them.
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """The names and description of a trivial baseline, whether it suits data and a kind of labels, and its rule.
+    """The names and description of a baseline, whether it is trivial, whether it suits some data, and its rule.
 
     >>> BASELINES["nearest"].title
     'best alignment'
@@ -413,11 +412,12 @@ class Baseline:
     sentence: str  # What it does
     suits: Callable[[BaselineData, str], bool]
     rule: Callable[[BaselineData, Labels, Array, Array], Decided]
+    trivial: bool = False  # Whether it ignores the order of residues; else it is a reference method
 
     @property
-    def trivial(self) -> bool:
-        """Whether it sees class sizes, lengths and composition only; otherwise it is a reference method."""
-        return self.name in TRIVIAL
+    def role(self) -> str:
+        """What it is, for sentences."""
+        return "trivial baseline" if self.trivial else "reference method"
 
 
 BASELINES = {
@@ -430,6 +430,7 @@ BASELINES = {
             "Predicts the most frequent class of the training set.",
             lambda data, kind: kind != "real",
             lambda data, *task: majority(*task),
+            trivial=True,
         ),
         Baseline(
             "mean",
@@ -438,6 +439,7 @@ BASELINES = {
             "Predicts the mean label of the training set.",
             lambda data, kind: kind == "real",
             lambda data, *task: mean_label(*task),
+            trivial=True,
         ),
         Baseline(
             "composition",
@@ -446,6 +448,7 @@ BASELINES = {
             "A linear model of the length and the frequency of each residue or base (ridge or logistic regression).",
             lambda data, kind: data.sequences is not None,
             lambda data, *task: linear_model(data.composition, *task, standardise=True),
+            trivial=True,
         ),
         Baseline(
             "nearest",
@@ -490,6 +493,7 @@ BASELINES = {
             "Predicts the most frequent state of the residue at hand.",
             lambda data, kind: data.residues is not None and kind != "real",
             lambda data, *task: residue_frequencies(data.codes, *task),
+            trivial=True,
         ),
     )
 }

@@ -57,7 +57,7 @@ def test_scores_are_printed_and_written(tmp_path, files, capsys):
     folder = tmp_path / "cv" / "spectrum3" / "csvc"
     out = told(capsys, "cv", *files, *METHOD, "-o", str(folder))
     lines = out.splitlines()
-    words = "positive (positive, 25 samples) against negative (35); kernel: counts the 3-mers that two sequences share"
+    words = "pos (positive, 25 samples) against neg (35); kernel: counts the 3-mers that two sequences share"
     assert lines[0] == f"{words}; solver: C-SVM (C=1)"
     assert [line.split("  ")[0] for line in lines[1:6]] == [
         "score",

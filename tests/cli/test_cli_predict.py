@@ -76,18 +76,18 @@ def test_summary_of_two_files(tmp_path, files, capsys):
     assert err == ""
     lines = out.splitlines()
     assert lines[:3] == [
-        f"{path}: positive (positive, 30 sequences) against negative (30); kernel: counts the 3-mers that two sequences "
+        f"{path}: pos (positive, 30 sequences) against neg (30); kernel: counts the 3-mers that two sequences "
         "share; solver: C-SVM (C=1)",
         "not cross-validated; add --cv",
         f"next: seqkern predict {path} NEW.fa -o predictions.tsv",
     ]
-    assert lines[3].split(maxsplit=2) == ["trained", "on", "60 sequences (negative: 30, positive: 30)"]
+    assert lines[3].split(maxsplit=2) == ["trained", "on", "60 sequences (neg: 30, pos: 30)"]
     assert "not cross-validated" in lines[-1]
     assert main(["models", "list", str(path)]) == 0
     assert capsys.readouterr().out == out
     assert main(["train", *files, *TRAIN, "-o", str(path)]) == 0
     assert capsys.readouterr().out == "\n".join(lines[:3]) + f"  # all choices: seqkern models list {path}\n"
-    assert load_model(path).classes == ("negative", "positive")
+    assert load_model(path).classes == ("neg", "pos")
     notes = load_model(path).record["sources"]
     assert [note["file"] for note in notes] == files
 
@@ -189,7 +189,7 @@ def test_mistakes_in_training_are_one_line(tmp_path, files, capsys):
     search = ["--solver", "csvc", "--search"]
     assert "only one sample (or group)" in fails(capsys, "train", files[0], few, *kernel, *search, *out)
     same = write(tmp_path / "same.fa", *records("pos", 3))
-    assert "'pos0'" in fails(capsys, "train", files[0], same, *TRAIN, *out)
+    assert "all its sequences are also in" in fails(capsys, "train", files[0], same, *TRAIN, *out)
     (tmp_path / "file").write_text("")
     assert "cannot be written" in fails(capsys, "train", *files, *TRAIN, "-o", str(tmp_path / "file" / "m"))
     assert not (tmp_path / "m.seqkern").exists()
@@ -355,7 +355,7 @@ def test_train_doubts_dna_among_proteins(tmp_path, capsys):
     (tmp_path / "protein.fa").write_text(">c\nMKLVWWEDRT\n>d\nMKIVWYEDRS\n")
     files = [str(tmp_path / "dna.fa"), str(tmp_path / "protein.fa")]
     assert main(["train", *files, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", str(tmp_path / "m")]) == 0
-    assert "class positive look like DNA" in capsys.readouterr().err
+    assert "class dna look like DNA" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

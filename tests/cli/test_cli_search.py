@@ -31,7 +31,7 @@ def genes(tmp_path):
     for i in range(24):
         values = rng.normal(size=12)
         values[3] += 2 * (i % 2)
-        lines.append(f"p{i}\t{'ab'[i % 2]}\t" + "\t".join(f"{value:.4f}" for value in values) + "\n")
+        lines.append(f"p{i}\t{'01'[i % 2]}\t" + "\t".join(f"{value:.4f}" for value in values) + "\n")
     return write(tmp_path / "genes.tsv", *lines)
 
 

@@ -171,10 +171,10 @@ def test_a_file_of_unlabelled_records(solver, files, tmp_path, capsys):
     assert main(["train", "--verbose", files["pos"], files["neg"], *given, "-o", path]) == 0
     said = capsys.readouterr()
     assert f"seqkern: {files['pool']}: 30 records without a label in every training set: " in said.err
-    assert "58 sequences (negative: 14, positive: 14, unlabelled: 30)" in said.out
+    assert "58 sequences (neg: 14, pos: 14, unlabelled: 30)" in said.out
     assert load_model(path).record["unlabelled"] == 30
     assert main(["cv", files["pos"], files["neg"], *given, "--folds", "3"]) == 0
-    assert "positive (positive, 14 samples) against negative (14)" in capsys.readouterr().out
+    assert "pos (positive, 14 samples) against neg (14)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("solver", ["label_propagation", "transductive_svc"])
@@ -233,7 +233,7 @@ def test_other_solvers_leave_them_out_and_say_so(files, tmp_path, capsys):
         said = capsys.readouterr()
         left = f"{files['pool']}: 30 records without a label left out, since solver 'csvc' does not learn from them: "
         assert said.err.count(left) == 1
-        assert "trained on 28 sequences (negative: 14, positive: 14)" in said.out
+        assert "trained on 28 sequences (neg: 14, pos: 14)" in said.out
     fitted = SimpleNamespace(solvers=[LabelPropagation()])  # the reason is then the kernel
     assert why_left_out(fitted) == "kernels that are fitted to each training set do not use them"
 

@@ -318,7 +318,7 @@ def write_fasta(path, X, rows):
 
 def test_motifs_are_selected_from_fasta_and_new_sequences_predicted(tmp_path, capsys):
     X, _ = sequences(n=80)
-    files = [write_fasta(tmp_path / f"{k}.fa", X, range(40 * k, 40 * (k + 1))) for k in range(2)]
+    files = [write_fasta(tmp_path / f"class{k}.fa", X, range(40 * k, 40 * (k + 1))) for k in range(2)]
     model, chosen = str(tmp_path / "m.seqkern"), tmp_path / "chosen.tsv"
     argv = [
         "train",

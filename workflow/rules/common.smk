@@ -65,7 +65,7 @@ wildcard_constraints:
 
 def settings(job):
     """Return the function for all that a job depends on besides its input: the build, and its part of the study."""
-    ordered = job in ("plan", "report")  # matrices are named after the first of their kernels
+    ordered = job in ("datasets", "plan", "report")  # the first class is positive, matrices have the name of a kernel
 
     def find(wildcards):
         names = {name: wildcards[name] for name in ("dataset", "kernel", "solver") if name in wildcards.keys()}
