@@ -295,11 +295,8 @@ def _without_verb(argv: list[str]) -> int:
         print(completion_script(shell, {name: (VERBS[name].summary, request_class(name)) for name in VERBS}), end="")
         return 0
     verb = next((word for word in argv if word in VERBS), "VERB")
-    Parser(prog="seqkern").error(
-        f"{shell!r} is none of {', '.join(SHELLS)}"
-        if option == "--completion"
-        else f"{option}: begin with seqkern {verb}"
-    )
+    shells = "give --completion bash, zsh or fish"
+    Parser(prog="seqkern").error(shells if option == "--completion" else f"{option}: begin with seqkern {verb}")
 
 
 OTHER_VERBS = {
@@ -388,11 +385,7 @@ def _hint(option: str, value: str, argv: Sequence[str], parser: Parser) -> str:
     options, word = parser._option_string_actions, option.lstrip("-").lower().replace("_", "-")
     for kind, registry, common in (
         ("solver", SOLVERS, "csvc psvc nusvc svr psvr"),
-        (
-            "kernel",
-            KERNELS,
-            "spectrum gapped_kmer mismatch gappy weighted_degree local_alignment rbf polynomial nystroem",
-        ),
+        ("kernel", KERNELS, "spectrum gapped_kmer mismatch gappy weighted_degree local_alignment rbf polynomial"),
     ):
         given = [argv[i + 1] for i, one in enumerate(argv[:-1]) if one == f"--{kind}"]
         for spec in [*given, *common.split()] if f"--{kind}" in options else ():

@@ -240,7 +240,8 @@ def _reader(name: str, item: Parameter, read: Callable[[str], Any]) -> Callable[
     return value_of
 
 
-BASH = """\
+COMPLETION = """\
+[ -z "$ZSH_VERSION" ] || {{ autoload -U +X compinit && compinit && autoload -U +X bashcompinit && bashcompinit; }}
 _seqkern() {{
   local words
   case "${{COMP_WORDS[1]}} ${{COMP_WORDS[COMP_CWORD - 1]}}" in
@@ -249,24 +250,16 @@ _seqkern() {{
   esac
   COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
+complete -o default -F _seqkern seqkern
 """
-SHELLS = {
-    "bash": f"{BASH}complete -o default -F _seqkern seqkern\n",
-    "zsh": f"""\
-autoload -U +X compinit && compinit && autoload -U +X bashcompinit && bashcompinit
-{BASH}_seqkern_or_verb() {{{{
-  local -a verbs=({{described}})
-  if (( CURRENT == 2 )); then _describe verb verbs; else _bash_complete -o default -F _seqkern; fi
-}}}}
-compdef _seqkern_or_verb seqkern
-""",
-    "fish": "{fish}\n",
-}
-"""The scripts by which shells complete verbs, options and choices; other words are files."""
+SHELLS = "bash", "zsh", "fish"
 
 
 def completion_script(shell: str, verbs: Mapping[str, tuple[str, type[Request]]]) -> str:
-    """Return the script of a shell; `verbs` has the summary and the request of each verb."""
+    """Return the script by which a shell completes verbs, options and choices; other words are files.
+
+    `verbs` has the summary and the request of each verb.
+    """
     cases, fish = [], []
     for verb, (summary, request) in verbs.items():
         options: list[str] = ["--help", "--help-all"]
@@ -276,7 +269,7 @@ def completion_script(shell: str, verbs: Mapping[str, tuple[str, type[Request]]]
                 names = option_names(name, item)
                 options += names
                 words = " ".join(filter(None, item.choices)) if isinstance(item, Choice) else ""
-                takes = "" if isinstance(item, Flag) else f" -r -a {words!r}" if words else " -r"
+                takes = "" if isinstance(item, Flag) else f" -x -a {words!r}" if words else " -r"
                 flags = " ".join(f"-l {one[2:]}" if one.startswith("--") else f"-s {one[1:]}" for one in names)
                 doc = shlex.quote(item.doc.partition(";")[0].partition(" (")[0].replace("%%", "%"))
                 fish.append(f"complete -c seqkern -n '__fish_seen_subcommand_from {verb}' {flags}{takes} -d {doc}")
@@ -284,7 +277,5 @@ def completion_script(shell: str, verbs: Mapping[str, tuple[str, type[Request]]]
                     patterns = "|".join(f'"{verb} {one}"' for one in names)
                     cases.append(f'    {patterns}) words="{words}" ;;')
         cases.append(f'    "{verb} "*) words="{" ".join(options)}" ;;')
-    described = " ".join(shlex.quote(f"{verb}:{summary}") for verb, (summary, _) in verbs.items())
-    return SHELLS[shell].format(
-        cases="\n".join(cases), verbs=" ".join(verbs), described=described, fish="\n".join(fish)
-    )
+    lines = "".join(f"{line}\n" for line in fish)
+    return lines if shell == "fish" else COMPLETION.format(cases="\n".join(cases), verbs=" ".join(verbs))

@@ -166,8 +166,8 @@ def checked_output(request: Request) -> Iterator[None]:
     if output is not None and not piped and request.verb() in FOLDERS:
         _check_folder(Path(output))
     _check_no_input(request)
-    if request.verb() == "train" and not request.has("output") and os.path.exists(request.output):
-        _check_model(request.output)
+    if output is not None and request.verb() == "train" and not request.has("output") and os.path.exists(output):
+        _check_model(output)
     if not piped:
         yield
         return
