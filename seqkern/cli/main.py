@@ -75,7 +75,7 @@ VERBS = {
     "check": Verb("check that every training set suits its solver (no kernel is computed)"),
     "plan": Verb("predict CPU time and memory of the jobs of a data set"),
     "gram": Verb("compute a Gram matrix from FASTA or from a data set"),
-    "baseline": Verb("evaluate trivial baselines, which any method should beat"),
+    "baseline": Verb("evaluate reference methods and trivial baselines"),
     "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop"),
     "importance": Verb("train a method on windows, and show the importance of each position"),
     "discover": Verb("train a method on a data set, and find the motifs that it has learned"),
