@@ -281,6 +281,8 @@ def _main(argv: list[str]) -> int:
 def _without_verb(argv: list[str]) -> int:
     """Run the program with options of its own, or none."""
     if not argv or argv[0] in ("-h", "--help", "--help-all"):
+        if argv == ["--help-all"]:
+            _add_installed_verbs()
         print(overview(argv == ["--help-all"]), end="")
         return 0 if argv else 2
     if argv == ["--version"]:

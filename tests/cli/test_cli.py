@@ -42,6 +42,9 @@ def test_the_first_help_fits_a_terminal_and_the_rest_is_behind_help_all(capsys, 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_shows_few_options_and_help_all_the_others(verb, capsys):
+    assert {name for base in request_class(verb).__mro__ for name in vars(base).get("_everyday", ())} <= set(
+        request_class(verb).declarations()
+    )
     options = set(build_parser(verb)._option_string_actions) - {"-h", "--help", "--help-all"}
     assert main([verb, "--help"]) == 0
     short = capsys.readouterr().out
