@@ -396,9 +396,9 @@ def _hint(option: str, value: str, argv: Sequence[str], parser: Parser) -> str:
                 if parameter.lower() == word.replace("-", "_"):
                     text = f"{parameter}={'true' if isinstance(item, Flag) else value or 'VALUE'}"
                     return f"; {kind} parameters are written --{kind} {_with_parameter(spec, text)}"
-    if word in FILES.split():
-        return f"; give files without an option, as in: {_example(parser)}"
     near = _nearest(word, options, OTHER_OPTIONS)
+    if word in FILES.split() or (near == "--positive" and os.path.exists(value)):
+        return f"; give files without an option, as in: {_example(parser)}"
     if near is None:
         return ""
     shown = f"{near[:-1]}{value or 6}" if near.endswith("=6") else near

@@ -610,7 +610,8 @@ SLIGHTLY_WRONG = [
     ("train positive.fa negative.fa --rc", "did you mean --kernel spectrum:k=6,reverse_complement=true?"),
     ("train peaks.bed --genome g.fa --ratio 10", "did you mean --background 10?"),
     ("background peaks.bed --genome g.fa --ratio 10", "did you mean --factor 10?"),
-    ("train --pos positive.fa negative.fa", "did you mean --positive positive.fa?"),
+    ("train positive.fa negative.fa --pos neg", "did you mean --positive neg?"),
+    ("train --pos positive.fa negative.fa", "give files without an option, as in: seqkern train positive.fa negative.fa"),
     (
         "train positive.fa --neg negative.fa",
         "give files without an option, as in: seqkern train positive.fa negative.fa",
