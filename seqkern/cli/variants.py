@@ -26,7 +26,7 @@ from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.text_files import is_standard_output, open_lines
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import Arrays
-from seqkern.formats.alleles import ABSENT, BEYOND, MISMATCH, NOTES, PLACED, Placing, left_out
+from seqkern.formats.alleles import NOTES, PLACED, Placing
 from seqkern.formats.libraries import pysam
 from seqkern.formats.reference import Genome
 from seqkern.formats.vcf import Column, TableWriter, VcfChunk, VcfReader, VcfWriter
@@ -351,21 +351,12 @@ def _is_by_chromosome(output: Path) -> bool:
 
 def _say(request: VariantsRequest, job: VariantRun, vcf: str) -> None:
     """Print a summary of the handling of the variants."""
-    counts, placing = job.counted(), job.placing
-    lines = [f"{counts[PLACED]} alleles scored"]
+    placing = job.placing
+    lines = [f"{placing.counts[PLACED]} alleles scored"]
     if placing.renamed:
         name, own = next(iter(placing.renamed.items()))
         lines.append(f"chromosome {name} is {own} in {request.genome}, and so for {len(placing.renamed)} in all")
-    if placing.kinds:
-        lines.append("not scored: " + "; ".join(left_out(placing.kinds)))
-    if counts[ABSENT]:
-        some = ", ".join(repr(name) for name in list(placing.absent)[:3])
-        lines.append(f"not scored: {counts[ABSENT]} alleles on chromosomes that {request.genome} lacks, such as {some}")
-    if counts[MISMATCH] + counts[BEYOND]:
-        lines.append(
-            f"not scored: {counts[MISMATCH]} alleles whose REF differs from {request.genome}"
-            + (f", {counts[BEYOND]} beyond the end of their chromosome" if counts[BEYOND] else "")
-        )
+    lines += [f"not scored: {text}" for text in placing.unscored()]
     for line in lines:
         log(f"{vcf}: {line}")
 
@@ -389,7 +380,6 @@ def _say_threshold(
 
 # The columns of ``seqkern variants``, and the formatting of their cells.
 
-NO_SCORE = "N or the chromosome's end near it"
 CHANCES = {
     "p": "Share of matched random variants with at least this absolute delta",
     "q": "Least false discovery rate at which delta is significant (Benjamini-Hochberg)",
@@ -435,12 +425,7 @@ def write_chunk(
         names = ["", *job.motifs.names]
         cells.append([" ".join(names[motif + 1].split()) for motif in numbers["motif"].tolist()])
         cells += [_texts(numbers[column], digits) for column in ("ref_motif", "alt_motif")]
-    status = numbers["status"]
-    notes = [NOTES.get(one, "") for one in status.tolist()]
-    bare = np.all([np.isnan(numbers[f"{name}/delta"]) for name in job.panel.columns], axis=0)
-    for allele in np.flatnonzero((status == PLACED) & bare).tolist():
-        notes[allele] = NO_SCORE
-    writer.rows(chunk, cells, notes)
+    writer.rows(chunk, cells, [NOTES.get(one, "") for one in numbers["status"].tolist()])
 
 
 def _texts(values: npt.NDArray[Any], digits: int) -> list[str]:
