@@ -40,6 +40,7 @@ highlight_language = "text"
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -80,4 +81,4 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars: dict[str, list[str]] = {"results": [], "performance": [], "index": []}  # wide tables
+html_sidebars: dict[str, list[str]] = {"results": [], "performance": [], "benchmark_protocol": [], "index": []}  # wide tables

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: commands that exist, and published values that have sources."""
+"""docs/benchmark_protocol.md: commands that exist, and published values that have sources."""
 
 import csv
 import re
@@ -7,7 +7,7 @@ from conftest import ROOT
 
 from seqkern.study import Study
 
-PAGE = (ROOT / "docs/benchmarks.md").read_text("utf-8")
+PAGE = (ROOT / "docs/benchmark_protocol.md").read_text("utf-8")
 
 
 def test_every_command_names_a_script_and_a_study():

@@ -1,5 +1,6 @@
 """docs/explanation/lecture.md names methods and tests that exist."""
 
+import importlib
 import re
 
 from conftest import ROOT
@@ -26,5 +27,12 @@ def test_every_kernel_solver_and_selector_is_known():
     names = {name for row in rows for name in re.findall(r"`([a-z_0-9]+)[:`]", row[2])}
     tables = (KERNELS, SOLVERS, SELECTORS, TRANSFORMS, FEATURE_TRANSFORMS, LAYERS)
     known = {name for table in tables for name in table.names}
-    others = {"scaler", "five_by_two", "span", "xi_alpha", "radius_margin", "fits", "inner"}
+    others = {"scaler", "five_by_two_f", "span", "xi_alpha", "radius_margin", "fits", "inner"}
     assert names - known - others == set()
+
+
+def test_functions_import():
+    named = re.findall(r"`(seqkern\.[a-z_.]+)`", TEXT)
+    assert len(named) >= 5
+    places = [name.rpartition(".") for name in named]
+    assert [(module, name) for module, _, name in places if not hasattr(importlib.import_module(module), name)] == []

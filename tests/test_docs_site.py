@@ -25,8 +25,26 @@ def load():
 
 def test_notes_are_about_kernels_that_exist():
     notes = yaml.safe_load((ROOT / "docs" / "reference" / "kernels.yaml").read_text(encoding="utf-8"))
-    assert sorted(set(notes) - set(KERNELS.names)) == []
-    assert all(set(note) <= {"formula", "picture", "data"} for note in notes.values())
+    assert sorted(notes) == sorted(KERNELS.names)
+    assert all({"use"} <= set(note) <= {"use", "formula", "picture", "data"} for note in notes.values())
+
+
+def test_pages_say_when_to_use_a_class_and_show_inherited_methods(load, tmp_path):
+    pages = load("class_pages").pages(tmp_path)
+    assert ":See also: :doc:`spectrum <kernel-spectrum>`, :doc:`gapped_kmer" in pages["kernel-mismatch.rst"]
+    assert ".. automethod:: __call__" in pages["kernel-mismatch.rst"]
+    assert ":When to use: For few support features" in pages["solver-psvc.rst"]
+    assert ".. automethod:: fit\n" in pages["solver-psvc.rst"]
+    assert "automethod:: variances" in pages["solver-gp_regression.rst"]
+    assert "automethod:: variances" not in pages["solver-psvc.rst"]
+
+
+def test_docstrings_have_lowered_indices_but_names_stay(load):
+    indices = load("docstrings").indices
+    assert indices("Φ_u(x), Σ_{i≤m} b^k and ε_max") == (
+        r"Φ\ :sub:`u`\ (x), Σ\ :sub:`i≤m`\  b\ :sup:`k`\  and ε\ :sub:`max`\ "
+    )
+    assert indices("n_threads, best_params_ and C_SVM") == "n_threads, best_params_ and C_SVM"
 
 
 def test_each_kernel_solver_and_layer_has_a_page(load, tmp_path):

@@ -159,7 +159,7 @@ def test_another_distribution_adds_kernels_solvers_and_verbs(seqkern_with, tmp_p
     assert "number of greetings" in seqkern_with("greet", "--help")
     fasta = (f">{name}{i} label={name}\n{word}{'ACGT'[i % 4]}\n" for name, word in CLASSES.items() for i in range(8))
     (tmp_path / "both.fa").write_text("".join(fasta))
-    trained = seqkern_with("train", "both.fa", "--labels", "header", *METHOD, "-o", "model.skm")
+    trained = seqkern_with("train", "both.fa", "--labels", "header", "--positive", "b", *METHOD, "-o", "model.skm")
     assert "toy-means" in trained, trained
     assert len(seqkern_with("predict", "model.skm", "both.fa").splitlines()) == 1 + 16
 

@@ -28,7 +28,7 @@ PYTHON |= {"SequenceSet", "FittedKernel", "ImplicitSource", "StoredGram"}
 """Arguments and classes of Python that remedies of functions name."""
 RULES = {"sensitivity", "specificity", "cost"}
 """Of thresholds."""
-LABEL_KEYS = {"from", "label", "superfamily", "family", "first_word"}
+LABEL_KEYS = {"from", "label", "superfamily", "family", "first_word", "positive"}
 """Below ``labels:``, where the schema lists no keys."""
 CHOICES = {"one_hot"}
 """Values of parameters."""

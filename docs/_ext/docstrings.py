@@ -7,6 +7,10 @@ from sphinx.application import Sphinx
 
 # what is between double backticks stays as it is
 LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
+# Φ_u, c_i, Σ_{i≤m}, ‖x‖_1, ε_max, but no name such as n_threads or best_params_
+LOWERED = re.compile(r"((?<![\w.])\w[\u0302\u0303]?|[)‖])_(?:\{([^{}]*)\}|(\w(?!\w)))")
+LOWERED_GREEK = re.compile(r"([ελΔσγ])_(max|min|p|c)\b")
+RAISED = re.compile(r"(?<=[\w)‖])\^(?:\{([^{}]*)\}|\(([^()]*)\)|([−-]?\w+))")
 
 
 def escape_bars(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
@@ -22,13 +26,20 @@ def escape_bars(app: Sphinx, what: str, name: str, thing: Any, options: Any, lin
         if in_example or formula >= 0:
             continue
         pieces = LITERAL.split(line)
-        lines[i] = "".join(piece if piece.startswith("`") else escape(piece) for piece in pieces)
+        lines[i] = "".join(piece if piece.startswith("`") else indices(escape(piece)) for piece in pieces)
 
 
 def escape(text: str) -> str:
     """Return text without markup: bars, and asterisks that are not parameters such as **params."""
     text = re.sub(r"(?<!\\)\|", r"\\|", text)
     return text if re.match(r"\s*\*", text) else re.sub(r"(?<!\\)\*", r"\\*", text)
+
+
+def indices(text: str) -> str:
+    """Return text with its indices lowered and its exponents raised."""
+    text = LOWERED_GREEK.sub(r"\1\\ :sub:`\2`\\ ", text)
+    text = LOWERED.sub(lambda found: rf"{found[1]}\ :sub:`{found[2] or found[3]}`\ ", text)
+    return RAISED.sub(lambda found: rf"\ :sup:`{found[1] or found[2] or found[3]}`\ ", text)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

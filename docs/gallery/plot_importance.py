@@ -3,7 +3,7 @@ What a model of splice sites looks at
 =====================================
 
 `explain` divides each decision among the bases of the window. The mean over many windows shows which base at which
-position speaks for a site.
+position supports a site.
 """
 
 import matplotlib.pyplot as plt

@@ -30,15 +30,17 @@ from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError
+from seqkern.core.package_files import resource_path
 from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.threads import given_threads
-from seqkern.core.tsv import write_tsv
-from seqkern.evaluation.chance import PermutationTest
+from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.evaluation.chance import SHARED_TRAINING, PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
 from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
 from seqkern.evaluation.folds import Split
-from seqkern.evaluation.intervals import too_few
-from seqkern.methods.baselines import BASELINES, best_baseline
+from seqkern.evaluation.intervals import auc_ends, too_few
+from seqkern.kernels.kernel_specs import kernel_words
+from seqkern.methods.baselines import BASELINES, Rival, rivals
 from seqkern.methods.crossval import OuterFolds, as_record, check_splits, cross_validate, procedure_test
 from seqkern.methods.method import Method, identity_of
 from seqkern.methods.sources import FitData
@@ -62,8 +64,7 @@ class CrossValidated(NamedTuple):
     results: Sequence[FoldResult]  # Of each fold
     scores: Mapping[str, Estimate]  # The headline first
     test: PermutationTest | None  # If it was asked for
-    # The best trivial baseline on the same folds, and its mean headline score; None for residues
-    trivial: tuple[str, float] | None
+    rivals: Sequence[Rival]  # Baselines on the same folds, best first; none for residues
 
 
 def outer_folds(request: MethodRequest, folds: int) -> OuterFolds:
@@ -153,10 +154,10 @@ def cross_validated(
         )
     found = estimates(results, data.labels.take(data.labels.used()))
     headline = next(iter(found), None)
-    trivial = None
+    beside: Sequence[Rival] = ()
     if headline is not None and data.residues is None:
-        trivial = best_baseline(X, data.labels, splits, headline)
-    return CrossValidated(data.labels, outer, splits, results, found, test, trivial)
+        beside = rivals(X, data.labels, splits, results, headline)
+    return CrossValidated(data.labels, outer, splits, results, found, test, beside)
 
 
 def score_table(found: CrossValidated) -> list[str]:
@@ -199,20 +200,94 @@ def notes(found: CrossValidated) -> Iterator[str]:
             named.setdefault(one.how, []).append(metric_name(name))
     for how, names in named.items():
         yield f"interval of {', '.join(names)}: {INTERVALS[how]}"
-    if found.trivial is not None:
-        yield trivial_line(found)
+    headline = metric_name(next(iter(found.scores), ""))
+    of_role = {BASELINES[one.baseline].role: one for one in reversed(found.rivals)}
+    for role, best in sorted(of_role.items()):
+        text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}; the method is {_verdict(best)}"
+        yield text if math.isnan(best.p) else f"{text} (p = {best.p:.2g})"
     if found.test is not None:
         yield permutation_line(found.test)
 
 
-def trivial_line(found: CrossValidated) -> str:
-    """Return a line on the best trivial baseline and the meaning of its score."""
-    assert found.trivial is not None
-    (name, score), (headline, own) = found.trivial, next(iter(found.scores.items()))
-    text = f"best trivial baseline: {BASELINES[name].title}, {metric_name(headline)} {score:.4f}"
-    if own.score <= score:
-        return f"{text}; the method is not better"
-    return f"{text}; it lies within the method's interval" if own.low <= score else text
+# What a method is and how good it is, in a sentence each, for the first lines of ``seqkern train`` and ``seqkern cv``.
+
+
+def what_it_learns(kind: str, counts: Mapping[str, int], n: int, unit: str) -> str:
+    """Return the classes, the positive one first, with the number of samples of each; or what else is learned.
+
+    >>> what_it_learns("binary", {"decoy": 400, "donor": 200}, 600, "sequences")
+    'donor (positive, 200 sequences) against decoy (400)'
+    """
+    if kind == "binary":
+        (negative, others), (positive, own) = counts.items()
+        return f"{positive} (positive, {own:,} {unit}) against {negative} ({others:,})"
+    if kind == "multiclass":
+        each = [f"{name} ({count:,})" for name, count in counts.items()]
+        some = ", ".join(each[:MOST_FOLDS]) + ", …" * (len(each) > MOST_FOLDS)
+        return f"{len(each)} classes of {n:,} {unit}: {some}"
+    return f"{n:,} {unit}, {'a number each' if kind == 'real' else 'without labels'}"
+
+
+def solver_words(spec: Mapping[str, Any]) -> str:
+    """Return a solver as in a paper, with the numbers of its specification.
+
+    >>> solver_words({"solver": "csvc", "C": 10})
+    'C-SVM (C=10)'
+    """
+    rows = read_tsv(resource_path("citations.tsv"))
+    title = next((row["title"] for row in rows if row["kind"] == "solver" and row["name"] == spec["solver"]), None)
+    own = (item for item in spec.items() if item[0] not in ("tol", "max_iter", "seed"))
+    numbers = [f"{key}={value:g}" for key, value in own if type(value) in (int, float)]
+    return (title or str(spec["solver"])) + f" ({', '.join(numbers)})" * bool(numbers)
+
+
+def _verdict(rival: Rival) -> str:
+    """Return how a method compares with a baseline."""
+    if rival.beaten is None:
+        return "not tested against it"
+    return (
+        "significantly better" if rival.beaten else "significantly worse" if rival.lost else "not significantly better"
+    )
+
+
+def how_good(estimate: Mapping[str, Any]) -> str:
+    """Return the headline score of a cross-validation with its interval, beside the best baseline, from its record."""
+    metric, one = next(iter(estimate["scores"].items()), ("", {}))
+    if not one:
+        return "no score: no fold has samples to score"
+    interval = f"95% interval {one['low']:.3f} to {one['high']:.3f}, " if one["interval"] else ""
+    text = f"{metric_name(metric)} {one['mean']:.3f} ({interval}{estimate['folds']})"
+    best = next(iter(estimate.get("rivals", ())), None)
+    if best is None:
+        return text
+    rival = Rival(**best | {"p": math.nan if best["p"] is None else best["p"]})
+    baseline = BASELINES[rival.baseline]
+    what = f"{baseline.phrase}, the best {baseline.role}"
+    if rival.beaten is None:
+        return f"{text}; {what}, reaches {rival.score:.3f}"
+    by = "" if rival.metric == metric else f" by {metric_name(rival.metric)}"
+    return f"{text}; {_verdict(rival)} than {what} ({rival.score:.3f}; p = {rival.p:.2g}{by})"
+
+
+def trivial_warning(found: CrossValidated, request: MethodRequest) -> Iterator[str]:
+    """Yield a warning if length and composition alone separate two classes as well as the method does."""
+    one = next((one for one in found.rivals if one.baseline == "composition"), None)
+    own = found.scores.get("auc")
+    if one is None or own is None or found.labels.kind != "binary":
+        return
+    if own.low > one.score if one.beaten is None else one.beaten:
+        return
+    sizes = [int((found.labels.y == code).sum()) for code in (1, 0)]
+    if auc_ends(one.score, *sizes, SHARED_TRAINING)[0] <= 0.5:  # no better than chance itself
+        return
+    file, genome = next(iter(request.fasta), "POSITIVES.fa"), request.genome
+    remedy = f"seqkern background {file} --shuffle 2 -o matched.fa"
+    if genome is not None:
+        remedy = f"give no negatives, but --background: seqkern {request.verb()} {file} --genome {genome} --background"
+    yield (
+        f"length and composition alone give AUC {one.score:.3f}, and the method is {_verdict(one)} ({own.score:.3f}): "
+        f"the classes may differ in nothing else; take negatives that match the positives: {remedy}"
+    )
 
 
 def design(found: CrossValidated) -> str:
@@ -251,7 +326,7 @@ def record(found: CrossValidated) -> dict[str, Any]:
         "folds": design(found),
         "seed": found.outer.seed,
         "scores": scores,
-        "trivial": None if found.trivial is None else dict(zip(("baseline", "score"), found.trivial, strict=True)),
+        "rivals": [one._asdict() | {"p": number(one.p)} for one in found.rivals],
         **({} if found.test is None else {"permutation_test": as_record(found.test)}),
     }
 
@@ -299,12 +374,29 @@ def run(request: CvRequest) -> None:
         warn(text)
     for text in fold_remarks(found.results):
         log(text)
-    counts = ", ".join(f"{name}: {count}" for name, count in data.labels.class_counts().items())
-    print(f"{len(given.labels)} samples{f' ({counts})' if counts else ''}")
+    for text in trivial_warning(found, request):
+        warn(text)
+    print(_what(method, data, "residues" if dataset.residues is not None else "samples"))
     for line in (*score_table(found), *notes(found)):
         print(line)
     if request.output is not None:
         print(request.output)
+
+
+def _what(method: Method, data: FitData, unit: str) -> str:
+    """Return the first line: what is learned, and how."""
+    labels = data.labels.take(data.labels.used())
+    kernels = list(method.kernels.values())
+    kernel = (
+        kernel_words(kernels[0]) if len(kernels) == 1 and kernels[0] else f"chosen from {len(kernels)} in each fold"
+    )
+    solvers = {spec["solver"]: spec for spec in method.specs}
+    solver = " or ".join(
+        solver_words(spec if len(method.specs) == 1 else {"solver": name}) for name, spec in solvers.items()
+    )
+    return (
+        f"{what_it_learns(labels.kind, labels.class_counts(), len(labels), unit)}; kernel: {kernel}; solver: {solver}"
+    )
 
 
 def _write(folder: Path, found: CrossValidated) -> None:

@@ -8,7 +8,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
-from seqkern.cli.output import log
+from seqkern.cli.output import log, output_writer
 from seqkern.cli.requests_models import ModelsRequest
 from seqkern.cli.requests_studies import KernelsRequest, SolversRequest
 from seqkern.core.archive import check_writable
@@ -186,8 +186,15 @@ def _pack(request: ModelsRequest) -> None:
 
 
 def _list(request: ModelsRequest) -> None:
-    """Print a table of the models in a file."""
-    from seqkern.methods.loading import PackedModel, read_pack  # imported here: kernels are listed without it
+    """Print a table of the models in a file, or what a single model is and how it was trained."""
+    # imported here: kernels are listed without them
+    from seqkern.cli.train import detail_lines, first_lines
+    from seqkern.methods.loading import PackedModel, is_pack, load_model, read_pack
 
+    if not is_pack(request.source):
+        model = load_model(request.source)
+        with output_writer(request.output) as write:
+            write("".join(f"{line}\n" for line in (*first_lines(model, request.source), *detail_lines(model))))
+        return
     columns = [field.name for field in fields(PackedModel)]
     write_tsv(request.output or "-", columns, map(astuple, read_pack(request.source)))

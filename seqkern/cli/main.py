@@ -43,9 +43,7 @@ VERBS = {
         "requests_studies",
         "study_folder:run_demo",
     ),
-    "init": Verb(
-        "create a study folder with the workflow and a configuration", "requests_studies", "study_folder:run_init"
-    ),
+    "init": Verb("write a study of your sequences into a new folder", "requests_training", "study_folder:run_init"),
     "simulate": Verb(
         "simulate splice sites, protein superfamilies, genomes, peaks, genes or secondary structure", "simulate"
     ),

@@ -363,9 +363,10 @@ class VariantsRequest(VariantScores, Null, WithoutVcf, SpreadsheetSafe, Threads,
 class ModelsRequest(Request):
     """A file of many models."""
 
-    action: str = argument("write one file, or print what is in it", choice(choices=("pack", "list")))
+    action: str = argument("write one file, or print what is in a file", choice(choices=("pack", "list")))
     source: str = argument(
-        "pack: folder with models of seqkern train and LS-GKM, named after their files; list: the packed file",
+        "pack: folder with models of seqkern train and LS-GKM, named after their files; list: the packed file, or a "
+        "model, for how it was trained",
         metavar="FOLDER|FILE",
     )
     output: str | None = option("pack: the file to write; list: a table (default: -)", short="-o", metavar="FILE")

@@ -400,17 +400,6 @@ class DemoRequest(Request):
     EXAMPLE = "seqkern demo demo"
 
 
-class InitRequest(Request):
-    """A new study's folder."""
-
-    folder: str = argument("a new or empty folder for the study")
-    demo: bool = option("use the demo's configuration, which needs no data", flag(default=False))
-    profile: str | None = option(
-        "also copy this profile of Snakemake, to edit", choice(default=None, choices=("slurm",))
-    )
-    EXAMPLE = "seqkern init mystudy"
-
-
 class SitesRequest(Request):
     """Splice sites or codons with decoys."""
 

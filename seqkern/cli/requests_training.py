@@ -139,8 +139,8 @@ class MethodRequest(
         nargs="*",
     )
     kernel: str = option(
-        "kernel, such as spectrum:k=3, or as JSON; with alternatives, spectrum:k=3|4|6, the best is chosen; auto "
-        "chooses from a portfolio that suits the sequences (default); seqkern kernels lists the kernels",
+        "kernel, such as spectrum:k=3, or as JSON; of alternatives, spectrum:k=3,4,6, the best is chosen (k=3+4 is a "
+        "sum); auto chooses from a portfolio that suits the sequences (default); seqkern kernels lists the kernels",
         text(default="auto"),
     )
     solver: IfGiven = option(
@@ -212,6 +212,10 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
         metavar="FILE",
     )
     inner_folds: int | None = _inner_folds("--folds")
+    verbose: bool = option(
+        "also print every choice and score (default: three lines); seqkern models list MODEL prints them later",
+        flag(default=False),
+    )
     rules = all_of(only_with("features", "significance", add="--features FILE"), excludes("states", "format=lsgkm"))
     EXAMPLE = (
         "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -246,3 +250,30 @@ class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe):
         "seqkern cv proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
         " --kernel smith_waterman --repair empirical_map --solver csvc:C=1 --repeats 5",
     )
+
+
+class InitRequest(Labels, Reading, Windows, TrainingRegions):
+    """A new study's folder."""
+
+    folder: str = argument("a new or empty folder for the study")
+    fasta: list[str] = argument(
+        "its sequences, as for seqkern train: two files (positives, negatives), one file per class, or one file with "
+        "--labels; FASTA, or BED with --genome (default: names to replace in the configuration)",
+        text(default=[]),
+        nargs="*",
+    )
+    demo: bool = option("use the demo's configuration, which needs no data", flag(default=False))
+    profile: str | None = option(
+        "also copy this profile of Snakemake, to edit", choice(default=None, choices=("slurm",))
+    )
+    rules = all_of(
+        excludes("demo", "fasta"), only_with("fasta", "labels", "unlabelled", "sites", "genome", add="the FASTA files")
+    )
+    EXAMPLE = "seqkern init mystudy positive.fa negative.fa"
+    MORE_EXAMPLES = (
+        "seqkern init mystudy donors.fasta --labels donors.tsv",
+        "seqkern init mystudy peaks.bed --genome genome.fa --background",
+    )
+    DESCRIPTION = """\
+Writes a study into a new folder: its configuration, which refers to your files, a README, and a Snakefile that uses the
+workflow of the installed seqkern. snakemake --cores all, run there, writes results/report/index.html."""

@@ -7,33 +7,131 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.cli.requests_studies import DemoRequest, InitRequest
+import yaml
+
+from seqkern.cli.requests import POLICIES
+from seqkern.cli.requests_studies import DemoRequest
+from seqkern.cli.requests_training import InitRequest
 from seqkern.core.checkpoint import note_kept
-from seqkern.study.workflow import STARTER, is_demo, write_workflow
+from seqkern.core.errors import ParameterError
+from seqkern.core.progress import pause
+from seqkern.study.workflow import is_demo, write_study_folder
+
+if TYPE_CHECKING:
+    from seqkern.sequences.sequence_set import SequenceSet
+
+CONFIG = """\
+# README.md says how to run this study and add a kernel. Paths are relative to the folder where snakemake is started.
+format: 2
+study: {name}
+description: ""
+results: results
+datasets:
+  sequences:
+    {entry}
+kernels:
+  auto: {{kernel: auto}}  # the best of a portfolio that suits the sequences, chosen within each training set
+  spectrum: {spec}
+solvers:
+  {solver}: {{solver: {solver}, C: [0.1, 1, 10]}}
+"""
+STARTER = {
+    "fasta": {"positive": "positive.fa", "negative": "negative.fa"},
+    "folds": {"method": "stratified", "k": 5},
+}
+"""The data set of a study without files."""
 
 
 def run_init(request: InitRequest) -> None:
     """Run ``seqkern init``."""
-    name = re.sub(r"[^\w.-]+", "_", Path(request.folder).resolve().name) or "study"
-    path = write_workflow(
-        request.folder, config=None if request.demo else STARTER.format(name=name), profile=request.profile
-    )
-    if not request.demo:
-        print(f"edit {path}: enter your FASTA files")
+    home = Path(request.folder)
+    config, summary = (None, "") if request.demo else _study(request, home)
+    path = write_study_folder(home, config=config, profile=request.profile)
+    if summary:
+        print(f"{path}: {summary}")
     options = "--cores all"
     if request.profile:
-        print(f"edit {Path(request.folder, 'profiles', request.profile, 'config.yaml')}: enter partition and account")
+        print(f"edit {home / 'profiles' / request.profile / 'config.yaml'}: enter partition and account")
         options = f"--workflow-profile profiles/{request.profile}"
     print(f"then run: cd {shlex.quote(request.folder)} && snakemake {options}")
+    print(f"the report will be {home / 'results' / ('demo' if request.demo else '') / 'report' / 'index.html'}")
+
+
+def _study(request: InitRequest, home: Path) -> tuple[str, str]:
+    """Return the configuration of a study, and a summary of its sequences."""
+    entry: Mapping[str, Any] = STARTER
+    kernel, solver, summary = {"kernel": "spectrum", "k": 3}, "csvc", "enter your FASTA files"
+    if request.fasta:
+        entry, kernel, solver, summary = _read(request)
+    config = CONFIG.format(
+        name=re.sub(r"[^\w.-]+", "_", home.resolve().name) or "study",
+        entry="\n    ".join(f"{key}: {_yaml(value)}" for key, value in entry.items()),
+        spec=_yaml(kernel),
+        solver=solver,
+    )
+    return config, summary
+
+
+def _yaml(value: Any) -> str:
+    """Return a value in YAML, in one line."""
+    text: str = yaml.safe_dump([value], default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6)
+    return text.strip()[1:-1]
+
+
+def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, str]:
+    """Return the entry of the sequences, a simple kernel and a solver that suit them, and a summary."""
+    # imported here: a starter and the demo read no sequences
+    import numpy as np
+
+    from seqkern.cli.requests_training import CvRequest
+    from seqkern.cli.training_input import read_input, read_training
+    from seqkern.evaluation.auto import LENIENT, default_solver, traits_of
+    from seqkern.evaluation.fold_methods import options_of
+
+    if "-" in request.fasta:
+        raise ParameterError("a study cannot read standard input", remedy="give a file")
+    options = request.get_params(deep=False)
+    own = {name: options[name] for name in CvRequest.declarations() if name in options}
+    given = read_input(read_training(CvRequest(**own)))
+    X, labels, home = cast("SequenceSet", given.X), given.labels, os.path.realpath(request.folder)
+    usual = {name for name in POLICIES if not request.has(name)}
+    entry = {key: _moved(value, home) for key, value in given.entry.items() if key not in usual}
+    if entry["labels"] == {"label": "label"}:
+        del entry["labels"]
+    counts = np.bincount(labels.y).tolist() if labels.kind in ("binary", "multiclass") else []
+    if "genome" not in entry:  # else the folds hold out whole chromosomes
+        column = "predefined" if labels.folds is not None else "grouped" if labels.groups is not None else "stratified"
+        method = "locus" if "sites" in entry else column
+        k = max(2, min(5, min(counts, default=len(labels)) // 2))
+        entry["folds"] = {"method": method, **({"k": k} if "k" in options_of(method) else {})}
+    classes = ", ".join(f"{name}: {count}" for name, count in zip(labels.classes, counts, strict=True)) or "numbers"
+    positive = f"; positive class: {labels.classes[-1]}" if labels.kind == "binary" else ""
+    both_strands = X.alphabet.name == "dna" and ("genome" in entry or traits_of(X).kind == "regions")
+    kernel = {"kernel": "spectrum", **({"k": 4, "reverse_complement": True} if both_strands else {"k": 3})}
+    kernel |= LENIENT if X.lengths.min() < kernel["k"] else {}
+    return entry, kernel, default_solver(labels.kind, len(X)), f"{len(X)} sequences ({classes}{positive})"
+
+
+def _moved(value: Any, home: str) -> Any:
+    """Return a value of an entry, with the relative paths in it as seen from the study's folder."""
+    if isinstance(value, dict):
+        return {key: _moved(one, home) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_moved(one, home) for one in value]
+    is_path = isinstance(value, str) and not os.path.isabs(value) and os.path.isfile(value)
+    return os.path.relpath(os.path.realpath(value), home) if is_path else value
 
 
 def run_demo(request: DemoRequest) -> int:
     """Run ``seqkern demo``."""
     if not is_demo(request.folder):  # else one that was stopped goes on
-        write_workflow(request.folder)
-    command = [sys.executable, "-m", "snakemake", "--cores", request.cores, "--quiet", "rules"]
+        write_study_folder(request.folder)
+    pause()  # Snakemake shows the progress
+    command = [sys.executable, "-m", "snakemake", "--cores", request.cores]
     # the rules call the seqkern command installed beside this Python
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     with subprocess.Popen(command, cwd=request.folder, env={**os.environ, "PATH": path}) as snakemake:

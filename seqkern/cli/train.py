@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import shlex
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
@@ -20,13 +21,17 @@ from seqkern.cli.cv import (
     count_folds,
     cross_validated,
     grouped_samples,
+    how_good,
     notes,
     outer_folds,
     record,
     score_table,
+    solver_words,
+    trivial_warning,
+    what_it_learns,
 )
 from seqkern.cli.output import log_counts, metric_name, naming_file, warn
-from seqkern.cli.requests_training import MethodRequest, TrainRequest
+from seqkern.cli.requests_training import TrainRequest
 from seqkern.cli.training_input import Input, Training, chosen_method, log_fewer_folds, read_input, read_training
 from seqkern.cli.wrong_files import same_in_two_classes
 from seqkern.core.archive import check_writable
@@ -36,11 +41,13 @@ from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import open_text
 from seqkern.core.threads import given_threads
+from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import Traits, traits_of, tried, why
 from seqkern.evaluation.intervals import too_few
 from seqkern.evaluation.many_task_tests import corrected_choice
 from seqkern.evaluation.selection import standard_error
 from seqkern.kernels.feature_transforms.transforms import feature_transforms
+from seqkern.kernels.kernel_specs import kernel_words
 from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.method import Method, identity_of
 from seqkern.methods.model import Model
@@ -111,6 +118,25 @@ def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, f
     return letters_at_sites(cast("SequenceSet", dataset.X), model.window, reverse)
 
 
+def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
+    """Yield what a model is, how good it is, and the command that applies it."""
+    model = made.windows if isinstance(made, ResidueModel) else made
+    record = model.record
+    unit = "residues" if isinstance(made, ResidueModel) else "samples" if model.alphabet is None else "sequences"
+    if "solver" in record:
+        learned = what_it_learns(model.kind, record["classes"], record["n"], unit)
+        solver = solver_words(record["solver"])
+    else:
+        learned, solver = "a model of LS-GKM", f"C-SVM with {len(model.support):,} support sequences"
+    yield f"{path}: {learned}; kernel: {kernel_words(model.kernel)}; solver: {solver}"
+    unknown = "not cross-validated; add --cv" if "solver" in record else "how good it is, the file does not say"
+    yield how_good(record["estimate"]) if "estimate" in record else unknown
+    new = "NEW.tsv" if model.alphabet is None else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
+    site = None if model.window is None else model.window.site
+    more = "-o predictions.tsv" if site is None else f"--scan {site} -o found.bed"
+    yield f"next: seqkern predict {shlex.quote(str(path))} {new} {more}"
+
+
 def summary(
     made: Model | ResidueModel,
     dataset: Dataset,
@@ -135,7 +161,7 @@ def summary(
         yield "", "letters at the sites: " + ", ".join(words)
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
-    yield from _method_lines(model, training.request, searched)
+    yield from _method_lines(model, training, searched)
     if record.get("rungs"):
         yield from _comparison_lines(record, traits_of(cast("SequenceSet", dataset.X)))
     if layers is not None:
@@ -189,18 +215,19 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
         yield "windows", f"{window} around {window.site or 'sites'}, length {window.length}"
 
 
-def _method_lines(model: Model, request: MethodRequest, searched: bool) -> Iterator[tuple[str, str]]:
+def _method_lines(model: Model, training: Training, searched: bool) -> Iterator[tuple[str, str]]:
     """Yield lines on kernel, transforms and solver, and on their choices and learned values."""
     record = model.record
     chosen = record["search"] is not None and len(set(record["search"]["kernels"])) > 1
-    yield "kernel", f"{record['kernel']}, of {request.kernel}" if chosen else request.kernel
+    given = "auto" if training.auto else training.request.kernel
+    yield "kernel", f"{record['kernel']}, of {given}" if chosen else given
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
     transforms: list[Any] = [*feature_transforms(model.kernel), *model.transforms]
     for transform in transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
-    yield "solver", spec_text(record["solver"]) if searched else request.solver
+    yield "solver", spec_text(record["solver"]) if searched else training.request.solver
     if model.solver.traits.variances:
         for name, value in model.solver.best_params_.items():
             yield "", f"{name}: {value:.4g}, of the greatest likelihood"
@@ -390,9 +417,14 @@ def run(request: TrainRequest) -> None:
         warn(text)
     deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
-    for text in reliability_warnings(deciding, dataset, at_sites):
+    alone = () if estimate is None else trivial_warning(estimate, request)
+    for text in (*reliability_warnings(deciding, dataset, at_sites), *alone):
         warn(text)
     log_counts(model.record["kernel_counts"], source)
+    details = [("hard", line) for line in found]
+    chosen = training.chooses
+    details += summary(model, dataset, training, at_sites, chosen, estimate, data.labels.take(data.labels.used()))
+    model.record["summary"] = [[name, text] for name, text in details]
     with exclusive_paths(request.output) if request.features else contextlib.nullcontext():
         if request.format == "lsgkm":
             # imported here, as in _check_lsgkm: other models do not need the kernels of LS-GKM
@@ -404,16 +436,18 @@ def run(request: TrainRequest) -> None:
         if request.features:
             cast("FeatureModel", model).write_features(request.features)
     unfinished.clear()
-    for path in (request.output, request.features):
-        if path:
-            print(path)
-    for line in found:
-        print(f"  hard       {line}")
-    chosen = training.searches or len(method.kernels) > 1
-    for name, text in summary(
-        model, dataset, training, at_sites, chosen, estimate, data.labels.take(data.labels.used())
-    ):
-        print(f"  {name:<10} {text}".rstrip())
+    where = "" if request.verbose else f"  # all choices: seqkern models list {shlex.quote(request.output)}"
+    print("\n".join(first_lines(model, request.output)) + where)
+    if request.features:
+        print(request.features)
+    for line in detail_lines(model) if request.verbose else ():
+        print(line)
+
+
+def detail_lines(made: Model | ResidueModel) -> Iterator[str]:
+    """Yield the lines of the summary that training stored in a model; none for models of earlier releases."""
+    for name, text in made.record.get("summary", ()):
+        yield f"  {name:<10} {text}".rstrip()
 
 
 def _trained_again(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -31,12 +30,13 @@ from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
 from seqkern.methods.sources import Samples
 from seqkern.methods.training import automatic_method
+from seqkern.sequences.fasta import file_names
 from seqkern.sequences.labels import Labels, are_numbers, refuse_numbers_as_classes
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.layers.chain import LAYERS, Layers
-from seqkern.solvers.solver_specs import Free, build_solver
+from seqkern.solvers.solver_specs import Free, build_solver, expand_grid
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.data_entry import UNLABELLED_FILE
 from seqkern.study.dataset import Dataset, make_dataset
@@ -84,6 +84,7 @@ class Input(NamedTuple):
     dataset: Dataset  # The samples, without tracks that were read from other files, and their labels
     X: Samples  # The samples with all tracks
     source: str  # The files, for messages
+    entry: Mapping[str, Any]  # The samples, as in a configuration
 
     @property
     def labels(self) -> Labels:
@@ -119,6 +120,17 @@ class Training:
         """Whether hyperparameters are searched: on request, or because they were left out."""
         request = self.request
         return request.search or request.draws is not None or request.solver is None or self.auto
+
+    @cached_property
+    def grid(self) -> bool:
+        """Whether the solver has values to choose from, without a search of others."""
+        solver = self.request.solver
+        return not self.searches and solver is not None and len(expand_grid(solver)) > 1
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the inner loop chooses: in a search, or among the alternatives given."""
+        return self.searches or self.grid or len(self.kernel.candidates) > 1
 
     @cached_property
     def entries(self) -> Sequence[KernelEntry]:
@@ -213,10 +225,10 @@ class Training:
 
     def _candidates(self, kernels: Sequence[str], given: str) -> Solver | list[Candidate]:
         """Return the candidates: names of kernels with specifications of solvers; the solver if nothing is searched."""
-        if not self.searches:
+        if not self.searches and not self.grid:
             return build_solver(given)
         draws = self.request.draws
-        solver = SolverEntry.parse(given, ranges=draws is not None, defaults=True)
+        solver = SolverEntry.parse(given, ranges=draws is not None, defaults=self.searches)
         return solver.candidates(kernels, draws, self.request.seed)
 
 
@@ -239,7 +251,7 @@ def read_training(request: MethodRequest) -> Training:
         raise ParameterError(
             f"{useless[0]} does not work with --kernel auto", remedy="name a kernel; seqkern kernels lists them"
         )
-    if not training.searches and len(training.kernel.candidates) == 1:
+    if not training.chooses:
         request.refuse("needs a search", "rule", "metric", remedy="add --search, or remove {option}")
         if not (request.calibration or request.threshold or request.layers):
             needed = "needs a search, --calibration, --threshold or --layers"
@@ -312,7 +324,7 @@ def read_input(training: Training) -> Input:
     log_counts(dataset.X.counts, source)
     log_background(dataset.notes)
     log_similar_classes(dataset.task().labels, _label_source(request))
-    return Input(dataset, X, source)
+    return Input(dataset, X, source, entry)
 
 
 def _label_source(request: MethodRequest) -> str:
@@ -517,12 +529,9 @@ def log_fewer_folds(request: MethodRequest, labels: Labels) -> None:
 
 def _files(request: MethodRequest, two_classes: bool) -> Any:
     """Return the FASTA files of the data set: one for each of two classes, optionally with unlabelled records."""
-    if two_classes:
-        files = dict(zip(("positive", "negative"), request.fasta, strict=True))
-    elif request.unlabelled is None:
+    if not two_classes and request.unlabelled is None and request.background is None:
         return request.fasta
-    else:
-        files = {Path(file).name.split(".")[0]: file for file in request.fasta}
+    files = dict(zip(file_names(request.fasta), request.fasta, strict=True))
     return files if request.unlabelled is None else files | {UNLABELLED_FILE: request.unlabelled}
 
 
@@ -534,21 +543,21 @@ def _check_unlabelled(request: MethodRequest) -> None:
         raise ParameterError(
             "--unlabelled needs one file for each class", remedy="remove it; in a table leave the label empty"
         )
-    stems = {Path(file).name.split(".")[0] for file in request.fasta}
-    if len(request.fasta) > 2 and (len(stems) < len(request.fasta) or UNLABELLED_FILE in stems):
+    names = set(file_names(request.fasta))
+    if len(names) < len(request.fasta) or UNLABELLED_FILE in names:
         raise ParameterError("the names of the files do not distinguish the classes", remedy="rename the files")
 
 
 def _check_classes(request: MethodRequest, dataset: Dataset, two_classes: bool) -> None:
     """Raise an error for class sequences that are clearly a mistake."""
-    files = request.fasta if two_classes else None
+    files = _files(request, two_classes) if two_classes else {}
     check_genome(dataset, files)
     if not request.alphabet:
         check_kinds(dataset, files)
     if two_classes and not (
         request.track or request.view or request.profile_keys
     ):  # which may tell equal sequences apart
-        check_same(dataset, request.fasta)
+        check_same(dataset, files)
 
 
 def real_labels(solvers: Sequence[Solver]) -> dict[str, str]:

@@ -59,7 +59,7 @@ def same_in_two_classes(X: SequenceSet, labels: Labels) -> str | None:
     return f"records {shown} are the same sequence; {count} in two classes"
 
 
-def check_same(dataset: Dataset, files: Sequence[str]) -> None:
+def check_same(dataset: Dataset, files: Mapping[str, str]) -> None:
     """Raise LabelError if all sequences of the smaller class are also in the other class."""
     X, labels = dataset.X, dataset.task().labels
     if not isinstance(X, SequenceSet) or labels.kind != "binary" or len(X) > MOST_COMPARED:
@@ -70,15 +70,14 @@ def check_same(dataset: Dataset, files: Sequence[str]) -> None:
             classes[code].add(X.codes[start:stop].tobytes())
     small, large = (1, 0) if len(classes[1]) <= len(classes[0]) else (0, 1)
     if classes[small] <= classes[large]:
-        of_class = {labels.classes.index("positive"): files[0], labels.classes.index("negative"): files[1]}
         raise LabelError(
-            f"all its sequences are also in {of_class[large]}, so nothing distinguishes the classes",
-            file=of_class[small],
+            f"all its sequences are also in {files[labels.classes[large]]}, so nothing distinguishes the classes",
+            file=files[labels.classes[small]],
             remedy="give files with different sequences",
         )
 
 
-def check_kinds(dataset: Dataset, files: Sequence[str] | None) -> None:
+def check_kinds(dataset: Dataset, files: Mapping[str, str]) -> None:
     """Raise SequenceError if one class is DNA or RNA and another is protein."""
     X, labels = dataset.X, dataset.task().labels
     if not isinstance(X, SequenceSet) or not labels.classes or dataset.residues is not None:
@@ -88,7 +87,7 @@ def check_kinds(dataset: Dataset, files: Sequence[str] | None) -> None:
     if name is not None:
         raise SequenceError(
             f"the {len(rows[name])} sequences of class {name} are DNA or RNA, those of another class protein",
-            file=None if files is None else files[0 if name == "positive" else 1],
+            file=files.get(name),
             remedy="give all classes as DNA or all as protein; if they are proteins, add --alphabet protein",
         )
 
@@ -107,7 +106,7 @@ def bases_beside_proteins(X: SequenceSet, parts: Mapping[str, npt.NDArray[np.int
     return None
 
 
-def check_genome(dataset: Dataset, files: Sequence[str] | None) -> None:
+def check_genome(dataset: Dataset, files: Mapping[str, str]) -> None:
     """Raise SequenceError for a class whose only sequence is a chromosome or contig."""
     X, labels = dataset.X, dataset.task().labels
     if not isinstance(X, SequenceSet) or labels.kind == "real" or dataset.residues is not None:
@@ -121,7 +120,7 @@ def check_genome(dataset: Dataset, files: Sequence[str] | None) -> None:
         if length >= LONG and (not len(others) or length >= TIMES * others.max()):
             raise SequenceError(
                 f"is the only sequence of class {name} and has {length:,} letters, as a genome would",
-                file=None if files is None else files[0 if name == "positive" else 1],
+                file=files.get(name),
                 record=X.ids[row],
                 remedy="give the sequences to learn from; to cut them from a genome, give BED files with --genome, or "
                 "--sites TABLE with --window",

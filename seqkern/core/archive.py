@@ -125,12 +125,6 @@ def read_entry(archive: zipfile.ZipFile, name: str) -> Array:
     return _read_array(archive, entry, kinds=PLAIN + OTHERS)
 
 
-def check_npy(path: PathLike) -> None:
-    """Raise ValueError unless an ``.npy`` file has the size that its header claims."""
-    with Path(path).open("rb") as file:
-        check_header(file, os.fstat(file.fileno()).st_size)
-
-
 JSON_ENTRY = "json"
 _notes: list[Callable[[Path], object]] = []
 """Functions called before a file gets its name; see `noting_files`."""

@@ -1,7 +1,6 @@
 """Declared parameters: their values, and how they are checked, parsed and documented."""
 
 import inspect
-import itertools
 import math
 import re
 from collections.abc import Collection, Mapping
@@ -17,6 +16,8 @@ from seqkern.core.registry import HOMES, kind_of
 DECIMAL = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 """Pattern of a number: in ASCII, and without the underscores that Python allows."""
 NUMBER = re.compile(rf"{DECIMAL}(?=\s*(?:[,+*)\]]|$))")
+ADDED = r"(?<=[0-9])\s*\+\s*[0-9]{1,18}(?:-[0-9]{1,18})?(?![\w.-]|\s*\*)"
+"""Pattern of ``+4`` in ``k=3+4``, one kernel, the sum over both k; ``+4*`` begins another kernel with its weight."""
 _RANGE = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _LONGEST_RANGE = 1000
 _CONSTANTS = {"none": None, "true": True, "false": False}
@@ -43,28 +44,10 @@ def parse_value(text: str) -> Any:
 
 SEPARATOR = "|"
 MOST_COMBINATIONS = 10_000
-_ALTERNATIVES = re.compile(r"=([^,+*()\[\]=]*\|[^,+*()\[\]=]*)")
 
 
-def alternatives(text: str) -> list[str]:
-    """Return every text that results from choosing one of the alternatives of each parameter.
-
-    Combinations that differ in the last parameter are adjacent; a text without alternatives is returned itself.
-
-    >>> alternatives("mismatch:k=4|5,m=1")
-    ['mismatch:k=4,m=1', 'mismatch:k=5,m=1']
-    >>> alternatives("rbf:gamma=0.1|1,base=(spectrum:k=2|3)")[-1]
-    'rbf:gamma=1,base=(spectrum:k=3)'
-    """
-    if text.lstrip().startswith("{"):
-        return [text]
-    pieces = _ALTERNATIVES.split(text)
-    choices = [split_alternatives(piece, text) if i % 2 else [piece] for i, piece in enumerate(pieces)]
-    _check_count(choices)
-    return [
-        "".join(f"={piece}" if i % 2 else piece for i, piece in enumerate(chosen))
-        for chosen in itertools.product(*choices)
-    ]
+class Alternatives(list[Any]):
+    """Values among which a search chooses, also those of a parameter for which a list is one value."""
 
 
 def split_alternatives(value: str, text: str = "") -> list[str]:
@@ -81,33 +64,13 @@ def split_alternatives(value: str, text: str = "") -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def spec_alternatives(spec: str | Mapping[str, Any]) -> list[Any]:
-    """Return the specs described by a spec with alternatives; a spec without alternatives is returned itself.
-
-    >>> spec_alternatives({"kernel": "spectrum", "k": "3|4"})
-    [{'kernel': 'spectrum', 'k': '3'}, {'kernel': 'spectrum', 'k': '4'}]
-    """
-    if isinstance(spec, str):
-        return alternatives(spec)
-    choices = [[(key, one) for one in _values(value)] for key, value in spec.items()]
-    _check_count(choices)
-    return [dict(chosen) for chosen in itertools.product(*choices)]
-
-
-def _check_count(choices: list[list[Any]]) -> None:
+def check_count(choices: list[list[Any]]) -> None:
     """Raise ParameterError for more than `MOST_COMBINATIONS` combinations."""
     count = math.prod(map(len, choices))
     if count > MOST_COMBINATIONS:
         raise ParameterError(
             f"the alternatives give more than {MOST_COMBINATIONS} combinations", remedy="give fewer alternatives"
         )
-
-
-def _values(value: Any) -> list[Any]:
-    """Return the alternatives of a parameter's value."""
-    if isinstance(value, Mapping):
-        return spec_alternatives(value)
-    return split_alternatives(value) if isinstance(value, str) and SEPARATOR in value else [value]
 
 
 # Declared parameters: their values, and how these are checked, parsed, documented and put in a schema.
@@ -127,7 +90,8 @@ class Parameter:
 
     `words` are allowed besides the declared values, such as ``"scale"`` instead of a number. `execution` marks
     parameters
-    that change only how the numbers are computed; with `list_parameter` a list is one value, not a grid. `place` is the
+    that change only how the numbers are computed; with `list_parameter` a list is one value, not a grid. With `summed`
+    a list given in Python is a sum of kernels, which configurations write ``{sum: [3, 4]}`` or ``3+4``. `place` is the
     place on the command line, for options (`seqkern.cli.options`).
 
     >>> item = Parameter(words=("auto",))
@@ -143,6 +107,7 @@ class Parameter:
     words: tuple[str, ...] = ()
     execution: bool = False
     list_parameter: bool = False
+    summed: bool = False
     each: str = ""
     remedy: str = ""
     annotation: Any = Any
@@ -207,8 +172,15 @@ class Parameter:
         """The declaration of each value of a list."""
         return self
 
+    @property
+    def is_list(self) -> bool:
+        """Whether a list is one value by nature, such as weights, and not a list of alternatives."""
+        return self.list_parameter or (self.several and not self.summed)
+
     def normal(self, value: Any, *, grid: bool = False) -> Any:
         """Return the normal form of a configuration value: texts are parsed, in lists item by item."""
+        if self.summed and isinstance(value, Mapping) and set(value) == {"sum"}:
+            value = value["sum"]
         if isinstance(value, (list, tuple)):
             return [self.item.normal(item, grid=grid) for item in value]
         if grid and isinstance(value, str) and SEPARATOR in value:
@@ -389,6 +361,12 @@ class Integer(Number):
     article = "an integer"
     element = "int"
 
+    def _parse(self, word: str, ranges: bool) -> Any:
+        if not (self.summed and re.fullmatch(rf"[0-9]+(?:-[0-9]+)?(?:{ADDED})+", word)):
+            return super()._parse(word, ranges)
+        parts = [parse_value(part) for part in word.split("+")]
+        return [one for part in parts for one in (part if isinstance(part, list) else [part])]
+
     def _check_one(self, name: str, value: Any, owner: Any) -> None:
         low, high = self._bounds(owner)
         check_integer(name, value, -math.inf if low is None else low, high)
@@ -403,7 +381,10 @@ class Integer(Number):
         """Return the JSON schema of a value in a configuration; a list may be a range ``1-5``."""
         schema = super().schema()
         if self.several:
-            schema["anyOf"].append({"type": "string", "pattern": r"^[0-9]+-[0-9]+$"})
+            schema["anyOf"].append({"type": "string", "pattern": r"^[0-9]+([-+][0-9]+)+$"})
+        if self.summed:
+            total = {"type": "object", "properties": {"sum": {}}, "required": ["sum"], "additionalProperties": False}
+            schema["anyOf"].append(total)
         return schema
 
 
@@ -447,6 +428,7 @@ class Numbers(Real):
     """A list of numbers, or one of `words`; the object's attribute `length` gives the required number of values."""
 
     length: str = ""
+    is_list = True
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError unless the value is a list of numbers in the domain, or one of the words."""
@@ -588,6 +570,11 @@ class Text(Verbatim):
     rows: bool = False
     path: bool = False
 
+    @property
+    def is_list(self) -> bool:
+        """Whether a list is one value: also rows of numbers."""
+        return self.rows or super().is_list
+
     def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError unless the value is text, or an allowed replacement."""
         if not (self.rows and is_listed(value)):
@@ -636,6 +623,8 @@ class Labels(Verbatim):
     >>> Labels().normal(["donor", "1"])
     ['donor', '1']
     """
+
+    is_list = True
 
     def _type(self) -> str:
         return "sequence of str"

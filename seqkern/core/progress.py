@@ -309,7 +309,7 @@ def _on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and not _forked
 
 
-def _stop_before_fork() -> None:
+def pause() -> None:
     """End the thread of the log before a fork."""
     if _log is not None:
         _log.stop()
@@ -322,4 +322,4 @@ def _be_silent() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_stop_before_fork, after_in_child=_be_silent)
+    os.register_at_fork(before=pause, after_in_child=_be_silent)

@@ -4,16 +4,19 @@ A *spec* is the form in a configuration: ``{"kernel": "mismatch", "k": 5, "m": 1
 kernels made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text form is one line::
 
     mismatch:k=5,m=1                                       a name and its parameters
-    spectrum:k=1-5                                         a range, for several integers: k = [1, 2, 3, 4, 5]
+    spectrum:k=3+4                                         one kernel, the sum over both k: {sum: [3, 4]}
     spectrum:k=3,part=0:40 + spectrum:k=3,part=42:82       a sum; each on its part of the sequence
     0.5*spectrum:k=3 + 0.5*(spectrum:k=1*spectrum:k=2)     weights and products
     rbf:gamma=0.5,base=(spectrum:k=3)                      one inside another
-    csvc:C=0.1|1|10                                        alternatives for a search
+    csvc:C=0.1,1,10                                        alternatives; also [0.1,1,10], 0.1|1|10, or 1-5 of integers
 
-Values are parsed according to the parameter's declaration, or by their form if the parameter is unknown.
+Values are parsed according to the parameter's declaration, or by their form if the parameter is unknown. A list is one
+value where it is one by nature, such as weights. In specs of objects, such as those in model files, the list
+``k: [3, 4]`` is the sum, too; `spec_alternatives` reads what a user writes.
 """
 
 import contextlib
+import itertools
 import json
 import re
 import threading
@@ -21,7 +24,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from seqkern.core.checks import check_number
-from seqkern.core.declarations import DECIMAL, NUMBER, SEPARATOR, Component, Parameter, parse_value, split_alternatives
+from seqkern.core.declarations import (
+    ADDED,
+    DECIMAL,
+    NUMBER,
+    SEPARATOR,
+    Alternatives,
+    Component,
+    Number,
+    Parameter,
+    check_count,
+    parse_value,
+    split_alternatives,
+)
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, kind_of
@@ -31,10 +46,13 @@ MOST_NESTED = 1000
 _nested = threading.local()
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(rf"(?![-+])({DECIMAL})\s*\*")
-_WORD = re.compile(r"[^,+*()\[\]=]+")
+_WORD = re.compile(r"[^,+*()\[\]=|]+")
+_ADDED = re.compile(ADDED)
+_ANOTHER = re.compile(r"\s*,\s*(?=([^,+*()\[\]=|]++(?!=)|[(\[]))")
+"""The comma before another value of the same parameter."""
 
 
-def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
+def parse_spec(text: str, key: str = "kernel", *, grid: bool = False) -> dict[str, Any]:
     """Return the configuration form of a text form.
 
     Parameters
@@ -43,6 +61,8 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
         A text form as above, or JSON: the configuration form.
     key : str
         The key of the name: ``"kernel"``, ``"solver"``, …
+    grid : bool
+        Whether kernels have alternatives, too, and a sum is ``{"sum": [3, 4]}``; by default a list is a sum.
 
     Returns
     -------
@@ -57,11 +77,11 @@ def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
     Examples
     --------
     >>> import seqkern.kernels
-    >>> parse_spec("0.5*spectrum:k=1-3")
+    >>> parse_spec("0.5*spectrum:k=1+2+3")
     {'kernel': 'sum', 'parts': [{'kernel': 'spectrum', 'k': [1, 2, 3]}], 'weights': [0.5]}
     """
     if not text.lstrip().startswith("{"):
-        return _Reader(text, key).read()
+        return _Reader(text, key, grid).read()
     try:
         return json.loads(text, parse_float=check_number)
     except (ValueError, RecursionError) as error:
@@ -146,9 +166,10 @@ def json_form(value: Any) -> Any:
 class _Reader:
     """A recursive-descent parser of one text."""
 
-    def __init__(self, text: str, key: str) -> None:
+    def __init__(self, text: str, key: str, grid: bool) -> None:
         self.text = text
         self.key = key
+        self.of_kernels = grid
         self.place = 0
 
     def read(self) -> dict[str, Any]:
@@ -238,10 +259,37 @@ class _Reader:
         if not name:
             self.fail()
         self.need("=")
-        return name, self.value(declared.get(name, Parameter()))
+        item = declared.get(name, Parameter())
+        values = [self.value(item)]
+        while self.another(item):
+            values.append(self.value(item.item))
+        return name, values[0] if len(values) == 1 else values
+
+    def another(self, item: Parameter) -> bool:
+        """Skip the comma before another value of the same parameter; return whether there is one."""
+        found = _ANOTHER.match(self.text, self.place) if self.grid or item.is_list else None
+        if found and isinstance(item, Number) and found[1] not in ("(", "[", "inf", *item.words):
+            found = found if not isinstance(item.parse(found[1], grid=True), str) else None
+        self.place = found.end() if found else self.place
+        return bool(found)
+
+    @property
+    def grid(self) -> bool:
+        """Whether a list of values is a grid."""
+        return kind_of(self.key).grid or (self.of_kernels and self.key == "kernel")
 
     def value(self, item: Parameter) -> Any:
-        """Parse the value of a parameter."""
+        """Parse the value of a parameter, or alternatives for it."""
+        values = self.separated(SEPARATOR, lambda: self.single(item))
+        if len(values) > 1 and not self.grid and not self.of_kernels:
+            raise ParameterError(
+                f"{self.text!r} gives alternatives, but nothing is chosen here",
+                remedy="give one value; seqkern train and seqkern cv choose among alternatives with --search",
+            )
+        return values[0] if len(values) == 1 else Alternatives(values)
+
+    def single(self, item: Parameter) -> Any:
+        """Parse one value."""
         if self.skip("("):
             return self.nested(item.kind if isinstance(item, Component) else self.key)
         if self.skip("["):
@@ -251,19 +299,10 @@ class _Reader:
         word = self.take(NUMBER) or self.take(_WORD)
         if not word:
             self.fail()
-        grid = kind_of(self.key).grid
-        if SEPARATOR in word:
-            return self.one_of(word, item, grid)
-        return item.parse(word, grid=grid)
-
-    def one_of(self, word: str, item: Parameter, grid: bool) -> list[Any]:
-        """Return the alternatives of a value, which form a grid."""
-        if not grid:
-            raise ParameterError(
-                f"{word!r} in {self.text!r} gives alternatives, but nothing is chosen here",
-                remedy="give one value; seqkern train and seqkern cv choose among alternatives with --search",
-            )
-        return [item.parse(one, grid=grid) for one in split_alternatives(word, self.text)]
+        while item.summed and (more := self.take(_ADDED)):
+            word += more
+        value = item.parse(word, grid=self.grid)
+        return {"sum": value} if self.of_kernels and item.summed and "+" in word else value
 
     def separated(self, token: str, read: Callable[[], Any]) -> list[Any]:
         """Return the results of `read`, called once or more, with `token` in between."""
@@ -271,6 +310,69 @@ class _Reader:
         while self.skip(token):
             items.append(read())
         return items
+
+
+def spec_alternatives(spec: str | Mapping[str, Any], key: str = "kernel") -> list[Any]:
+    """Return the specs that a user's spec describes, one for each combination of the alternatives.
+
+    Sums remain ``{"sum": [3, 4]}``, and texts become specs.
+
+    >>> import seqkern.kernels
+    >>> spec_alternatives({"kernel": "spectrum", "k": [3, 4]})
+    [{'kernel': 'spectrum', 'k': 3}, {'kernel': 'spectrum', 'k': 4}]
+    >>> spec_alternatives("spectrum:k=3+4|5")
+    [{'kernel': 'spectrum', 'k': {'sum': [3, 4]}}, {'kernel': 'spectrum', 'k': 5}]
+    """
+    spec = parse_spec(spec, key, grid=True) if isinstance(spec, str) else spec
+    declared = _declarations(key, str(spec.get(key)))
+    choices = [[(name, one) for one in _values(declared.get(name), value)] for name, value in spec.items()]
+    check_count(choices)
+    specs = [dict(chosen) for chosen in itertools.product(*choices)]
+    return list({json.dumps(one, default=repr): one for one in specs}.values())
+
+
+def _values(item: Parameter | None, value: Any) -> list[Any]:
+    """Return the alternatives of a parameter's value."""
+    kind = item.kind if isinstance(item, Component) else ""
+    if (isinstance(value, str) and kind == "kernel") or (isinstance(value, Mapping) and "kernel" in value):
+        return spec_alternatives(value)
+    if isinstance(value, str):
+        words = split_alternatives(value) if SEPARATOR in value else [value]
+        ranges = item is not None and item.summed
+        read = [parse_value(word) if ranges and "+" not in word else word for word in words]
+        return [one for word in read for one in (word if isinstance(word, list) else [word])]
+    if not isinstance(value, list) or (item is None and not isinstance(value, Alternatives)):
+        return [value]
+    parts = [_values(item and item.item, one) for one in value]
+    if item is not None and item.is_list and not isinstance(value, Alternatives):
+        check_count(parts)
+        return [list(chosen) for chosen in itertools.product(*parts)]
+    return [one for part in parts for one in part]
+
+
+def with_sums(spec: Mapping[str, Any], found: list[tuple[str, list[Any]]] | None = None) -> dict[str, Any]:
+    """Return a kernel's spec in which a list is a sum, with the sum written as such; `found` gets names and lists.
+
+    >>> import seqkern.kernels
+    >>> with_sums({"kernel": "rbf", "base": "spectrum:k=1-3"})
+    {'kernel': 'rbf', 'base': {'kernel': 'spectrum', 'k': {'sum': [1, 2, 3]}}}
+    """
+    found = [] if found is None else found
+    declared = _declarations("kernel", str(spec.get("kernel")))
+    return {name: _summed(name, declared.get(name), value, found) for name, value in spec.items()}
+
+
+def _summed(name: str, item: Parameter | None, value: Any, found: list[tuple[str, list[Any]]]) -> Any:
+    """Return a parameter's value with lists written as sums."""
+    if isinstance(value, str) and isinstance(item, Component) and item.kind == "kernel":
+        value = parse_spec(value)
+    if isinstance(value, Mapping) and "kernel" in value:
+        return with_sums(value, found)
+    if item is not None and item.summed and isinstance(read := item.normal(value), list):
+        if isinstance(value, list) or (isinstance(value, str) and "+" not in value):
+            found.append((name, read))
+        return {"sum": read}
+    return [_summed(name, item, one, found) for one in value] if isinstance(value, list) else value
 
 
 def _declarations(key: str, name: str) -> Mapping[str, Parameter]:
@@ -319,7 +421,7 @@ def class_schema(cls: Any, *, grid: bool = False) -> dict[str, Any]:
     If `grid`, lists of values and ranges of numbers ``0.1..10`` are allowed.
     """
     properties = {
-        name: _searched(item.schema()) if grid and not item.list_parameter else item.schema()
+        name: _searched(item.schema()) if grid and not item.is_list else item.schema()
         for name, item in cls.declarations().items()
     }
     return {"properties": properties, "required": [name for name, item in cls.declarations().items() if item.required]}
@@ -334,7 +436,7 @@ def _entry(kind: Kind, extra: dict[str, Any]) -> dict[str, Any]:
         extra = {"part": {"type": ["array", "string", "null"]}, "view": {"type": ["string", "null"]}, **extra}
     each = []
     for name, cls in classes.items():
-        own = class_schema(cls, grid=kind.grid)
+        own = class_schema(cls, grid=kind.grid or kind.name == "kernel")
         own["properties"] = {kind.name: True, **extra, **own["properties"]}
         matches = {"properties": {kind.name: {"const": name}}, "required": [kind.name]}
         each.append({"if": matches, "then": {**own, "additionalProperties": False}})

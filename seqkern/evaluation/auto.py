@@ -176,10 +176,9 @@ def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metri
     name, sign = metric_text(metric)
     text = f"{traits.describe()}. {reason}"
     if others and round(scores[others[0]], 12) > round(scores[kernel], 12):
-        reason = "depends less on which kernel happened to be best" if kernel.startswith(COMBINED) else "is simpler"
         return (
             f"{text} {others[0]} had the best mean {name}, {sign * scores[others[0]]:.3f}; {kernel} is hardly worse "
-            f"({sign * scores[kernel]:.3f}), and {reason}."
+            f"({sign * scores[kernel]:.3f}), and is simpler."
         )
     text = f"{text} {kernel} had the best mean {name}, {sign * scores[kernel]:.3f}"
     if not others:
@@ -353,7 +352,7 @@ def _windows(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     if half >= 5:
         sides = [[0, half], [half, traits.longest]]
         parts = [{"kernel": "spectrum", "k": [1, 2, 3, 4, 5], "part": side, **LENIENT} for side in sides]
-        yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1-5 of the left and of the right half")
+        yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1+2+3+4+5 of the left and of the right half")
     yield from _regions(traits)
     yield _combined(
         {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED},
@@ -417,7 +416,7 @@ def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield from _annotated(traits)
     whole: dict[str, Any] = {"kernel": "spectrum", "k": [1, 2], **LENIENT}
     parts = [whole, {**whole, "part": [0, 50]}, {**whole, "part": [-50, None]}]
-    yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1-2 of the whole and of both ends of 50 residues")
+    yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1+2 of the whole and of both ends of 50 residues")
     yield {"kernel": "local_alignment", "repair": "empirical_map"}
     yield _combined(
         {"kernel": "spectrum", "k": [1, 2], **LENIENT},

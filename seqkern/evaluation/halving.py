@@ -13,17 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from seqkern.core.types import Bools, Floats, Indices
-from seqkern.evaluation.ranking import hanley_mcneil_variance
+from seqkern.core.types import Bools, Indices
 from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Numbers, Search, select, standard_error
 from seqkern.sequences.labels import Labels
 
-# Preference for a combination of kernels over a single one that is hardly better.
-#
-# A combination depends less on which kernel happened to seem best.
+# Preference for a single kernel, which can be explained, over a combination of kernels that is hardly better.
 
 
-def hedged(
+def interpretable(
     choice: Choice,
     combinations: Collection[str],
     data: Numbers,
@@ -32,19 +29,20 @@ def hedged(
     search: Search,
     **options: Any,
 ) -> Choice:
-    """Return the choice, or a combination of kernels that scores within one standard error of it.
+    """Return the choice; for a combination whose lead over the best single kernel is chance, that kernel.
 
-    Which of several kernels within one standard error is best depends on the folds. Their combination contains all of
-    them, including the one that is best on new samples.
+    A lead is the mean difference of the scores on the inner folds; one up to its standard error may be chance.
     """
-    if choice.kernel in combinations or not choice.scores.shape[1]:
+    if choice.kernel not in combinations or not choice.scores.shape[1]:
         return choice
     usable = ~np.isnan(choice.scores).any(axis=0)
     means = choice.scores[:, usable].mean(axis=1)
-    places = [place for place, (kernel, _) in enumerate(choice.candidates) if kernel in combinations]
+    places = [place for place, (kernel, _) in enumerate(choice.candidates) if kernel not in combinations]
     best = max(places, key=lambda place: means[place], default=None)
-    error = _error(choice.scores[choice.place, usable], choice.score, data.labels)
-    if best is None or means[best] < choice.score - error:
+    if best is None:
+        return choice
+    leads = choice.scores[choice.place, usable] - choice.scores[best, usable]
+    if leads.mean() > standard_error(leads):
         return choice
     kernel = choice.candidates[best][0]
     own = [one for one in candidates if one[0] == kernel]
@@ -62,18 +60,6 @@ def hedged(
         worst_gap=max((gap for gap in (choice.worst_gap, second.worst_gap) if gap is not None), default=None),
         tied=[tried.index(second.candidates[place]) for place in second.tied],
     )
-
-
-def _error(scores: Floats, mean: float, labels: Labels) -> float:
-    """Return the standard error of a score: the larger of the errors over the folds and of an AUC at this size.
-
-    Three folds may agree by chance; their standard error alone would then be too small.
-    """
-    over_folds = standard_error(scores)
-    if labels.kind != "binary" or not 0 <= mean <= 1:
-        return over_folds
-    positives = int(np.sum(labels.y == 1))
-    return max(over_folds, float(np.sqrt(hanley_mcneil_variance(mean, positives, len(labels) - positives))))
 
 
 FEWEST = 200
@@ -146,7 +132,7 @@ def halve(
 ) -> tuple[Choice, list[Rung]]:
     """Choose a kernel and a solver specification by successive halving within a training set.
 
-    Kernels in `combinations` are chosen in the end if they are within one standard error of the best (`hedged`).
+    Kernels in `combinations` are chosen only if clearly better than the best single kernel (`interpretable`).
     """
     labels, alive = data.labels, {kernel for kernel, _ in candidates}
     found: list[Rung] = []
@@ -166,7 +152,7 @@ def halve(
         if i + 1 < len(rungs):
             alive = set(found[-1].ranked()[: rungs[i + 1][1]])
     before = choice.n_fits, choice.not_converged
-    choice = hedged(choice, combinations, own, candidates, make_solver, search, **options)
+    choice = interpretable(choice, combinations, own, candidates, make_solver, search, **options)
     if len(rows) < len(labels):  # decisions about some samples only
         choice = replace(choice, decisions=None, n_folds=0)
     fits, failed = fits + choice.n_fits - before[0], failed + choice.not_converged - before[1]

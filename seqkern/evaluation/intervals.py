@@ -251,8 +251,8 @@ STEPS = 60
 class TooFew(NamedTuple):
     """Sample counts that are too small for a score, in words, with the score's interval at chance level.
 
-    >>> TooFew("3 against 3", "AUC 0.5", 0.15, 0.85).sentence()
-    'too few for a score: 3 against 3, the 95 % interval of AUC 0.5 is 0.15 to 0.85'
+    >>> TooFew("3 against 3", "an AUC of 0.5", 0.15, 0.85).sentence()
+    'too few samples to estimate a score (3 against 3): an AUC of 0.5 has the 95% interval 0.15 to 0.85'
     """
 
     counts: str
@@ -263,7 +263,7 @@ class TooFew(NamedTuple):
     def sentence(self) -> str:
         """Return a message that names the counts and the interval at chance level."""
         return (
-            f"too few for a score: {self.counts}, the 95 % interval of {self.chance} is "
+            f"too few samples to estimate a score ({self.counts}): {self.chance} has the 95% interval "
             f"{self.low:.2f} to {self.high:.2f}"
         )
 
@@ -314,7 +314,7 @@ def too_few(labels: Labels) -> TooFew | None:
 
     >>> from seqkern.sequences.labels import make_labels
     >>> too_few(make_labels(list("abcdef"), ["donor", "decoy"] * 3)).sentence()
-    'too few for a score: 3 against 3, the 95 % interval of AUC 0.5 is 0.15 to 0.85'
+    'too few samples to estimate a score (3 against 3): an AUC of 0.5 has the 95% interval 0.15 to 0.85'
     >>> too_few(make_labels(list("abcdefghijklmnop"), ["donor", "decoy"] * 8)) is None
     True
     """
@@ -327,12 +327,12 @@ def too_few(labels: Labels) -> TooFew | None:
 def too_few_of(kind: str, codes: npt.ArrayLike, n_classes: int, groups: npt.ArrayLike | None = None) -> TooFew | None:
     """Return the insufficient counts as in `too_few`, from class codes and groups."""
     counts = independent_counts(codes, n_classes, groups)
-    what = "" if groups is None else " (related samples counted once)"
+    what = "" if groups is None else ", related samples counted once"
     if kind == "real":
         # Fisher's interval of a correlation of 0
         n = int(counts[0])
         half = math.tanh(1.96 / math.sqrt(n - 3)) if n > 3 else 1.0
-        return TooFew(f"{n} samples{what}", "correlation 0", -half, half) if half > WIDEST else None
+        return TooFew(f"{n} samples{what}", "a correlation of 0", -half, half) if half > WIDEST else None
     present = counts[counts > 0]
     if len(present) < 2:
         return None
@@ -346,4 +346,4 @@ def too_few_of(kind: str, codes: npt.ArrayLike, n_classes: int, groups: npt.Arra
         text = f"{len(present)} classes, the smallest of {present.min()} samples"
     else:
         text = " against ".join(str(count) for count in order)
-    return TooFew(f"{text}{what}", "AUC 0.5", low, high)
+    return TooFew(f"{text}{what}", "an AUC of 0.5", low, high)

@@ -477,7 +477,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         zero = np.flatnonzero(~(raw > 0))
         if len(zero) and self.zero_diagonal == "error":
             raise ZeroDiagonalError(
-                "its kernel with itself is zero, so it cannot be normalised",
+                "has nothing that this kernel counts (perhaps only N), so it cannot be normalised",
                 record=X.ids[zero[0]],
                 remedy="remove the record, or choose zero_diagonal=zero or normalize=false",
             )

@@ -2,6 +2,7 @@
 
 import inspect
 import numbers
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from seqkern.core.declarations import parse_value
 from seqkern.core.errors import ParameterError
 from seqkern.core.registry import Kind, add_kind
-from seqkern.core.specs import build_named, parse_spec
+from seqkern.core.specs import build_named, parse_spec, spec_alternatives
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels.decisions import is_deferred, sample
 from seqkern.kernels.kernel import Kernel
@@ -49,7 +50,7 @@ def build_kernel(spec: Any) -> Kernel:
     if isinstance(spec, Kernel):
         return spec
     if isinstance(spec, str):
-        spec = parse_spec(spec)
+        spec = one_kernel(spec)
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kernel"), str):
         raise ParameterError(f"{spec!r} is not a kernel", remedy="write it as {kernel: spectrum, k: 3} or spectrum:k=3")
     own = {"kernel", "part"} if "view" in KERNELS.get(spec["kernel"]).declarations() else {"kernel", "part", "view"}
@@ -61,6 +62,17 @@ def build_kernel(spec: Any) -> Kernel:
     if "view" in own and spec.get("view") is not None:
         kernel = build_named("kernel", "view", {"base": kernel, "view": spec["view"]})
     return kernel
+
+
+def one_kernel(given: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the spec of a text or configuration without alternatives."""
+    found = spec_alternatives(given)
+    if len(found) > 1:
+        raise ParameterError(
+            f"{given!r} gives {len(found)} alternatives, but nothing is chosen here",
+            remedy="give one value (one kernel of several k is k=3+4); seqkern train and seqkern cv choose among them",
+        )
+    return found[0]
 
 
 def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
@@ -134,24 +146,65 @@ def kernel_text(kernel: Kernel) -> str:
     if kernel.name == "view" and "view" not in kernel.base.declarations():  # type: ignore[attr-defined]
         base = kernel_text(kernel.base)  # type: ignore[attr-defined]
         return f"{base}{',' if ':' in base else ':'}view={kernel.view}"  # type: ignore[attr-defined]
+    declared = kernel.declarations()
+    shown = {name: _value_text(value, declared[name].summed) for name, value in _shown(kernel).items()}
+    text = ",".join(f"{name}={value}" for name, value in shown.items())
+    return f"{kernel.name}:{text}" if text else str(kernel.name)
+
+
+def _shown(kernel: Kernel) -> dict[str, Any]:
+    """Return the parameters to show: those that differ from their default, kernels, and leading numbers such as k."""
     signature = inspect.signature(type(kernel)).parameters
-    given = {
+    return {
         name: value
         for name, value in kernel.get_params(deep=False).items()
         if isinstance(value, Kernel)
         or value != signature[name].default
         or (isinstance(value, numbers.Real) and signature[name].kind is not inspect.Parameter.KEYWORD_ONLY)
     }
-    text = ",".join(f"{name}={_value_text(value)}" for name, value in given.items())
-    return f"{kernel.name}:{text}" if text else str(kernel.name)
 
 
-def _value_text(value: Any) -> str:
+UNSPOKEN = ("normalize", "short", "zero_diagonal", "alphabet", "algorithm", "estimator", "reverse_complement")
+"""Parameters that are not part of a kernel in words, or have words of their own."""
+
+
+def kernel_words(kernel: Kernel) -> str:
+    """Return what a kernel does: its summary, in which the value of a parameter takes the place of its letter.
+
+    >>> kernel_words(build_kernel("mismatch:k=6,m=1,reverse_complement=true"))
+    'counts the 6-mers that two sequences share, allowing up to 1 mismatch, on both strands'
+    >>> kernel_words(build_kernel("weighted_degree:degree=5"))
+    'compares two sequences position by position; longer matching stretches count more (degree=5)'
+    """
+    values, spoken = kernel.get_params(deep=False), set[str]()
+
+    def _value(found: re.Match[str]) -> str:
+        value = values.get(found[0])
+        if isinstance(value, bool) or not isinstance(value, (int, float, list)):
+            return found[0]
+        spoken.add(found[0])
+        *first, last = map(str, value if isinstance(value, list) else [value])
+        return f"{'-, '.join(first)}- and {last}" if first else last
+
+    text = re.sub(r"(?<![\w-])[A-Za-z]\b", _value, kernel.summary.rstrip("."))
+    text = re.sub(r"\b(1 (?:\w+ch(?=es)|\w+?(?=s\b)))e?s\b", r"\1", text[:1].lower() + text[1:])
+    text += ", on both strands" * bool(values.get("reverse_complement"))
+    shown = {name: value for name, value in _shown(kernel).items() if name not in {*UNSPOKEN, *spoken}}
+    parts = [one for value in values.values() for one in (value if isinstance(value, list) else [value])]
+    parts = [one for one in parts if isinstance(one, Kernel)]
+    more = ", ".join(f"{name}={_value_text(value)}" for name, value in shown.items() if name not in ("base", "parts"))
+    texts = [re.sub(",(short|zero_diagonal)=zero", "", kernel_text(one)) for one in parts]
+    inner = kernel_words(parts[0]) if len(parts) == 1 else " and ".join(texts)
+    return text + f" ({more})" * bool(more) + f": {inner}" * bool(inner)
+
+
+def _value_text(value: Any, summed: bool = False) -> str:
     """Return the value of a parameter in text form."""
     if isinstance(value, Kernel):
         return f"({kernel_text(value)})"
     if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(_value_text, value))}]"
+        texts = list(map(_value_text, value))
+        return "+".join(texts) if summed and len(texts) > 1 else f"[{','.join(texts)}]"
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return getattr(value, "name", None) or str(value)

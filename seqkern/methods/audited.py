@@ -55,7 +55,7 @@ SUBSETS = {"all": "all test sequences", "without": "without overlap", "overlap":
 
 @dataclass(frozen=True)
 class TestScore:
-    """The scores of one classifier on a subset of the test sequences, with 95 % intervals.
+    """The scores of one classifier on a subset of the test sequences, with 95% intervals.
 
     The AUC of several classes is their mean, without an interval. For permuted labels the scores are means over several
     permutations, and the lowest and highest replace the intervals.
@@ -71,15 +71,15 @@ class TestScore:
     subset: str  # Which test sequences
     n: int  # Their number
     auc: float  # Area under the ROC curve, of several classes the mean over the classes
-    auc_low: float  # Lower end of its 95 % interval, of two classes
+    auc_low: float  # Lower end of its 95% interval, of two classes
     auc_high: float  # Upper end
-    # Matthews' correlation with its 95 % interval. Of permuted labels the scores are means over several permutations,
+    # Matthews' correlation with its 95% interval. Of permuted labels the scores are means over several permutations,
     # with the lowest and the highest in place of the intervals
     mcc: float
-    # Matthews' correlation with its 95 % interval. Of permuted labels the scores are means over several permutations,
+    # Matthews' correlation with its 95% interval. Of permuted labels the scores are means over several permutations,
     # with the lowest and the highest in place of the intervals
     mcc_low: float
-    # Matthews' correlation with its 95 % interval. Of permuted labels the scores are means over several permutations,
+    # Matthews' correlation with its 95% interval. Of permuted labels the scores are means over several permutations,
     # with the lowest and the highest in place of the intervals
     mcc_high: float
 
@@ -322,7 +322,7 @@ SAME = 0.005
 def phrases(relations: Relations, alphabet: str) -> dict[str, tuple[str, str]]:
     """Return the phrase for each kind of overlap, in the singular and the plural."""
     limit = relations.limit or IDENTITY.get(alphabet, OTHER_IDENTITY)
-    at_least = f"(at least {100 * limit:g} % identity)"
+    at_least = f"(at least {100 * limit:g}% identity)"
     stretch = f"{relations.k}-mer with training"
     return {
         "identical": ("is identical to a training sequence", "are identical to a training sequence"),
@@ -345,7 +345,7 @@ def verdict(parts: Parts, relations: Relations, findings: list[Finding], scores:
     # identical sequences also share k-mers: a kind is named if it adds sequences to those above it
     found = [by_kind[kind] for kind in looked_for if by_kind[kind].strongest]
     share = 100 * total / n
-    of = f"{total:,} of {n:,} test sequences ({share:.{0 if share >= 10 else 1}f} %)"
+    of = f"{total:,} of {n:,} test sequences ({share:.{0 if share >= 10 else 1}f}%)"
     if len(found) == 1:
         text = f"{of} {words[found[0].kind][total > 1]}"
     else:
@@ -401,7 +401,7 @@ class Audit:
     >>> from seqkern.report import audit, make_parts
     >>> found = audit(make_parts(["GATTACAGATTACA", "CCCTCTTTGTCA"], ["GATTACAGATTACA"], alphabet="dna"))
     >>> print(found.verdict)
-    1 of 1 test sequences (100 %) is identical to a training sequence; report scores without it.
+    1 of 1 test sequences (100%) is identical to a training sequence; report scores without it.
     """
 
     parts: Parts

@@ -1,11 +1,13 @@
-"""Trivial baselines, in every report: their names, their suitability for some data, and their decisions."""
+"""Baselines, in every report: trivial ones and reference methods, the data that each suits, and its decisions."""
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +16,10 @@ from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
+from seqkern.evaluation.intervals import LEVEL
 from seqkern.evaluation.metrics import brier, codes_of, log_loss, predictive_scores, scores
 from seqkern.evaluation.residue_results import residue_scores
+from seqkern.evaluation.single_task_tests import PairedDecisions, metrics_with_test, pair_tests
 from seqkern.sequences.sampling import choose_by_hash
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.thresholds import Threshold
@@ -388,12 +392,15 @@ class BaselineData:
         return bool(lengths.min() == lengths.max() >= LEAST_WINDOW)
 
 
-# The trivial baselines, defined once: name in tables, name in figures and sentences, and what each one does.
+# The baselines, defined once: name in tables, name in figures and sentences, and what each one does.
+#
+# A trivial baseline ignores the order of residues. A reference method is what the field used before kernels, or
+# still uses beside them.
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """The names and description of a trivial baseline, whether it suits data and a kind of labels, and its rule.
+    """The names and description of a baseline, whether it is trivial, whether it suits some data, and its rule.
 
     >>> BASELINES["nearest"].title
     'best alignment'
@@ -405,6 +412,12 @@ class Baseline:
     sentence: str  # What it does
     suits: Callable[[BaselineData, str], bool]
     rule: Callable[[BaselineData, Labels, Array, Array], Decided]
+    trivial: bool = False  # Whether it ignores the order of residues; else it is a reference method
+
+    @property
+    def role(self) -> str:
+        """What it is, for sentences."""
+        return "trivial baseline" if self.trivial else "reference method"
 
 
 BASELINES = {
@@ -417,6 +430,7 @@ BASELINES = {
             "Predicts the most frequent class of the training set.",
             lambda data, kind: kind != "real",
             lambda data, *task: majority(*task),
+            trivial=True,
         ),
         Baseline(
             "mean",
@@ -425,6 +439,7 @@ BASELINES = {
             "Predicts the mean label of the training set.",
             lambda data, kind: kind == "real",
             lambda data, *task: mean_label(*task),
+            trivial=True,
         ),
         Baseline(
             "composition",
@@ -433,6 +448,7 @@ BASELINES = {
             "A linear model of the length and the frequency of each residue or base (ridge or logistic regression).",
             lambda data, kind: data.sequences is not None,
             lambda data, *task: linear_model(data.composition, *task, standardise=True),
+            trivial=True,
         ),
         Baseline(
             "nearest",
@@ -477,6 +493,7 @@ BASELINES = {
             "Predicts the most frequent state of the residue at hand.",
             lambda data, kind: data.residues is not None and kind != "real",
             lambda data, *task: residue_frequencies(data.codes, *task),
+            trivial=True,
         ),
     )
 }
@@ -584,27 +601,66 @@ def run_baselines(dataset: Dataset, fold_sets: dict[str, FoldSet]) -> Iterator[t
         yield name, FoldResult(rows, place | sizes | found, choices=[], fit=dict(place))
 
 
-# The best trivial baseline on some folds: a method that does not exceed it has learned nothing.
+# The baselines on the folds of a cross-validated method, and a test of each difference.
 
 
-def best_baseline(data: Any, labels: Labels, splits: Sequence[Split], metric: str) -> tuple[str, float] | None:
-    """Return the name and mean score over the folds of the best trivial baseline.
+class Rival(NamedTuple):
+    """A baseline on the folds of a cross-validated method."""
 
-    None is returned if no baseline suits, or none has the score.
-    """
-    own = BaselineData.of(data)
-    best: tuple[str, float] | None = None
+    baseline: str
+    score: float  # Mean over the folds, by the method's headline metric
+    metric: str  # Of the test, the headline metric where it has a test; empty without a test
+    lead: int  # 1 if the method is ahead in the tested metric, −1 if the baseline is, else 0
+    p: float  # Of the difference; NaN without a test
+
+    @property
+    def beaten(self) -> bool | None:
+        """Whether the method is significantly better; None without a test."""
+        return None if math.isnan(self.p) else self.lead > 0 and self.p <= LEVEL
+
+    @property
+    def lost(self) -> bool:
+        """Whether the baseline is significantly better."""
+        return self.lead < 0 and self.p <= LEVEL
+
+
+def rivals(
+    data: Any, labels: Labels, splits: Sequence[Split], results: Sequence[FoldResult], metric: str
+) -> list[Rival]:
+    """Return the baselines that suit the data, best first by the mean score over the folds of some results."""
+    own, kind = BaselineData.of(data), labels.kind
+    rows = [row for result in results for row in result.decisions]
+    of_class = {name: code for code, name in enumerate(labels.classes)}
+    predicted = np.array([row["predicted"] if kind == "real" else of_class[str(row["predicted"])] for row in rows])
+    decisions = None if kind == "multiclass" else np.array([row["decision"] for row in rows], dtype=np.float64)
+    tests = [split.test for split in splits]
+    names = np.repeat([split.name for split in splits], [len(test) for test in tests])
+    ids, y = np.array([row["id"] for row in rows], dtype=str), labels.y[np.concatenate(tests)]
+    found = []
     for name in progress_bar(applicable(own, labels), "baselines"):
-        found = []
-        for split in splits:
-            try:
-                decisions, predicted = decide(name, own, labels, split.train, split.test)
-            except SeqkernError:
-                break
-            y = labels.y[split.test]
-            found.append(scores(labels.kind, y, decisions, codes_of(labels.kind, predicted)).get(metric, np.nan))
-        known = [one for one in found if not np.isnan(one)]  # as for methods: the folds where the score is defined
-        value = float(np.mean(known)) if known and len(found) == len(splits) else float("nan")
-        if not np.isnan(value) and (best is None or value > best[1]):
-            best = name, value
-    return best
+        try:
+            decided = [decide(name, own, labels, split.train, split.test) for split in splits]
+        except SeqkernError:
+            continue
+        theirs = [codes_of(kind, codes) for _, codes in decided]
+        each = [
+            scores(kind, labels.y[test], one, codes).get(metric, np.nan)
+            for test, (one, _), codes in zip(tests, decided, theirs, strict=True)
+        ]
+        known = [score for score in each if not np.isnan(score)]  # as for methods: where the score is defined
+        if known:
+            ranked = {} if decisions is None else {"own": decisions, name: np.concatenate([one for one, _ in decided])}
+            both = {"own": predicted, name: np.concatenate(theirs)}
+            paired = PairedDecisions(kind, ids, names, y, ranked, both, {})
+            found.append(Rival(name, float(np.mean(known)), *_tested(paired, metric)))
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _tested(paired: PairedDecisions, metric: str) -> tuple[str, int, float]:
+    """Return the metric of the test of two methods, which of them is ahead, and p; an empty metric without a test."""
+    known = metrics_with_test(paired)
+    tested = metric if metric in known else next(iter(known), "")
+    with contextlib.suppress(SeqkernError):
+        for one in pair_tests(paired, tested) if tested else ():
+            return tested, one.lead, one.p
+    return "", 0, math.nan

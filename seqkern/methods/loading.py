@@ -310,6 +310,9 @@ def _check_whole(model: Model) -> None:
     _check_window(model)
     if not isinstance(model.record.get("recognised", {}), dict):
         raise ValueError("the table of recognised classes is invalid")
+    rows = model.record.get("summary", [])
+    if not isinstance(rows, list) or not all(len(row) == 2 and all(type(text) is str for text in row) for row in rows):
+        raise ValueError("the summary is invalid")
     if MEANS_KEY in model.record:
         means = model.record[MEANS_KEY]
         if set(means) != {"least", "greatest"} or not all(isinstance(mean, float) for mean in means.values()):

@@ -8,7 +8,6 @@ from dataclasses import asdict, fields
 from itertools import islice
 from pathlib import Path
 
-from seqkern import __version__
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
 from seqkern.evaluation.relations import KINDS as KINDS
@@ -44,7 +43,6 @@ def render_page(found: Audit, title: str) -> Markup:
         "audit": found,
         "parts": found.parts,
         "title": title,
-        "version": __version__,
         "permutations": PERMUTATIONS,
         "overlap": findings_table("Test sequences that overlap with training", found.findings, found.parts.n_test),
         "remarks": found.scores.remarks,
@@ -74,7 +72,7 @@ def findings_table(caption: str, findings: Sequence[Finding], n_test: int) -> Ma
     rows = []
     for one in findings:
         name, meaning = _overlap_names(one.kind, one.limit)
-        share = f"{100 * one.test / n_test:.1f} %" if n_test else "–"
+        share = f"{100 * one.test / n_test:.1f}%" if n_test else "–"
         counts = [number(value, 0) for value in (one.strongest, one.conflicts, one.within_training, one.within_test)]
         rows.append([name, meaning, number(one.test, 0), share, *counts])
     return table(caption, columns, rows, class_="text")
@@ -83,7 +81,7 @@ def findings_table(caption: str, findings: Sequence[Finding], n_test: int) -> Ma
 def _overlap_names(kind: str, limit: float | None) -> tuple[str, str]:
     """Return the name and the meaning of a kind of overlap."""
     if kind.startswith("identity_"):
-        share = f"{100 * float(kind.removeprefix('identity_')):g} %"
+        share = f"{100 * float(kind.removeprefix('identity_')):g}%"
         return f"identity ≥ {share}", f"At least {share} of the shorter sequence identical to the nearest relative."
     name, meaning = NAMES[kind]
     stretch = f"{limit or 0:g}"

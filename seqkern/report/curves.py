@@ -19,6 +19,7 @@ from seqkern.report.drawing import (
     MARKERS,
     Axis,
     Panel,
+    Point,
     Style,
     as_file,
     outline,
@@ -110,8 +111,8 @@ AXES: dict[Kind, tuple[str, str]] = {
     "roc": ("false positive rate", "true positive rate"),
     "pr": ("recall", "precision"),
 }
-PATTERNS = (("solid", ""), ("dashed", "9 4"), ("dotted", "2.5 3"))
-"""Styles of lines in a legend and in SVG; with the colours they make 24."""
+PATTERNS = (("solid", ""), ("dashed", "9 4"), ("dotted", "2.5 3"), ("double", "12 3 2 3"))
+"""Styles of lines in a legend and in SVG, like `DASHES`; with the colours they make 32."""
 
 SIDE = 400
 LEFT, TOP, RIGHT, BOTTOM = 62, 12, 14, 54
@@ -130,6 +131,7 @@ class MethodLines:
 
     name: str  # Of the method
     lines: list[Line | None]  # The mean first, then one for each fold; None where a fold has none
+    number: int = 0  # Of the method in the study, for its colour
 
 
 def style_of(number: int) -> tuple[str, str, str]:
@@ -191,7 +193,10 @@ def plot(methods: Sequence[MethodLines], kind: Kind, label: str) -> Markup:
     for i, method in enumerate(methods):
         if line := method.lines[0]:
             points = panel.points(*simplified(*getattr(line, kind)))
-            path, (colour, _, dashes) = outline((stepped(points) if kind == "pr" else points).tolist()), style_of(i)
+            path, (colour, _, dashes) = (
+                outline((stepped(points) if kind == "pr" else points).tolist()),
+                style_of(method.number),
+            )
             paths.append(
                 tag("path", d=path, stroke=colour, stroke_dasharray=dashes or None, data_method=i, class_="mean")
             )
@@ -205,9 +210,9 @@ def plot(methods: Sequence[MethodLines], kind: Kind, label: str) -> Markup:
 def script_data(methods: Sequence[MethodLines], names: Sequence[str]) -> dict[str, Any]:
     """Return the data for the page's script: all corners, in units of 1/10000."""
     listed = []
-    for i, method in enumerate(methods):
+    for method in methods:
         lines = [{kind: _flat(getattr(line, kind)) if line else [] for kind in AXES} for line in method.lines]
-        listed.append({"name": method.name, "colour": style_of(i)[0], "lines": lines})
+        listed.append({"name": method.name, "colour": style_of(method.number)[0], "lines": lines})
     return {"names": list(names), "methods": listed}
 
 
@@ -240,18 +245,20 @@ MOST_NAMED = 6
 """Classes up to which each has a colour and a name."""
 
 
-def roc_panel(curves: Sequence[Curve], mean: Curve, label: str) -> Markup:
+def roc_panel(
+    curves: Sequence[Curve], mean: Curve, label: str, colour: str = COLOURS[0], size: Point = SMALL
+) -> Markup:
     """Return a small ROC plot: thin lines are folds (or families), the thick line is their mean."""
-    panel, thin = unit_panel(*AXES["roc"]), Style(LIGHT, 0.7 if len(curves) <= 12 else 0.35)
+    panel, thin = unit_panel(*AXES["roc"], size), Style(colour, 0.6 if len(curves) <= 12 else 0.3)
     for curve in curves:
         panel.line(*simplified(*curve), thin)
-    panel.line(*simplified(*mean), Style(width=1.8))
-    return chart(panel.drawn(), SMALL, label)
+    panel.line(*simplified(*mean), Style(colour, 2.2))
+    return chart(panel.drawn(), size, label)
 
 
-def class_roc_panel(curves: Sequence[tuple[str, Curve]], label: str) -> Markup:
+def class_roc_panel(curves: Sequence[tuple[str, Curve]], label: str, size: Point = SMALL) -> Markup:
     """Return a small ROC plot with one line for each class against the rest."""
-    panel, few = unit_panel(*AXES["roc"]), len(curves) <= MOST_NAMED
+    panel, few = unit_panel(*AXES["roc"], size), len(curves) <= MOST_NAMED
     entries = []
     for i, (name, curve) in enumerate(curves):
         style = Style(COLOURS[i], 1.2, "", MARKERS[i], 3) if few else Style(LIGHT, 0.5)
@@ -259,17 +266,17 @@ def class_roc_panel(curves: Sequence[tuple[str, Curve]], label: str) -> Markup:
         entries.append((short(name, 14), style))
     if few:
         panel.legend(entries, "lower right")
-    return chart(panel.drawn(), SMALL, label)
+    return chart(panel.drawn(), size, label)
 
 
 def overlay_links(methods: Sequence[MethodLines], label: str) -> Markup | None:
-    """Return links to figure files with the mean curves of all methods, or None if no figures are being collected."""
+    """Return the button that saves the mean curves of all methods, or None if no figures are being collected."""
     if not collecting():
         return None
     size = 504.0, 250.0
     drawn = panels(size, [(unit(x), unit(y)) for x, y in AXES.values()], square=True)
     drawn[0].guide([0, 1], [0, 1])
-    styles = [Style(colour, 1.2, dashes) for colour, _, dashes in map(style_of, range(len(methods)))]
+    styles = [Style(colour, 1.2, dashes) for colour, _, dashes in (style_of(method.number) for method in methods)]
     shown = [(method, style) for method, style in zip(methods, styles, strict=True) if method.lines[0]]
     for panel, kind in zip(drawn, AXES, strict=True):
         for method, style in reversed(shown):

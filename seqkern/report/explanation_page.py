@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from seqkern import __version__
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import SequenceError
 from seqkern.core.tsv import format_cell, table_text, write_tsv
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 Words = Sequence[tuple[str, float, int | None]]
 """K-mers, their weights and occurrences, as from `KmerTable.sorted`."""
 MOST_BARS = 15
-STYLE = Path(__file__).with_name("explanation.css")
 
 
 def render_page(
@@ -58,14 +56,13 @@ def render_page(
         "model": model,
         "kernel": _text(model.kernel),
         "solver": _text(model.solver),
-        "version": __version__,
         "threshold": f"{model.threshold.value:.4g}" if model.threshold else None,
         "positions": positions_content(positions, summary.name) if positions else None,
         "profiles": profiles,
         "means": means,
         "words": list(_word_tables(summary, words)) if words else None,
     }
-    return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content), styles=(STYLE,))
+    return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content))
 
 
 def _word_tables(summary: Summary, words: Words) -> Iterator[Markup]:
@@ -73,7 +70,7 @@ def _word_tables(summary: Summary, words: Words) -> Iterator[Markup]:
     negative, positive = summary.classes or ("smaller numbers", "larger numbers")
     largest = max(abs(weight) for _, weight, _ in words) or 1.0
     columns = [
-        Column("Word", False),
+        Column("K-mer", False),
         Column("Weight"),
         Column("", False),
         Column("Count", True, "occurrences in the new sequences"),

@@ -1,4 +1,4 @@
-"""Files of a page's figures: each as SVG and as PDF beside the page, with links at the figure."""
+"""Files of a page's figures: each as SVG and as PDF beside the page, with a button at the figure that saves it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from seqkern.report.drawing import Point, as_file, picture
-from seqkern.report.markup import Markup, join, tag
+from seqkern.report.markup import Markup, tag
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 
 FOLDER = "figures"
 """Name of the folder beside the page."""
-FORMS = "SVG", "PDF"
 
 _FILES: ContextVar[dict[str, bytes] | None] = ContextVar("figure files", default=None)
 
 
 @contextmanager
 def collected_figures() -> Iterator[dict[str, bytes]]:
-    """Collect every chart drawn in the context, and give each links to its files."""
+    """Collect every chart drawn in the context, and give each a button that saves it from the page alone."""
     files: dict[str, bytes] = {}
     token = _FILES.set(files)
     try:
@@ -45,7 +44,7 @@ def collecting() -> bool:
 
 
 def chart(parts: object, size: Point, label: str) -> Markup:
-    """Return a chart as SVG, with links to its files if figures are collected.
+    """Return a chart as SVG, with a button that saves it if figures are collected.
 
     >>> chart([], (144, 72), "no lines").startswith("<svg xmlns=")
     True
@@ -55,14 +54,15 @@ def chart(parts: object, size: Point, label: str) -> Markup:
 
 
 def file_links(svg: Markup, label: str) -> Markup:
-    """Store a chart as files, and return links to them; empty if no figures are collected."""
+    """Store a chart as files, and return the button that saves it; empty if no figures are collected."""
     if (files := _FILES.get()) is None:
         return Markup("")
     name = file_name(label)
     files[f"{name}.svg"] = as_file(svg).encode()
     files[f"{name}.pdf"] = pdf(svg)
-    links = [tag("a", one, href=f"{FOLDER}/{name}.{one.lower()}", aria_label=f"{one} file: {label}") for one in FORMS]
-    return tag("span", join(" ", links), class_="files")
+    where = f"also {FOLDER}/{name}.svg and .pdf"
+    button = tag("button", "Save SVG", type="button", hidden=True, title=where, aria_label=f"Save SVG: {label}")
+    return tag("span", button, class_="files", data_save=name)
 
 
 def file_name(label: str) -> str:

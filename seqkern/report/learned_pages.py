@@ -33,7 +33,7 @@ def logo(name: str, counts: Array, alphabet: Alphabet) -> Markup:
 def caption(motif: FoundMotif, classes: Sequence[str], match: Match | None) -> str:
     """Return the caption above a logo."""
     text = f"{motif.name} ({classes[motif.sign > 0]}): {motif.consensus}, {plural(motif.sites, 'site')}"
-    text += f", {100 * motif.share:.1f} % of the contributions"
+    text += f", {100 * motif.share:.1f}% of the contributions"
     if match is not None:
         text += f"; nearest known: {match.name} (p = {match.p:.2g}, q = {match.q:.2g})"
     return text

@@ -1,6 +1,7 @@
 """Page of the report: head, findings, one chapter for each data set, and how it was made."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,18 +13,20 @@ import yaml
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.exclusive_files import exclusive_folder
-from seqkern.core.progress import progress_bar
-from seqkern.core.tsv import write_tsv
+from seqkern.core.progress import progress_bar, tell
+from seqkern.core.tsv import format_cell, table_text, write_tsv
 from seqkern.evaluation.ranking import precision_recall_curve, roc_curve
 from seqkern.methods.compared import COLUMNS
 from seqkern.methods.study_results import (
     DatasetResults,
+    Method,
     Ranking,
     StudyResults,
     metric_columns,
     ranked_sets,
 )
 from seqkern.report.figure_files import FOLDER, collected_figures
+from seqkern.report.markup import text_of
 from seqkern.report.methods_text import MethodsText, methods_text
 from seqkern.report.page_frame import render, whole_page
 from seqkern.report.sections import (
@@ -35,16 +38,24 @@ from seqkern.report.sections import (
     scores,
     tests,
 )
-from seqkern.report.sections.findings import Overview, findings_section, make_overview, overview_section
+from seqkern.report.sections.findings import (
+    Overview,
+    findings_section,
+    headline_sentence,
+    make_overview,
+    overview_section,
+)
 from seqkern.report.sections.fitting import cost_rows, cost_section
 from seqkern.report.sections.provenance import (
     address,
     bibliography,
     files_section,
     methods_section,
+    names_section,
     numbers_section,
     provenance_section,
 )
+from seqkern.report.sentences import metric
 from seqkern.report.view import Section, View
 from seqkern.study.study import Study
 
@@ -93,6 +104,28 @@ def write_tables(tables: Sequence[pd.DataFrame | None], columns: Sequence[str], 
     write_tsv(path, list(whole.columns), whole.itertuples(index=False, name=None))
 
 
+MULTIQC = """\
+# id: seqkern_{study}
+# section_name: "seqkern: {study}"
+# description: "Mean score of each method over the test sets, and its standard deviation."
+# plot_type: table
+"""
+"""Head of ``seqkern_mqc.tsv``, which MultiQC finds by its name."""
+
+
+def multiqc_table(study: Study, views: Sequence[View]) -> str:
+    """Return the headline score of each method on each data set, as a table for MultiQC."""
+    keys = list(dict.fromkeys(view.headline.key for view in views))
+    lines = ["\t".join(["Sample", *(text for key in keys for text in (metric(key).name, f"{metric(key).name} SD"))])]
+    for view in views:
+        for method in view.ranking.order:
+            scores = [view.ranking.score(method, key) for key in keys]
+            cells = [format_cell(value) for score in scores for value in (score.mean, score.sd)]
+            lines.append("\t".join([f"{view.dataset.name}, {method.kernel} with {method.solver}", *cells]))
+    name = re.sub(r"[^\w.-]+", "_", study.name)
+    return table_text(MULTIQC.format(study=name) + "".join(f"{line}\n" for line in lines))
+
+
 # Points of all ROC and precision-recall curves, fold by fold: ``roc.tsv`` and ``pr.tsv``.
 
 PLACE = ("dataset", "kernel", "solver", "task", "split")
@@ -127,10 +160,6 @@ def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
     write_tsv(folder / "pr.tsv", PR_COLUMNS, pr_rows)
 
 
-ASSETS = Path(__file__).with_name("assets")
-STYLES = (ASSETS / "report.css",)
-SCRIPTS = tuple(ASSETS / f"{name}.js" for name in ("page", "tables", "curves", "threshold"))
-
 CHAPTER = (data_sections, scores, residues, tests, curves_and_errors, features, fitting)
 """Modules of the sections of a data set, which stand on the page in the order of their definition."""
 SECTIONS = [one for module in CHAPTER for one in vars(module).values() if isinstance(one, Section)]
@@ -150,8 +179,8 @@ def build_report(
         ``results/<study>``, as the workflow leaves it; what is missing is shown as missing.
     out_dir : path-like
         Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``intervals.tsv``,
-        ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and PDF in the folder ``figures``, and
-        the points of all curves, fold by fold: ``roc.tsv`` (``false_positive_rate``, ``true_positive_rate``,
+        ``seqkern_mqc.tsv`` for MultiQC, ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and PDF
+        in the folder ``figures``, and the points of all curves, fold by fold: ``roc.tsv`` (``false_positive_rate``, ``true_positive_rate``,
         ``threshold``) and ``pr.tsv`` (``recall``, ``precision``, ``threshold``). Run time and memory, which vary
         between runs, are in ``costs.html`` and ``costs.tsv`` only.
     config : dict, optional
@@ -194,7 +223,8 @@ def build_report(
     """
     results, out_dir = StudyResults(results_dir, config), Path(out_dir)
     study = results.study
-    views = [View(dataset, f"d{i}") for i, dataset in enumerate(results.datasets, start=1)]
+    colours: dict[Method, int] = {}
+    views = [View(dataset, f"d{i}", colours) for i, dataset in enumerate(results.datasets, start=1)]
     overview = make_overview(views)
     text = methods_text(study, views, date or _epoch_date())
     with collected_figures() as figures:  # first of all: what is damaged is found before anything is written
@@ -207,6 +237,7 @@ def build_report(
     texts = {
         "costs.html": costs,
         "config.yaml": config_text(study),
+        "seqkern_mqc.tsv": multiqc_table(study, views),
         "methods.txt": text.text(),
         "references.bib": bibliography(text.keys),
     }
@@ -233,6 +264,8 @@ def build_report(
                 file.write(picture)
         with atomic_write(out_dir / "index.html", "w") as file:
             file.write(page)
+    for view in views:
+        tell(f"{view.dataset.name}: {text_of(headline_sentence(view))}")
     return out_dir / "index.html"
 
 
@@ -258,9 +291,8 @@ def render_page(
     chapters = []
     for view in views:
         progress = progress_bar(SECTIONS, f"report, sections of {view.dataset.name}")
-        found = {one: html for one in progress if (html := one(view)) is not None}
-        links = [view.link(one.link, one.name) for one in found if one.link is not None]
-        chapters.append({"view": view, "sections": list(found.values()), "links": links})
+        found = [html for one in progress if (html := one(view)) is not None]
+        chapters.append({"view": view, "sections": found})
     content = {
         "study": study,
         "findings": findings_section(views, overview),
@@ -268,14 +300,15 @@ def render_page(
         "chapters": chapters,
         "numbers": numbers_section(views),
         "methods": methods_section(methods) if methods else None,
-        "made": provenance_section(study, config_text(study)),
+        "names": names_section(study),
+        "made": provenance_section(config_text(study)),
         "files": files_section(views, results),
     }
     page = render("page", "report", content)
-    return whole_page(f"{study.name} · seqkern report", page, styles=STYLES, scripts=SCRIPTS)
+    return whole_page(f"{study.name} · seqkern report", page)
 
 
 def render_costs(study: Study, views: Sequence[View]) -> str:
     """Return the page of run time and memory."""
     page = render("page", "costs", {"study": study, "sections": [cost_section(view) for view in views]})
-    return whole_page(f"{study.name} · run time and memory", page, styles=STYLES, scripts=SCRIPTS)
+    return whole_page(f"{study.name} · run time and memory", page)

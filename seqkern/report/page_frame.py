@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seqkern import __version__
 from seqkern.core.statistics import rounded
 from seqkern.report.markup import Markup, clean, escape, join, text_of
 from seqkern.report.sentences import TRANSDUCTIVE, enumerate_names, metric, upper_first
@@ -56,15 +58,24 @@ def macro(name: str, *values: object, **options: object) -> Markup:
 
 # The frame of an HTML page: its head, with the style shared by all pages.
 
-STYLE = Path(__file__).with_name("style.css")
-FIRST_SCREEN = Path(__file__).with_name("first_screen.css")
+ASSETS = Path(__file__).with_name("assets")
+EVERYWHERE = ("page", "tables")
+"""Scripts of all pages; the others are named as the class that they serve."""
+HEADING = re.compile(r'<section id="([^"]+)"[^>]*>\s*(?:<details class="part"><summary>)?<h([23])>(.*?)</h', re.DOTALL)
 
 
-def whole_page(title: str, *body: object, styles: tuple[Path, ...] = (), scripts: tuple[Path, ...] = ()) -> Markup:
-    """Return a self-contained HTML page."""
-    style = [Markup(path.read_text(encoding="utf-8")) for path in (STYLE, FIRST_SCREEN, *styles)]
-    code = [Markup(path.read_text(encoding="utf-8")) for path in scripts]
-    return macro("whole_page", title, body, style, code)
+def whole_page(title: str, body: Markup) -> Markup:
+    """Return a self-contained HTML page, with the contents bar of its sections, and of their sections."""
+    contents: list[tuple[Markup, Markup, list[tuple[Markup, Markup]]]] = []
+    for anchor, level, heading in HEADING.findall(body):
+        if level == "2":
+            contents.append((Markup(anchor), Markup(heading), []))
+        else:
+            contents[-1][2].append((Markup(anchor), Markup(heading)))
+    used = [path for path in sorted(ASSETS.glob("*.js")) if path.stem in EVERYWHERE or f'class="{path.stem}"' in body]
+    scripts = [Markup(path.read_text(encoding="utf-8")) for path in used]
+    style = Markup((ASSETS / "style.css").read_text(encoding="utf-8"))
+    return macro("whole_page", title, body, contents, style, scripts, __version__)
 
 
 def json_script(data: object) -> Markup:
@@ -156,7 +167,7 @@ def number(value: float | None, digits: int = 3) -> Markup:
     text = f"{rounded(value, digits):,.{digits}f}"
     if float(text.replace(",", "")) == 0:
         text = text.lstrip("-")
-    return Markup(text.replace("-", "\N{MINUS SIGN}").replace(",", "\N{NARROW NO-BREAK SPACE}"))
+    return Markup(text.replace("-", "\N{MINUS SIGN}"))
 
 
 def spread(mean: float | None, sd: float | None, digits: int = 3) -> Markup:

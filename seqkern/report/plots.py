@@ -26,6 +26,7 @@ from seqkern.report.drawing import (
     VIRIDIS,
     Axis,
     Panel,
+    Point,
     Style,
     as_file,
     axis_scale,
@@ -44,7 +45,7 @@ from seqkern.report.drawing import (
     unit,
 )
 from seqkern.report.figure_files import chart
-from seqkern.report.markup import Markup
+from seqkern.report.markup import Markup, tag
 from seqkern.report.page_frame import fixed, mark, number, short
 from seqkern.report.profile_pictures import NAMES, shape_of
 
@@ -104,6 +105,8 @@ class Row:
     high: float  # The score and the ends of its interval; NaN where there is none
     mark: str  # Against chance: a filled, an empty or a grey dot; or a diamond
     strong: bool = False  # Whether the name is bold
+    colour: str = POSITIVE  # Of the method in all figures
+    hint: str | None = None  # What the method is, shown when the pointer rests on its name
 
 
 def dot_intervals(
@@ -114,12 +117,16 @@ def dot_intervals(
     *,
     width: int = 560,
     ends: tuple[float, float] | None = None,
+    beside: Sequence[Row] = (),
 ) -> Markup:
-    """Return the figure as SVG, with rows from top to bottom and dashed, named `lines`."""
-    longest = int(0.42 * width / BOLD)
+    """Return the figure as SVG, with rows from top to bottom and dashed, named `lines`.
+
+    Its axis also holds the rows of the figures `beside` it, so that all can be compared.
+    """
+    longest, every = int(0.42 * width / BOLD), [*rows, *beside]
     names = [short(row.name, longest) for row in rows]
-    left = 8 + max((BOLD if row.strong else LETTER) * len(name) for row, name in zip(rows, names, strict=True))
-    values = [(row.score, row.low, row.high) for row in rows]
+    left = 8 + max((BOLD if row.strong else LETTER) * min(len(row.name), longest) for row in every)
+    values = [(row.score, row.low, row.high) for row in every]
     low, high, ticks = axis_scale(*span(values, list(lines), [] if ends is None else ends[1]))
     if ends is not None:
         room = 0.02 * (high - low)
@@ -134,18 +141,17 @@ def dot_intervals(
     parts.append(text(title, ((left + width - VALUE) / 2, panel.bottom + 33)))
     for value, name in lines.items():
         place, half = panel.points(value, 0)[0], LETTER * len(name) / 2
-        parts.append(stroke(NEGATIVE, [(place, TOP - 5), (place, panel.bottom)], width=1.2, dashes="4 3"))
-        parts.append(text(name, (min(max(place, left + half), width - half), TOP - 9), fill=NEGATIVE))
+        parts.append(stroke(SOFT, [(place, TOP - 5), (place, panel.bottom)], width=1.2, dashes="4 3"))
+        parts.append(text(name, (min(max(place, left + half), width - half), TOP - 9), fill=SOFT))
     for i, row in enumerate(rows):
         trivial = row.mark == "baseline"
-        colour, base = SOFT if trivial else POSITIVE, TOP + ROW * (i + 0.5) + 0.35 * FONT_SIZE
-        parts.append(
-            text(names[i], (left, base), "end", fill=SOFT if trivial else INK, bold=row.strong, italic=trivial)
-        )
+        colour, base = SOFT if trivial else row.colour, TOP + ROW * (i + 0.5) + 0.35 * FONT_SIZE
+        name = names[i] if row.hint is None else [tag("title", row.hint), names[i]]
+        parts.append(text(name, (left, base), "end", fill=SOFT if trivial else INK, bold=row.strong, italic=trivial))
         panel.line([row.low, row.high], [i, i], Style(colour, 1.6))
         for end in (row.low, row.high):
             panel.line([end, end], [i - 0.16, i + 0.16], Style(colour, 1.2))
-        panel.line([row.score], [i], MARKS.get(row.mark, UNCLEAR))
+        panel.line([row.score], [i], MARKS.get(row.mark, UNCLEAR)._replace(colour=colour))
         parts.append(text(number(row.score), (width - 2, base), "end", bold=row.strong))
     return picture(parts, (width, panel.bottom + FOOT), label, font_size=FONT_SIZE)
 
@@ -199,9 +205,9 @@ def rank_figure(
 # Square panels from 0 to 1: reliability diagrams, and the coverage of prediction intervals.
 
 
-def unit_panel(x: str, y: str) -> Panel:
+def unit_panel(x: str, y: str, size: Point = SMALL) -> Panel:
     """Return a small panel whose axes go from 0 to 1, with the diagonal."""
-    (panel,) = panels(SMALL, [(unit(x), unit(y))], square=True)
+    (panel,) = panels(size, [(unit(x), unit(y))], square=True)
     panel.guide([0, 1], [0, 1])
     return panel
 
@@ -263,13 +269,12 @@ def families_figure(
     many: str,
     label: str,
     transductive: Collection[str] = (),
+    numbers: Mapping[Any, int] | None = None,
 ) -> Markup:
     """Return the curves "number of families with at least this score" of several methods.
 
-    The first eight kernels have colours and filled markers, the others thin grey lines with open markers; dashes
-    distinguish solvers. Up to sixteen kernels and four solvers, no two methods look alike.
+    `numbers` of the methods give their colours, dashes and markers; by default they are counted.
     """
-    kernels = list(dict.fromkeys(item[0] for item in series))
     solvers = list(dict.fromkeys(item[1] for item in series))
     width = 28 if len(solvers) == 1 else 24
     names = [f"{short(item[0], width)}{mark(item[0], transductive)}" for item in series]
@@ -284,8 +289,8 @@ def families_figure(
     y_axis = scaled(0, 1.04 * most or 1, f"number of {many}", exact=True, whole=True)
     (panel,) = panels(size, [(x_axis, y_axis)])
     entries = [
-        (name, line_style(kernels.index(kernel), solvers.index(solver)))
-        for name, (kernel, solver, *_) in zip(names, series, strict=True)
+        (name, line_style(numbers[item[:2]] if numbers else i))
+        for i, (name, item) in enumerate(zip(names, series, strict=True))
     ]
     for line, (_, _, x, count) in reversed(list(enumerate(series))):  # the first one lies on top
         # markers at heights of their own, so that they do not hide one another where lines run together
@@ -296,12 +301,9 @@ def families_figure(
     return with_legend([panel], entries, columns, size, label)
 
 
-def line_style(kernel: int, solver: int) -> Style:
-    """Return the line style for a kernel's rank and a solver's number."""
-    dashes, marker = DASHES[solver % 4], MARKERS[kernel % 8]
-    if kernel < len(COLOURS):
-        return Style(COLOURS[kernel], 1.3, dashes, marker)
-    return Style("#8a8a8a", 0.7, dashes, marker, fill="#fff")
+def line_style(number: int) -> Style:
+    """Return the line style of a method, given its number in the study; those of the first 224 differ."""
+    return Style(COLOURS[number % 8], 1.3, DASHES[number // 8 % 4], MARKERS[number % 7])
 
 
 # Feature coefficients with their confidence intervals, one panel for each class.

@@ -101,7 +101,7 @@ def _positions(numbers: Ints, first: int | None) -> Iterator[Markup]:
     for i, position in enumerate(numbers.tolist()):
         starts = i == 0 or (first is None and position == 1)
         if position and (starts or (position if first is None else first + i) % 10 == 0):
-            name = f"{position:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+            name = f"{position:,}"
             yield text(name, (LEFT + STEP * (i + 0.5), HEIGHT + 28), fill=SOFT)
 
 
@@ -227,7 +227,7 @@ class Track:
     def head(self) -> str:
         """Return the heading above the picture: name, length and accuracy."""
         right = self.right()
-        share = "" if right is None else f", {100 * right:.1f} % of the states right"
+        share = "" if right is None else f", {100 * right:.1f}% of the states right"
         return f"{self.name}: {len(self.letters)} residues{share}"
 
 

@@ -106,7 +106,7 @@ METRICS = {
     ),
     "coverage_90": Metric(
         "coverage",
-        "The share of true values within the 90 % prediction interval. 0.9 is right: below it the intervals are too "
+        "The share of true values within the 90% prediction interval. 0.9 is right: below it the intervals are too "
         "narrow, above it too wide.",
     ),
     "nlpd": Metric(
@@ -242,6 +242,8 @@ def _value(value: object, signs: str) -> str:
     """Return a parameter's value as text, with nested kernels in parentheses."""
     if isinstance(value, dict):
         key = next(iter(value), "")
+        if key == "sum" and isinstance(value[key], list):
+            return "+".join(map(str, value[key]))
         return f"({spec_text(value, key)})" if isinstance(value.get(key), str) else json.dumps(value)
     if isinstance(value, list):
         nested = any(isinstance(item, (dict, list)) for item in value)

@@ -116,7 +116,7 @@ def _macro_auc(task_tests: SingleTaskTests) -> list[str]:
 
 
 def _intervals(task_tests: SingleTaskTests) -> list[str]:
-    """Return a line for each method with its score and 95 % interval; no lines if the score has no interval."""
+    """Return a line for each method with its score and 95% interval; no lines if the score has no interval."""
     if task_tests.key not in metrics_with_interval(task_tests.paired):
         return []
     paired, higher = task_tests.paired, metric(task_tests.key).higher
@@ -143,7 +143,7 @@ def _scored(scored: Mapping[Method, ScoreInterval], higher: bool = True) -> list
     """Return the lines of `_intervals` from {method: ScoreInterval}."""
     rows = []
     for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
-        ends = f"95 % interval {fixed(found.low)} to {fixed(found.high)}" if found.low == found.low else "no interval"
+        ends = f"95% interval {fixed(found.low)} to {fixed(found.high)}" if found.low == found.low else "no interval"
         rows.append([method_text(method), fixed(found.score), ends])
     return [*_table(rows), ""]
 

@@ -18,11 +18,15 @@ from seqkern.report.sentences import Metric, averaged_over, metric, text_for_kin
 class View:
     """A data set with its ranking, its wording and its place on the page."""
 
-    def __init__(self, dataset: DatasetResults, anchor: str) -> None:
+    def __init__(self, dataset: DatasetResults, anchor: str, numbers: dict[Method, int] | None = None) -> None:
         self.dataset = dataset
         self.anchor = anchor
         self.ranking = Ranking(dataset)
         self.word, self.words = averaged_over(dataset)
+        # of each method in the study, for its colour in all figures; the first data set's best method has 0
+        self.numbers = {} if numbers is None else numbers
+        for method in (*self.ranking.order, *dataset.methods):
+            self.numbers.setdefault(method, len(self.numbers))
 
     @property
     def metric(self) -> Metric:
@@ -110,14 +114,12 @@ class Section:
     """A section of a data set's chapter: a function that finds its content, and a block of the template that shows it.
 
     The template has the name of the function's module. The function returns None for no section, and may return another
-    ``title``, or only what is ``missing``. `link` is the section's name in the table of contents; `inside` says what is
-    in a section that is folded.
+    ``title``, or only what is ``missing``. `inside` says what is in a section that is folded.
     """
 
     find: Callable[[View], Mapping[str, Any] | None]
     name: str
     title: str
-    link: str | None = None
     inside: str | None = None
 
     def __call__(self, view: View) -> Markup | None:
@@ -136,10 +138,10 @@ class Section:
 
 
 def section(
-    name: str, title: str, link: str | None = None, inside: str | None = None
+    name: str, title: str, inside: str | None = None
 ) -> Callable[[Callable[[View], Mapping[str, Any] | None]], Section]:
     """Return a decorator that makes a `Section` of a function."""
-    return lambda find: Section(find, name, title, link, inside)
+    return lambda find: Section(find, name, title, inside)
 
 
 METHOD = Column("Kernel with solver", False)

@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Protocol, cast, overload
 
 import numpy as np
@@ -35,6 +36,36 @@ from seqkern.sequences.formats import iter_records
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Record ids: the treatment of repeated ids, and numbers that need no memory.
+
+
+def file_names(paths: Sequence[object]) -> list[str]:
+    """Return a short name for each file that tells them apart: its name up to the first dot, else its folder's.
+
+    >>> file_names(["data/peaks.fa.gz", "data/other.fa"]), file_names(["ctcf.train.fa", "ctcf.test.fa"])
+    (['peaks', 'other'], ['train', 'test'])
+    >>> file_names(["a/set.fa", "b/set.fa"])
+    ['a', 'b']
+    """
+    parts = [Path(os.path.abspath("stdin" if str(path) == "-" else str(path))).parts for path in paths]
+    dots = [one[-1].split(".") for one in parts]
+    for of_each, places in (dots, (0,)), (parts, range(-2, -9, -1)), (dots, range(1, 9)):
+        for place in places:
+            names = ["".join(one[place : place + 1 or None]) for one in of_each]
+            if all(names) and len(set(names)) >= min(2, len(names)):
+                return names
+    return [str(path) for path in paths]
+
+
+def ids_by_file(ids: list[str], files: Sequence[int], names: Sequence[str]) -> tuple[list[str], int]:
+    """Return ids with the file's name before those that occur in several files, and the number of these.
+
+    >>> ids_by_file(["s1", "s2", "s1"], [0, 0, 1], ["active", "inactive"])
+    (['active:s1', 's2', 'inactive:s1'], 1)
+    """
+    first: dict[str, int] = {}
+    several = {name for name, file in zip(ids, files, strict=True) if first.setdefault(name, file) != file}
+    pairs = zip(ids, files, strict=True)
+    return [f"{names[file]}:{name}" if name in several else name for name, file in pairs], len(several)
 
 
 def unique_ids(ids: list[str], policy: str, file: PathLike | None = None) -> tuple[list[str], int]:
@@ -125,7 +156,7 @@ class Policies(NamedTuple):
     empty: str = "error"
     gaps: str = "error"
 
-    def check(self, ids: tuple[str, ...] = ("header", "number", "suffix")) -> None:
+    def check(self, ids: tuple[str, ...] = ("header", "number", "suffix", "file")) -> None:
         """Raise ParameterError for an unknown policy."""
         check_choice("unknown", self.unknown, UNKNOWN)
         check_choice("ids", self.ids, ids)
@@ -442,8 +473,14 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
         raise SequenceError(
             "every record was left out", file=where, remedy="correct the file, or change --unknown or --empty"
         )
+    policy = policies.ids
+    if policy == "file":
+        names = file_names([_name(one) for one in _files(source)])
+        first_words, several = ids_by_file(first_words, np.concatenate(files).tolist(), names)
+        counts |= {"ids that several files have, now FILE:ID": several} if several else {}
+        policy = "header"
     ids: Ids
-    ids, repeats = unique_ids(first_words, policies.ids, file=where)
+    ids, repeats = unique_ids(first_words, policy, file=where)
     if policies.ids == "number":
         read = np.concatenate(numbers)
         ids = RecordNumbers(range(1, len(read) + 1)) if read[-1] + 1 == len(read) else [str(i + 1) for i in read]

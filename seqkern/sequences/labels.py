@@ -6,8 +6,9 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
+from shlex import quote
 from typing import Any
 from unicodedata import decimal
 
@@ -162,9 +163,69 @@ def real_labels(ids: Ids, values: list[str]) -> Floats:
     return y
 
 
-KINDS = ("binary", "multiclass", "real", "none")
+# The positive class of two: by a recognised name, else by the order of files.
+
 POSITIVE_NAMES = ("1", "+1", "1.0", "+", "positive", "pos", "true", "yes")
-DECOY = "decoy"
+POSITIVE = re.compile(r"\+|positive|pos|yes|true|active|binder|binding|bound|case|hit|peak|signal|functional")
+NEGATIVE = re.compile(
+    r"[-\u2212]1?|negative|neg|no|false|none|null|neither|other|inactive|unbound|control|ctrl|background|bg|decoy|random|"
+    r"shuffled|scrambled|unlabell?ed"
+)
+"""Names, and words in names, of the two classes of a binary task."""
+NEGATION = re.compile(r"(?:non|not|no)[-_. ]+.+|(?:non|not|un|in)[-_. ]?(.+)")
+"""Pattern of a negation: of any word after a separator, or of the other class or a positive word."""
+
+
+def positive_of_two(first: str, second: str) -> str | None:
+    """Return the positive class of two by their names: the larger number, or by a recognised word; None without one.
+
+    >>> positive_of_two("binder", "nonbinder"), positive_of_two("CTCF", "CTCF controls"), positive_of_two("a", "b")
+    ('binder', 'CTCF', None)
+    """
+    numbers = read_number(first), read_number(second)
+    if not any(map(math.isnan, numbers)):
+        return first if numbers[0] > numbers[1] else second
+    difference = _side(first, second) - _side(second, first)
+    return None if difference == 0 else first if difference > 0 else second
+
+
+def _side(name: str, other: str) -> int:
+    """Return 1 for a name of a positive class, -1 of a negative one, 0 if its words do not say or contradict."""
+    number = read_number(name)
+    if not math.isnan(number):
+        return {1: 1, 0: -1, -1: -1}.get(number, 0)
+    others = _words(other)
+    words = _words(name) - others | {name.strip().casefold()}
+    negated = [found[1] for word in words if (found := NEGATION.fullmatch(word))]
+    negative = any(word is None or word in others or POSITIVE.fullmatch(word) for word in negated)
+    return any(map(POSITIVE.fullmatch, words)) - (negative or any(map(NEGATIVE.fullmatch, words)))
+
+
+def _words(name: str) -> set[str]:
+    """Return a name and its words, in lower case, also without a final s."""
+    words = [name.strip().casefold(), *re.split(r"[\W\d_]+", name.casefold())]
+    return {form for word in words for form in (word, word.removesuffix("s"))}
+
+
+def _negative_first(names: list[str], order: Sequence[str] | None) -> list[str]:
+    """Return two classes, the negative one first; `order` is that of their files, empty for labels of a table."""
+    given = [name for name in order or () if name in names]
+    named, text = positive_of_two(*names), [quote(name) for name in names]
+    if named is None and order is not None and not given:
+        raise LabelError(
+            f"the names {names[0]} and {names[1]} do not say which class is positive",
+            remedy=f"choose it: --positive {text[0]} or --positive {text[1]} of train and cv; in a study labels: "
+            f"{{positive: {names[0]}}}",
+        )
+    positive = named or (given or names[1:])[0]
+    negative = names[names[0] == positive]
+    if given and positive != given[0]:
+        other = f"--positive {quote(negative)} chooses the other (in a study labels: {{positive: {negative}}})"
+        tell(f"the positive class is {positive}, by its name, although {negative} comes first; {other}")
+    return [negative, positive]
+
+
+KINDS = ("binary", "multiclass", "real", "none")
 UNLABELLED = -1
 ONE_CLASS = ("out", "in")
 
@@ -299,6 +360,7 @@ def make_labels(
     kind: str | None = None,
     positive: object = None,
     classes: Iterable[object] | None = None,
+    order: Sequence[str] | None = None,
     file: PathLike | None = None,
     **columns: Any,
 ) -> Labels:
@@ -317,16 +379,22 @@ def make_labels(
         if kind == "none":
             return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
         wanted = None if classes is None else [str(name) for name in classes]
-        return Labels(ids, *_classes(ids, texts, kind, None if positive is None else str(positive), wanted), **columns)
+        named = None if positive is None else str(positive)
+        return Labels(ids, *_classes(ids, texts, kind, named, wanted, order), **columns)
 
 
 def _classes(
-    ids: Ids, texts: list[str], kind: str | None, positive: str | None, wanted: list[str] | None
+    ids: Ids,
+    texts: list[str],
+    kind: str | None,
+    positive: str | None,
+    wanted: list[str] | None,
+    order: Sequence[str] | None,
 ) -> tuple[Ints, str, tuple[str, ...]]:
     """Return (y, kind, classes) of labels that are names of classes."""
     texts = one_spelling(texts, [*(wanted or ()), *([] if positive is None else [positive])])
     found = set(texts) - {""}
-    if wanted is None:
+    if wanted is None and not (order and len(found) == 2):
         refuse_unknown(texts, positive, POSITIVE_NAMES)
     names = sorted(found, key=by_value) if wanted is None else list(wanted)
     strangers = found - set(names)
@@ -345,8 +413,9 @@ def _classes(
         problem = f"{len(names)} classes, but a binary task has two"
         raise LabelError(problem, remedy="choose the positive class with positive (--positive)")
     kind = kind or ("binary" if len(names) == 2 else "multiclass")
-    first_is_positive = names[0].lower() in POSITIVE_NAMES and names[1].lower() not in POSITIVE_NAMES
-    if kind == "binary" and (first_is_positive or (wanted is None and names[1].lower() == DECOY)):
+    if kind == "binary" and wanted is None:
+        names = _negative_first(names, order)
+    elif kind == "binary" and names[0].lower() in POSITIVE_NAMES and names[1].lower() not in POSITIVE_NAMES:
         names.reverse()
     codes = {name: code for code, name in enumerate(names)} | {"": UNLABELLED}
     return np.array([codes[text] for text in texts], dtype=np.int64), kind, tuple(names)

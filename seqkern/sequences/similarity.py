@@ -501,8 +501,8 @@ class SimilarGroups:
         text = f"similar {samples}: {self.n_related:,} of {len(self.groups):,} {verb} in {groups}"
         notes = [] if self.n_groups == 1 else [f"largest {self.largest:,}"]
         if self.links_cut:
-            weakest = "1 weakest link" if self.links_cut == 1 else f"{self.links_cut:,} weakest links"
-            notes.append(f"{weakest} cut, since a group would be too large for folds")
+            weak = "1 weak link" if self.links_cut == 1 else f"{self.links_cut:,} weak links"
+            notes.append(f"{weak} removed to split oversized groups")
         if not self.aligned:
             notes.append("only shared stretches were searched for in a set of this size")
         text += f" ({'; '.join(notes)})" if notes else ""

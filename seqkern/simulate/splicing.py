@@ -13,11 +13,14 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 # Simulated windows around donor (5') splice sites, and decoys.
 #
-# A true site has coding sequence on its left and an intron on its right; the nine bases around the cut
-# follow the position frequencies of human donor sites (Zhang, Hum Mol Genet 7:919, 1998). A decoy lies inside
-# one exon or intron and has the same GT at the same place, but no other feature of a site. Sites and decoys
-# therefore differ in three things, some of which each kernel detects: the motif, its position, and the change of
-# composition at the cut. The sources of the numbers are in resources/README.md.
+# A true site has coding sequence on its left and an intron on its right. The nine bases around the cut depend on each
+# other as in primate genes: a site belongs to one of the five classes of the tree of Burge & Karlin (J Mol Biol 268:78,
+# 1997), which splits sites by +5, -1, -2 and +6, and has the base frequencies of its class at each position. A decoy
+# lies inside one exon or intron and has GT at the same place. Most have no other feature of a site; a pseudo site
+# has its frequencies, but independently at each position, so a position weight matrix sees no difference. Human introns
+# have more such sites than real ones (Sun & Chasin, Mol Cell Biol 20:6414, 2000). Sites and decoys therefore differ in
+# the motif, its position, the pairs of bases in it, and the change of composition at the cut. The sources of the numbers
+# are in resources/README.md.
 
 #: Bases of the site before and after the cut.
 SITE_LEFT, SITE_RIGHT = 3, 6
@@ -30,6 +33,15 @@ def donor_frequencies() -> Floats:
     with open_resource("donor_frequencies.tsv") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     return np.array([[float(row[letter]) for letter in DNA.letters] for row in rows])
+
+
+def donor_classes() -> tuple[Floats, Floats]:
+    """Return the shares of the classes of donor sites, and the frequencies at −3 to +6 in each, float64 (5, 9, 4)."""
+    with open_resource("donor_classes.tsv") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    counts = np.array([[float(row[letter]) for letter in DNA.letters] for row in rows]).reshape(-1, 9, DNA.size)
+    sizes = counts[:, 0].sum(axis=1)
+    return sizes / sizes.sum(), counts / sizes[:, None, None]
 
 
 def codon_usage() -> tuple[Codes, Floats]:
@@ -51,6 +63,8 @@ def donor_windows(
     signal: float = 1.0,
     contrast: float = 1.0,
     exonic_decoys: float = 0.5,
+    dependence: float = 1.0,
+    pseudo_sites: float = 0.0,
 ) -> tuple[SequenceSet, dict[str, list[str]]]:
     """Draw windows around donor sites and decoys.
 
@@ -74,6 +88,11 @@ def donor_windows(
         two. With 0, only the site itself distinguishes sites from decoys.
     exonic_decoys : float
         Expected share of the decoys that lie in an exon; the others lie in an intron.
+    dependence : float
+        Expected share of the sites whose bases depend on each other; those of the others are independent. 0 gives
+        the data of earlier releases.
+    pseudo_sites : float
+        Expected share of the decoys that have the frequencies of sites at each position, without dependence.
 
     Returns
     -------
@@ -99,6 +118,7 @@ def donor_windows(
     check_integer("left", left, SITE_LEFT)
     check_integer("right", right, SITE_RIGHT)
     check_reals(0, 1, signal=signal, contrast=contrast, exonic_decoys=exonic_decoys)
+    check_reals(0, 1, dependence=dependence, pseudo_sites=pseudo_sites)
     n, width = n_positive + n_decoy, left + right
     in_exon = np.zeros((n, width), dtype=bool)
     in_exon[:n_positive, :left] = True
@@ -107,13 +127,30 @@ def donor_windows(
     codons, usage = codon_usage()
     coding = np.bincount(codons.ravel(), weights=np.repeat(usage, 3)) / 3
     codes = np.where(rng.random((n, width)) < contrast, codes, _letters(rng, (coding + INTRON) / 2, (n, width)))
-    site = codes[:n_positive, left - SITE_LEFT : left + SITE_RIGHT]
+    site = codes[:, left - SITE_LEFT : left + SITE_RIGHT]
     drawn = np.column_stack([_letters(rng, column, n_positive) for column in donor_frequencies()])
-    site[...] = np.where(rng.random(site.shape) < signal, drawn, site)
+    shown = rng.random(drawn.shape) < signal
+    if dependence:
+        dependent = rng.random((n_positive, 1)) < dependence
+        drawn = np.where(dependent, _dependent_sites(rng, n_positive), drawn)
+    site[:n_positive] = np.where(shown, drawn, site[:n_positive])
+    if pseudo_sites:
+        shares, classes = donor_classes()
+        frequencies = dependence * (shares @ classes.swapaxes(0, 1)) + (1 - dependence) * donor_frequencies()
+        drawn = np.column_stack([_letters(rng, column, n_decoy) for column in frequencies])
+        shown = (rng.random((n_decoy, 1)) < pseudo_sites) & (rng.random(drawn.shape) < signal)
+        site[n_positive:] = np.where(shown, drawn, site[n_positive:])
     codes[:, left : left + 2] = [DNA.letters.index(letter) for letter in "GT"]
     labels = ["donor"] * n_positive + ["decoy"] * n_decoy
     ids = [f"donor{i + 1}" for i in range(n_positive)] + [f"decoy{i + 1}" for i in range(n_decoy)]
     return SequenceSet.from_offsets(codes.ravel(), np.arange(n + 1) * width, ids, DNA), {"label": labels}
+
+
+def _dependent_sites(rng: np.random.Generator, n: int) -> Codes:
+    """Draw the bases -3 to +6 of donor sites, uint8 (n, 9): each from the frequencies of its site's class."""
+    shares, classes = donor_classes()
+    reached = np.cumsum(classes, axis=2)[rng.choice(len(shares), size=n, p=shares), :, :-1]
+    return (rng.random((n, len(classes[0]), 1)) >= reached).sum(axis=2).astype(np.uint8)
 
 
 def _letters(rng: np.random.Generator, frequencies: Floats, shape: int | tuple[int, int]) -> Codes:
@@ -203,7 +240,7 @@ def donor_genome(
 
 def _put_donors(rng: np.random.Generator, codes: Codes, n_sites: int) -> set[tuple[int, str]]:
     """Write donor sites into `codes`, one at a random place in each of `n_sites` equal parts; return their places."""
-    drawn, _ = donor_windows(rng, n_positive=n_sites, n_decoy=1, left=FLANK, right=FLANK)
+    drawn, _ = donor_windows(rng, n_positive=n_sites, n_decoy=1, left=FLANK, right=FLANK, dependence=0)
     windows = drawn.codes.reshape(-1, 2 * FLANK)
     size = len(codes) // n_sites
     places: set[tuple[int, str]] = set()

@@ -329,8 +329,8 @@ def expand_grid(spec: Spec, *, search: bool = False, ends: bool = False) -> list
     search : bool
         Whether omitted parameters take the grid of the solver's traits.
     ends : bool
-        Whether a range of values (see ranges.py) stands for both its ends: so that what random search may draw can be
-        checked. Else it is an error.
+        Whether a range of values such as ``0.01..100`` stands for both its ends, to check what a random search may
+        draw. Else it is an error.
 
     Returns
     -------

@@ -584,7 +584,7 @@ def _one_task(material: RawDataset) -> dict[str, Task]:
             file=material.file,
             remedy="add labels: {label: …}, or tasks: families",
         )
-    labels = labels_of_columns(material.X.ids, material.columns, material.options, material.file)
+    labels = labels_of_columns(material.X.ids, material.columns, material.options, material.file, material.order)
     split = material.columns.get("split")
     return {"all": Task("all", labels, None if split is None else np.array(split))}
 

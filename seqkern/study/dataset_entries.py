@@ -328,7 +328,7 @@ class DatasetEntry:
             Unless it has one source, and a known source of labels and fold method.
         """
         with places.within("datasets", name, "simulate"):
-            simulated = _simulated(given, name, places.config.get("study"))
+            simulated = _simulated(given, name, places.config)
             if simulated is not None:
                 simulated.check()
         given = given if simulated is None else simulated.resolved(given)
@@ -360,7 +360,7 @@ class DatasetEntry:
         -------
         DatasetEntry
         """
-        simulated = _simulated(given, name, "")
+        simulated = _simulated(given, name, {"study": ""})
         given = given if simulated is None else simulated.resolved(given)
         folds = given.get("folds") or {}
         settings = FoldSettings(str(folds["method"]), folds) if folds.get("method") else None
@@ -416,9 +416,10 @@ class DatasetEntry:
             raise ConfigError(f"{list(section)} is empty", remedy="give the first and the last position")
 
 
-def _simulated(given: Mapping[str, Any], name: str, study: Any) -> SimulatedGenome | None:
+def _simulated(given: Mapping[str, Any], name: str, config: Mapping[str, Any]) -> SimulatedGenome | None:
     """Return the genome to simulate; None outside of a study, which has no folder for its files."""
-    return None if study is None else SimulatedGenome.parse(given, f"results/{study}/simulated/{name}")
+    results = config.get("results") or (f"results/{config['study']}" if "study" in config else None)
+    return None if results is None else SimulatedGenome.parse(given, f"{results}/simulated/{name}")
 
 
 def _significance(given: Mapping[str, Any]) -> "SignificanceTest | None":

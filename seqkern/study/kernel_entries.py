@@ -1,26 +1,28 @@
 """The kernels of a study: each entry built once, with the transforms of its matrix and its solvers."""
 
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.declarations import spec_alternatives
+from seqkern.core.declarations import SEPARATOR
 from seqkern.core.errors import ConfigError, ParameterError, SeqkernError
-from seqkern.core.parameters import text
-from seqkern.core.progress import parse_duration
+from seqkern.core.parameters import flag, text
+from seqkern.core.progress import parse_duration, tell
 from seqkern.core.public_files import is_public
+from seqkern.core.specs import spec_alternatives, with_sums
 from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import members_for
 from seqkern.gram.transforms.gram_transform import GramTransform, build_transform, of_features, repair_transforms
 from seqkern.kernels.feature_transforms.transforms import build_feature_transform
 from seqkern.kernels.kernel import Kernel, files
-from seqkern.kernels.kernel_specs import build_kernel, gives, kernel_text, parse_spec
+from seqkern.kernels.kernel_specs import build_kernel, gives, kernel_text, one_kernel, parse_spec
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data
 from seqkern.sequences.tracks import PROFILE_TRACKS
 from seqkern.study.dataset import Dataset
-from seqkern.study.schema import NAME, Branch, Listing, Section, Typed
+from seqkern.study.schema import NAME, Branch, Listing, Places, Section, Typed
 
 if TYPE_CHECKING:
     from seqkern.study.data_entry import DataEntry
@@ -31,7 +33,14 @@ KERNEL = Branch(
     doc="A kernel with its parameters, or names of kernels of which the inner loop chooses one.",
     key="choose",
     having=Section(
-        keys={"choose": Listing(value=NAME, least=2, unique=True), "solvers": OWN_SOLVERS}, needed=("choose",)
+        keys={
+            "choose": Listing(value=NAME, least=2, unique=True),
+            "grid": flag(
+                default=None, doc="true (seqkern writes it for a list of values): they run only as candidates."
+            ),
+            "solvers": OWN_SOLVERS,
+        },
+        needed=("choose",),
     ),
     others=Section(
         others=True,
@@ -133,7 +142,7 @@ class KernelEntry:
         ConfigError, ParameterError
             If the text cannot be read, a name is unknown (with the nearest one), or a value is outside its domain.
         """
-        given = parse_spec(given) if isinstance(given, str) else given
+        given = one_kernel(given) if isinstance(given, str) else given
         spec = {key: value for key, value in given.items() if key not in NOT_OF_THE_KERNEL}
         own = given.get("transforms", [])
         if not isinstance(own, list):
@@ -433,6 +442,36 @@ class KernelChoice(Candidates):
         return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), own_solvers(given))
 
 
+def expanded_kernels(given: Mapping[str, Mapping[str, Any]], places: Places) -> dict[str, Any]:
+    """Return the kernel entries of a study with each grid replaced by a choice between its points, named after it."""
+    points: dict[str, list[str]] = {}
+    kernels: dict[str, Any] = {}
+    for name, entry in given.items():
+        kernels[name] = entry
+        with places.within("kernels", name):
+            several = [entry] if "choose" in entry or is_auto(entry) else spec_alternatives(entry)
+        if len(several) > 1:
+            points[name] = _point_names(name, several, given)
+            kernels |= dict(zip(points[name], several, strict=True))
+            solvers = {"solvers": entry["solvers"]} if "solvers" in entry else {}
+            kernels[name] = {"choose": points[name], "grid": True, **solvers}
+    for name, entry in kernels.items():
+        if "choose" in entry and name not in points:
+            chosen = [one for choice in entry["choose"] for one in points.get(choice, [choice])]
+            kernels[name] = {**entry, "choose": chosen}
+    return kernels
+
+
+def _point_names(name: str, specs: Sequence[Mapping[str, Any]], taken: Container[str]) -> list[str]:
+    """Return a name for each point of a grid: with its values, such as ``spectrum.k3``, or with its number."""
+    keys = [key for key in specs[0] if any(spec[key] != specs[0][key] for spec in specs)]
+    values = [[re.sub("[^A-Za-z0-9_-]+", "_", f"{key}{spec[key]}") for key in keys] for spec in specs]
+    names = [".".join([name, *point]) for point in values]
+    if len(set(names)) < len(names) or any(len(one) > 80 or one in taken for one in names):
+        names = [_free(f"{name}.{number}", taken) for number in range(1, len(specs) + 1)]
+    return names
+
+
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
     """Return the distinct local files used by kernels."""
     named = [str(path) for kernel in kernels for path in files(kernel)]
@@ -622,24 +661,39 @@ def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
         given = parse_spec(given)
     if is_auto(given):
         return AutoKernel.parse(given)
-    several = spec_alternatives(given)
+    _tell_of_lists(given)
+    several: list[dict[str, Any]] = spec_alternatives(given)
     if len(several) > 1:
         entries = [KernelEntry.parse(one) for one in several]
         named = [replace(entry, name=kernel_text(entry.kernel)) for entry in entries]
         return KernelChoice("choose", {"choose": [entry.given for entry in named]}, tuple(named))
-    given = parse_spec(given) if isinstance(given, str) else given
-    if "choose" not in given:
-        return KernelEntry.parse(given)
+    spec = several[0]
+    if "choose" not in spec:
+        return KernelEntry.parse(spec)
     found: dict[str, KernelEntry] = {}
-    for item in given["choose"] if isinstance(given["choose"], list) and given["choose"] else [None]:
+    for item in spec["choose"] if isinstance(spec["choose"], list) and spec["choose"] else [None]:
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(item, dict) or not isinstance(name, str) or name in found:
             raise ConfigError(
-                f"choose={given['choose']!r} is not a list of named kernels",
+                f"choose={spec['choose']!r} is not a list of named kernels",
                 remedy="give a list of kernels, each with a name",
             )
-        found[name] = KernelEntry.parse({key: value for key, value in item.items() if key != "name"}, name)
-    return KernelChoice("choose", given, tuple(found.values()))
+        found[name] = KernelEntry.parse(one_kernel({key: item[key] for key in item if key != "name"}), name)
+    return KernelChoice("choose", spec, tuple(found.values()))
+
+
+def _tell_of_lists(given: str | Mapping[str, Any]) -> None:
+    """Print that a list of k is a grid, since it was a sum in earlier releases."""
+    found: list[tuple[str, list[Any]]] = []
+    if not isinstance(given, str) or SEPARATOR not in given:
+        with_sums(parse_spec(given, grid=True) if isinstance(given, str) else given, found)
+    for name, values in found:
+        *first, last = map(str, values)
+        if first and not any(isinstance(value, Mapping) for value in values):
+            tell(
+                f"{name}=[{','.join([*first, last])}] tries {', '.join(first)} and {last}; for one kernel of "
+                f"{'both' if len(first) == 1 else 'all'} write {name}={'+'.join([*first, last])}"
+            )
 
 
 # The stored Gram matrices of a study, shared by kernels that differ only in transforms and repair.

@@ -15,7 +15,7 @@ from seqkern.core.text_files import file_sha256
 from seqkern.core.types import PathLike, Source
 from seqkern.formats.regions import RegionSequences
 from seqkern.formats.states import add_states, read_letters_and_states
-from seqkern.sequences.fasta import AnySource, Reading, read_records
+from seqkern.sequences.fasta import AnySource, Reading, file_names, read_records
 from seqkern.sequences.joining import similar_by, view_width
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
@@ -135,6 +135,7 @@ class RawDataset:
     roles: dict[str, list[str]] | None = None
     notes: dict[str, Any] = field(default_factory=dict)  # ``sources`` (files with their SHA-256), ``description``, …
     left_out: tuple[str, ...] = ()  # Ids of the records that a policy left out
+    order: Sequence[str] | None = ()  # The classes in the order of their files; empty without, None for known data
 
 
 def read_raw_dataset(
@@ -197,8 +198,8 @@ def _raw_from_fasta(
 ) -> RawDataset:
     """Return the Material of FASTA files."""
     options, files = dict(entry.labels.options), list(given.paths)
-    classes = given.labels or [Path(file).name.split(".")[0] for file in files]
     paths: list[Source] = [Path(base_dir) / file for file in files]
+    classes = given.labels or file_names(paths)
     where = ", ".join(map(str, paths))
     table = None if entry.window is None else entry.window.table
     drawing = entry.genome is not None and entry.genome.background is not None
@@ -215,6 +216,8 @@ def _raw_from_fasta(
     else:
         if of_genome:
             policies = {"alphabet": "dna", **policies}
+        if source == "files" and policies.get("ids", "header") == "header":
+            policies = {**policies, "ids": "file"}
         reading = read_records(read, **(policies if entry.window is None else policies | before_cutting(policies)))
     # Profiles must be added to the sequences before windows are cut.
     X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
@@ -242,7 +245,9 @@ def _raw_from_fasta(
         notes = notes | {"genome": note_of_regions(entry.genome, columns) | (drawn or {})}
         X = X.replace(counts={**X.counts, **overlaps(read)})
     notes = {"sources": _sources(files, base_dir)} | notes
-    return RawDataset("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(reading.left_out))
+    order = classes if source == "files" else ()
+    left_out = tuple(reading.left_out)
+    return RawDataset("sequences", X, columns, options, labelled, notes=notes, left_out=left_out, order=order)
 
 
 def _sources_of(
@@ -384,7 +389,7 @@ def _raw_from_public(entry: DataEntry, given: PublicSource, data_dir: PathLike |
     ]
     notes = {"description": chosen.description, "reference": chosen.reference, "sources": sources}
     where = ", ".join(map(str, paths.values()))
-    return RawDataset(chosen.kind, made.X, made.columns, options, where, made.roles, notes)
+    return RawDataset(chosen.kind, made.X, made.columns, options, where, made.roles, notes, order=None)
 
 
 def _raw_from_simulation(entry: DataEntry, given: Simulation, seed: int) -> RawDataset:
@@ -411,6 +416,7 @@ def _raw_from_simulation(entry: DataEntry, given: Simulation, seed: int) -> RawD
         options,
         "simulated data",
         notes={"simulate": spec, "sources": []},
+        order=None,
     )
 
 

@@ -363,6 +363,9 @@ NAME: Any = Pattern(
     longest=80,
     doc="A name that is used as a file name.",
 )
+FOLDER: Any = NAME.but(
+    pattern="^[A-Za-z0-9][A-Za-z0-9_./-]*$", form="letters, digits, _ . - and /, starting with a letter or digit"
+)
 PATH: Any = Pattern(pattern=r"^[^\x00]+$", form="the path of a file")
 OPTIONAL_PATH: Any = PATH.but(default=None)
 BYTES = Pattern(pattern="^[0-9.]+ ?([kMGT]i?)?B$", form="an amount such as 500MB or 2GB")

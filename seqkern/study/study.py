@@ -1,6 +1,5 @@
 """A study: its configuration as typed objects, created and checked once."""
 
-import contextlib
 import copy
 import functools
 import json
@@ -14,11 +13,13 @@ from typing import Any, TypeVar
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.declarations import Parameter
-from seqkern.core.errors import ConfigError, ParameterError, SeqkernError, unknown_name
+from seqkern.core.errors import ConfigError, SeqkernError, unknown_name
 from seqkern.core.file_kinds import ANY
 from seqkern.core.memory import parse_bytes
 from seqkern.core.package_files import build_digest
 from seqkern.core.parameters import choice, integer, real, text
+from seqkern.core.progress import tell
+from seqkern.core.specs import with_sums
 from seqkern.core.types import PathLike
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import check_bound_kernels
@@ -36,11 +37,13 @@ from seqkern.study.kernel_entries import (
     GramHome,
     KernelChoice,
     KernelEntry,
+    expanded_kernels,
     gram_homes,
     is_auto,
 )
 from seqkern.study.schema import (
     BYTES,
+    FOLDER,
     NAME,
     ByName,
     File,
@@ -258,7 +261,15 @@ class Entries(Mapping[str, Value]):
 
 
 KEYS: dict[str, Parameter] = {
-    "study": NAME.but(doc="Name of the study; its results go to results/<study>/."),
+    "format": integer(
+        default=None,
+        low=1,
+        high=2,
+        doc="2: a list of values of a kernel's parameter is a grid, as for solvers, and {sum: [3, 4]} one kernel, the "
+        "sum over both. 1 (or left out, in this release): a list is a sum.",
+    ),
+    "study": NAME.but(doc="Name of the study."),
+    "results": FOLDER.but(default=None, doc="Folder of the results (default: results/<study>)."),
     "description": text(default="", doc="One sentence for the top of the report."),
     "seed": integer(default=1, low=0, doc="Seed of all random choices."),
     "data_dir": text(
@@ -444,6 +455,7 @@ class Study:
             raise places.error((), "contains no keys", remedy="see config/config.yaml for an example")
         check_keys(config, STUDY, places)
         config = with_defaults(config, KEYS)
+        config |= {"format": 2, "kernels": _in_format_2(config, places)}
         with places.within("memory_limit"):
             parse_bytes(config["memory_limit"])
         inner = _inner(config["inner"], places)
@@ -543,7 +555,10 @@ class Study:
         """Return the (kernel, solver) pairs to run on a data set, and the pairs of `unsuitable`."""
         entry = self.datasets[dataset]
         kind = entry.kind if kind is None else kind
+        choices = [one for one in _entries(self.config, "kernels").values() if one.get("grid")]
+        points = {name for one in choices for name in one["choose"]}
         taking = [name for name, one in self.kernels.items() if one.takes(kind) and one.has_views(entry.data)]
+        taking = [name for name in taking if name not in points]
         kernels = [self.kernels[name] for name in entry.kernels or taking]
         solvers = [self.solvers[name] for name in entry.solvers or self.solvers]
         if not entry.of_residues:
@@ -554,6 +569,11 @@ class Study:
         runs = [able[kernel.name, solver.input, solver.accepts_operator] for kernel, solver in wanted]
         unsuitable = [pair for pair, one in zip(wanted, runs, strict=True) if not one]
         return [pair for pair, one in zip(wanted, runs, strict=True) if one], unsuitable
+
+    @property
+    def results(self) -> str:
+        """The folder of the results, relative to that where Snakemake is started."""
+        return self.config.get("results") or f"results/{self.name}"
 
     @cached_property
     def stored_grams(self) -> dict[str, list[GramHome]]:
@@ -719,7 +739,7 @@ class Study:
         kernels = [name for name, kernel in self.kernels.items() if kernel.has_views(data)]
         kept = {
             key: self.config[key]
-            for key in ("study", "seed", "inner", "memory_limit", "dtype", "solvers")
+            for key in ("study", "results", "seed", "inner", "memory_limit", "dtype", "solvers")
             if key in self.config
         }
         return {
@@ -876,7 +896,7 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
     plain: dict[str, KernelEntry] = {}
     for name, entry in config["kernels"].items():
         if "choose" not in entry and not is_auto(entry):
-            with places.within("kernels", name), _no_grid(entry):
+            with places.within("kernels", name):
                 plain[name] = KernelEntry.parse(entry, name)
                 check_files(plain[name].kernel)
     kernels: dict[str, AnyKernel] = {}
@@ -888,19 +908,21 @@ def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
     return kernels
 
 
-@contextlib.contextmanager
-def _no_grid(entry: Mapping[str, Any]) -> Iterator[None]:
-    """Add advice to errors about lists of values for a kernel parameter.
-
-    Unlike solvers, kernels have no grids; alternatives are separate kernels under ``choose``.
-    """
-    try:
-        yield
-    except ParameterError as error:
-        if any(isinstance(value, list) and error.problem.startswith(f"{key}=[") for key, value in entry.items()):
-            how = "to compare values, define a kernel for each, and one more with choose: [NAMES]"
-            error.remedy = f"{error.remedy}; {how}"
-        raise
+def _in_format_2(config: Mapping[str, Any], places: Places) -> dict[str, Any]:
+    """Return the kernel entries of a configuration in format 2, with grids as choices; tell where a list is a sum."""
+    kernels = dict(config["kernels"])
+    sums: list[tuple[str, list[Any]]] = []
+    for name, entry in kernels.items() if config.get("format") != 2 else ():
+        told = bool(sums)
+        with places.within("kernels", name):
+            kernels[name] = entry if "choose" in entry or is_auto(entry) else with_sums(entry, sums)
+        if sums and not told and "format" not in config and places.files:
+            (key, values), (file, line) = sums[0], places.find(("kernels", name))
+            tell(
+                f"{file}:{line}: kernels.{name}: without format: 2, {key}: {values} is one kernel, the sum; with it "
+                f"a grid, for the inner loop. Add format: 2, and for the sum write {key}: {{sum: {values}}}"
+            )
+    return expanded_kernels(kernels, places)
 
 
 def _solvers(config: Mapping[str, Any], inner: InnerSettings, places: Places) -> dict[str, SolverEntry]:

@@ -225,8 +225,14 @@ def no_column(column: str, columns: Iterable[str], file: PathLike | None) -> Lab
     return LabelError(f"has no column {column!r}", file=file, remedy=f"{NAMED}; columns: {shown}")
 
 
-def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], file: PathLike | None = None) -> Labels:
-    """Return Labels from columns of text.
+def labels_of_columns(
+    ids: Ids,
+    columns: Columns,
+    options: Mapping[str, Any],
+    file: PathLike | None = None,
+    order: Sequence[str] | None = None,
+) -> Labels:
+    """Return Labels from columns of text, with the `order` of the classes as for `make_labels`.
 
     >>> columns = {"label": ["donor", "decoy"], "position": ["60", "213"]}
     >>> labels = labels_of_columns(["d1", "d2"], columns, {"positive": "donor"})
@@ -235,7 +241,7 @@ def labels_of_columns(ids: Ids, columns: Columns, options: Mapping[str, Any], fi
     """
     extra = unit_columns(ids, columns, file)
     chosen = {key: options[key] for key in ("kind", "positive", "classes") if options.get(key) is not None}
-    return make_labels(ids, columns["label"], file=file, **chosen, **extra)
+    return make_labels(ids, columns["label"], order=order, file=file, **chosen, **extra)
 
 
 def unit_columns(ids: Ids, columns: Columns, file: PathLike | None = None) -> dict[str, Any]:

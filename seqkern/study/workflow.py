@@ -3,11 +3,14 @@
 import atexit
 import contextlib
 import json
+import logging
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,49 +19,37 @@ from signal import Signals
 from typing import IO, Any
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.errors import FileError, unknown_name
+from seqkern.core.errors import FileError
 from seqkern.core.package_files import PACKAGE, resource_folder
+from seqkern.core.progress import Task
 from seqkern.core.types import PathLike
 
-# Export of the workflow to a separate folder: Snakemake's rules, profiles, and a configuration.
+# The folder of a study, which uses the workflow of the installed package as a Snakemake module.
 
-# by location relative to a configuration: in a checkout, and in the installed package
-PLACES = {"workflow": "workflow", "config": "studies", "profiles": "workflow_profiles"}
-DEFAULT_PROFILE = "default"  # Snakemake finds it beside the Snakefile
-TEST_PROFILE = "test"  # for a copy of the repository: its study is not copied
+WORKFLOW = resource_folder("workflow", PACKAGE.parent / "workflow")
+PROFILES = resource_folder("workflow_profiles", PACKAGE.parent / "profiles")
+STUDIES = resource_folder("studies", PACKAGE.parent / "config")
+SNAKEFILE = str(WORKFLOW / "Snakefile")
+"""The workflow of this installation; the Snakefile of a study's folder asks for it."""
 CONFIG = "config/config.yaml"
 RUN = {"results", "logs", ".snakemake"}
-"""Names that Snakemake adds to the workflow's files."""
-SUFFIXES = {"", ".smk", ".yaml", ".rst"}
-STARTER = """# Two FASTA files, one question. Paths are relative to the folder where snakemake is started.
-study: {name}
-description: ""
-datasets:
-  sequences:
-    fasta: {{positive: positive.fa, negative: negative.fa}}
-    folds: {{method: stratified, k: 5}}
-kernels:
-  spectrum3: {{kernel: spectrum, k: 3}}
-  mismatch51: {{kernel: mismatch, k: 5, m: 1}}
-solvers:
-  csvc: {{solver: csvc, C: [0.1, 1, 10], class_weight: balanced}}
-"""
+"""Names that Snakemake adds to the folder."""
 
 
-def write_workflow(folder: PathLike, *, config: str | None = None, profile: str | None = None) -> Path:
-    """Copy the workflow into an empty folder, so that ``snakemake`` runs a study there; return the config path.
+def write_study_folder(folder: PathLike, *, config: str | None = None, profile: str | None = None) -> Path:
+    """Write a study into an empty folder, so that ``snakemake`` runs it there; return the path of its configuration.
 
     `config` is the content of ``config/config.yaml`` (default: the demo's), and `profile` names a profile to copy
     besides the default one, such as ``"slurm"``.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = write_workflow(f"{folder}/mystudy")
-    ...     print(path.relative_to(folder), (path.parents[1] / "workflow" / "Snakefile").is_file())
-    mystudy/config/config.yaml True
+    ...     path = write_study_folder(f"{folder}/mystudy")
+    ...     print(path.relative_to(folder), sorted(path.name for path in path.parents[1].iterdir()))
+    mystudy/config/config.yaml ['README.md', 'Snakefile', 'config', 'profiles']
     """
     home = Path(folder)
-    texts = _texts(config, profile)
+    texts = _texts(home, config, profile)
     if home.exists() and (not home.is_dir() or not _is_unfinished(home, texts)):
         raise FileError("is not an empty folder", file=home, remedy="give a new folder")
     for name, text in texts.items():
@@ -70,9 +61,10 @@ def write_workflow(folder: PathLike, *, config: str | None = None, profile: str 
 
 def is_demo(folder: PathLike) -> bool:
     """Return whether a folder holds only this version's demo and Snakemake's output from it."""
-    home, texts = Path(folder), _texts(None, None)
+    home = Path(folder)
+    texts = _texts(home, None, None)
     try:
-        if any((home / name).read_bytes() != text.encode() for name, text in texts.items()):
+        if any((home / name).read_text(encoding="utf-8") != text for name, text in texts.items()):
             return False
         names = {name.split("/")[0] for name in texts} | RUN
         return all(path.name in names for path in home.iterdir())
@@ -80,46 +72,111 @@ def is_demo(folder: PathLike) -> bool:
         return False
 
 
-def _texts(config: str | None, profile: str | None) -> dict[str, str]:
-    """Return the contents of the workflow's files by name, with the configuration last."""
-    found = {f"{place}/{name}": path for place in PLACES for name, path in _files(place)}
-    profiles = {name.split("/")[1]: name for name in found if name.startswith("profiles/")}
-    if profile is not None and profile not in profiles:
-        raise unknown_name("profile", profile, profiles)
-    others = {name for one, name in profiles.items() if one not in (DEFAULT_PROFILE, profile)}
-    texts = {name: path.read_text(encoding="utf-8") for name, path in found.items() if name not in others}
-    configuration = texts.pop(CONFIG)
-    texts[CONFIG] = configuration if config is None else config  # the last: with it, the study is complete
-    return texts
+def _texts(home: Path, config: str | None, profile: str | None) -> dict[str, str]:
+    """Return the contents of the files of a study's folder by name, with the configuration last."""
+    files = {name: WORKFLOW / "study" / name for name in ("Snakefile", "README.md")}
+    files |= {f"profiles/{name}/config.yaml": PROFILES / name / "config.yaml" for name in ("default", profile) if name}
+    try:
+        texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
+        config = (STUDIES / "config.yaml").read_text(encoding="utf-8") if config is None else config
+    except FileNotFoundError as error:
+        raise FileError("is missing", file=error.filename, remedy="reinstall seqkern") from error
+    texts["README.md"] = texts["README.md"].replace("STUDY", home.resolve().name)
+    return {**texts, CONFIG: config}  # the last: with it, the study is complete
 
 
 def _is_unfinished(home: Path, texts: Mapping[str, str]) -> bool:
     """Return whether a folder holds only an interrupted run's files; remove its temporary ones."""
-    found = [path for path in home.rglob("*") if not path.is_dir()]
-    temporary = [path for path in found if path.name.startswith(".") and path.suffix == ".tmp"]
-    names = [path.relative_to(home).as_posix() for path in found if path not in temporary]
-    if CONFIG in names or any(name not in texts for name in names):
-        return False
-    if any((home / name).read_bytes() != texts[name].encode() for name in names):
-        return False
-    known = {str(parent) for name in texts for parent in Path(name).parents}
-    if any(str(path.relative_to(home)) not in known for path in home.rglob("*") if path.is_dir()):
+    found = {path.relative_to(home).as_posix(): path for path in home.rglob("*") if not path.is_dir()}
+    temporary = [path for path in found.values() if path.name.startswith(".") and path.suffix == ".tmp"]
+    written = {name: path for name, path in found.items() if path not in temporary}
+    if CONFIG in written or any(
+        name not in texts or path.read_bytes() != texts[name].encode() for name, path in written.items()
+    ):
         return False
     for path in temporary:
         path.unlink()
     return True
 
 
-def _files(place: str) -> list[tuple[str, Path]]:
-    """Return the (name, path) of each file in a workflow folder; of the configurations, only the demo."""
-    home = resource_folder(PLACES[place], PACKAGE.parent / place)
-    if not home.is_dir():
-        raise FileError("is missing", file=home, remedy="reinstall seqkern")
-    if place == "config":
-        return [("config.yaml", home / "config.yaml")]
-    found = sorted(path for path in home.rglob("*") if path.is_file() and path.suffix in SUFFIXES)
-    names = {path.relative_to(home).as_posix(): path for path in found}
-    return [(name, path) for name, path in names.items() if not name.startswith(f"{TEST_PROFILE}/")]
+# The progress of a run, in place of Snakemake's messages.
+
+CLEAR = "\r\x1b[K"
+"""Removes the last line of a terminal."""
+
+
+class ProgressLines(logging.Handler):
+    """Lines on standard error about finished and failed jobs, and their warnings; a terminal shows the latest only."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._jobs: dict[int, logging.LogRecord] = {}
+        self._task, self._name, self._shown = Task("", " jobs", None, time.monotonic()), "", -1
+        self._warnings: set[str] = set()
+        self._runs, self._on_terminal = False, sys.stderr.isatty()
+
+    def replaces(self, record: logging.LogRecord) -> bool:
+        """Return whether Snakemake need not print a message of a run: neither warning nor error, or about a job."""
+        event = getattr(record, "event", None)
+        self._runs = self._runs or event == "workflow_started"
+        says = record.levelno >= logging.WARNING or str(record.msg).startswith("Nothing to be done")
+        return self._runs and (not says or event in ("job_error", "group_error"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note a job that starts; print a line for one that ends."""
+        event, job = getattr(record, "event", None), vars(record)
+        if event == "job_info":
+            self._jobs[job["jobid"]] = record
+            self._show(_job_text(record)) if self._on_terminal else None
+        elif event == "job_error":
+            self._print(f"failed: {_job_text(self._jobs.get(job['jobid'], record))}; log: {', '.join(job['log'])}")
+        elif event == "job_finished" and job["job_id"] in self._jobs:
+            done = self._jobs.pop(job["job_id"])
+            self._name = _job_text(done)
+            for line in "".join(map(_read, vars(done)["log"])).splitlines():
+                text = line.removeprefix("seqkern: ")
+                if text.startswith("warning: ") and text not in self._warnings:
+                    self._warnings.add(text)
+                    self._print(f"{self._name}: {text}")
+        elif event == "progress":
+            self._task.total = job["total"]
+            self._task.update(job["done"], time.monotonic())
+            self._show(self._name)
+
+    def _show(self, name: str) -> None:
+        """Print how many jobs are done, and the name of the latest; to a file at most one line for each percent."""
+        done, total = self._task.done or 0, self._task.total
+        text = f"{self._task.text(time.monotonic()).removeprefix(': ')}: {name}" if total else name
+        if self._on_terminal:
+            self._print(text[: shutil.get_terminal_size().columns - 1], end="\n" if done == total else "")
+        elif total and 100 * done // total != self._shown:
+            self._shown = 100 * done // total
+            self._print(text)
+
+    def _print(self, text: str, end: str = "\n") -> None:
+        """Print a text in place of the last line."""
+        print(f"{CLEAR if self._on_terminal else ''}{text}", end=end, file=sys.stderr, flush=True)
+
+
+def _job_text(job: logging.LogRecord) -> str:
+    """Return the rule and the wildcards of a job."""
+    return " ".join([vars(job)["rule_name"], *map(str, vars(job).get("wildcards", {}).values())])
+
+
+def show_progress(workflow: Any) -> None:
+    """Show the progress of a run of Snakemake in place of its messages, which its file in ``.snakemake/log`` keeps.
+
+    They stay with ``--verbose``, ``--printshellcmds`` and ``--dry-run``; ``--quiet all`` shows neither.
+    """
+    settings, logger = workflow.output_settings, logging.getLogger("snakemake.logging")
+    full = settings.verbose or settings.printshellcmds or settings.dryrun
+    silent = any(one.name == "ALL" for one in settings.quiet or ())
+    streams = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
+    if workflow.is_main_process and streams and not full and not silent:
+        lines = ProgressLines()
+        for handler in streams:
+            handler.filters.insert(0, lambda record: not lines.replaces(record))
+        logger.addHandler(lines)
 
 
 # Explanations of failed workflow jobs, one line each, from the logs of Snakemake, SLURM and the job.

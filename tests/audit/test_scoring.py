@@ -33,7 +33,7 @@ def test_memorised_copies_give_the_score_and_nothing_is_left_without_them():
     assert abs(auc["length only", "all"] - 0.5) < 0.2
     whole, rest = auc["gapped k-mers", "all"], auc["gapped k-mers", "without"]
     assert found.verdict == (
-        "80 of 160 test sequences (50 %) are identical to a training sequence; without them the AUC of an SVM on "
+        "80 of 160 test sequences (50%) are identical to a training sequence; without them the AUC of an SVM on "
         f"gapped k-mers falls from {whole:.3f} to {rest:.3f}: report scores without them."
     )
 

@@ -37,7 +37,7 @@ def made(tmp_path_factory):
 def test_every_split_of_a_data_set_is_audited(made, tmp_path, capsys):
     home, _, kinds = made
     assert main(["audit", str(home / "data"), "--folds", str(home / "folds"), "-o", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.count("10 of 20 test sequences (50 %) overlap with training") == 2
+    assert capsys.readouterr().out.count("10 of 20 test sequences (50%) overlap with training") == 2
     rows = read_tsv(tmp_path / "overlap.tsv")
     assert [row["kind"] for row in rows] == [kind for kind in kinds if kind] * 2
     assert {(row["task"], row["split"]) for row in rows} == {("a", "1"), ("b", "1")}

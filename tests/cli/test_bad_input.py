@@ -275,8 +275,8 @@ PARAMETERS = [
     Case("negative epsilon", train(solver="psvc:epsilon=-0.1"), ("epsilon=-0.1 is not possible", "≥ 0")),
     Case(
         "weights of other classes",
-        train(solver='{"solver": "csvc", "class_weight": {"pos": 2}}'),
-        ("class_weight names 'pos'", "classes are: negative, positive"),
+        train(solver='{"solver": "csvc", "class_weight": {"negative": 2}}'),
+        ("class_weight names 'negative'", "classes are: neg, pos"),
     ),
     Case(
         "transforms that are no list",

@@ -28,7 +28,7 @@ def donors(tmp_path_factory):
 def train(donors, output, *options):
     """Train on both files; return the path of the model."""
     path = donors / output
-    main(["train", str(donors / "pos.fa"), str(donors / "neg.fa"), "-o", str(path), *options])
+    main(["train", "--verbose", str(donors / "pos.fa"), str(donors / "neg.fa"), "-o", str(path), *options])
     return path
 
 
@@ -110,7 +110,15 @@ def test_numbers_as_labels_are_a_regression(donors, capsys):
     (donors / "real.fa").write_text("".join(f">r{i}\n{one}\n" for i, one in enumerate(strings)))
     rows = "".join(f"r{i}\t{one.count('A') + i / 100}\n" for i, one in enumerate(strings))
     (donors / "real.tsv").write_text(f"id\tlabel\n{rows}")
-    argv = ["train", str(donors / "real.fa"), "--labels", str(donors / "real.tsv"), "-o", str(donors / "real.seqkern")]
+    argv = [
+        "train",
+        "--verbose",
+        str(donors / "real.fa"),
+        "--labels",
+        str(donors / "real.tsv"),
+        "-o",
+        str(donors / "real.seqkern"),
+    ]
     main([*argv, "--folds", "2", "--cv", "2"])
     printed = capsys.readouterr()
     assert "the labels are numbers: regression" in printed.err

@@ -57,7 +57,8 @@ def test_scores_are_printed_and_written(tmp_path, files, capsys):
     folder = tmp_path / "cv" / "spectrum3" / "csvc"
     out = told(capsys, "cv", *files, *METHOD, "-o", str(folder))
     lines = out.splitlines()
-    assert lines[0] == "60 samples (negative: 35, positive: 25)"
+    words = "pos (positive, 25 samples) against neg (35); kernel: counts the 3-mers that two sequences share"
+    assert lines[0] == f"{words}; solver: C-SVM (C=1)"
     assert [line.split("  ")[0] for line in lines[1:6]] == [
         "score",
         "AUC",
@@ -109,14 +110,14 @@ def test_train_prints_and_stores_the_same_estimate(tmp_path, files, capsys):
     path = str(tmp_path / "m.seqkern")
     search = ["--kernel", "spectrum:k=3", "--solver", "csvc:C=[0.01,1]", "--search"]
     table = [line.split() for line in told(capsys, "cv", *files, *search).splitlines() if line.startswith("AUC")]
-    out = told(capsys, "train", *files, *search, "--cv", "-o", path)
-    assert [line.split() for line in out.splitlines() if line.split()[:1] == ["AUC"]] == table
+    out = told(capsys, "train", "--verbose", *files, *search, "--cv", "-o", path)
+    assert [line.split() for line in out.splitlines()[3:] if line.split()[:1] == ["AUC"]] == table
     record = load_model(path).record
     assert record["estimate"]["folds"] == "5 stratified folds"
     assert f"{record['estimate']['scores']['auc']['mean']:.4f}" == table[0][1]
     assert "best of 2: AUC" in out
     assert "use --cv" not in out
-    assert "use --cv for an unbiased estimate" in told(capsys, "train", *files, *search, "-o", path)
+    assert "use --cv for an unbiased estimate" in told(capsys, "train", "--verbose", *files, *search, "-o", path)
     assert "estimate" not in load_model(path).record
 
 
@@ -124,7 +125,7 @@ def test_several_kernels_are_candidates(tmp_path, files, capsys):
     kernels = '{"choose": [{"name": "a", "kernel": "spectrum", "k": 1}, {"name": "b", "kernel": "spectrum", "k": 3}]}'
     path = str(tmp_path / "m.seqkern")
     argv = [*files, "--kernel", kernels, "--solver", "csvc:C=1"]
-    out = told(capsys, "train", *argv, "-o", path)
+    out = told(capsys, "train", "--verbose", *argv, "-o", path)
     assert load_model(path).record["kernel"] == "b"
     assert "best of 2: AUC" in out
     told(capsys, "cv", *argv, "-o", str(tmp_path / "out"))
@@ -173,12 +174,12 @@ def test_overlapping_windows_stay_together(tmp_path, capsys):
 
 def test_three_against_three_are_too_few(tmp_path, capsys):
     few = [fasta(tmp_path / "p.fa", "GTTGTT", 3, 1), fasta(tmp_path / "n.fa", "", 3, 2)]
-    sentence = "too few for a score: 3 against 3, the 95 % interval of AUC 0.5 is 0.15 to 0.85"
+    sentence = "too few samples to estimate a score (3 against 3): an AUC of 0.5 has the 95% interval 0.15 to 0.85"
     assert sentence in fails(capsys, "cv", *few, *METHOD)
     path = str(tmp_path / "m.seqkern")
-    assert sentence in fails(capsys, "train", *few, *METHOD, "--cv", "-o", path)
+    assert sentence in fails(capsys, "train", "--verbose", *few, *METHOD, "--cv", "-o", path)
     for more in ([], ["--search"]):
-        out = told(capsys, "train", *few, *METHOD[:2], "--solver", "csvc", *more, "-o", path)
+        out = told(capsys, "train", "--verbose", *few, *METHOD[:2], "--solver", "csvc", *more, "-o", path)
         assert sentence in out
         assert "AUC 0.0" not in out
         assert "corrected" not in out

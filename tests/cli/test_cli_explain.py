@@ -133,7 +133,7 @@ def placed(tmp_path, monkeypatch, capsys):
     rng = random.Random(2)
     genome = {name: "".join(rng.choices("ACGT", k=GENOME)) for name in ("chr9", "chr10")}
     write(tmp_path / "g.fa", *(f">{name}\n{string}\n" for name, string in genome.items()))
-    sites = [(name, p, "+-"[p % 2], "ab"[p % 3 > 0]) for name in genome for p in range(30, 500, 11)]
+    sites = [(name, p, "+-"[p % 2], "01"[p % 3 > 0]) for name in genome for p in range(30, 500, 11)]
     rows = ["\t".join(map(str, site)) + "\n" for site in sites]
     write(tmp_path / "sites.tsv", "record\tposition\tstrand\tlabel\n", *rows)
     assert main(["train", "g.fa", "--sites", "sites.tsv", *WINDOWS, "-o", "m"]) == 0

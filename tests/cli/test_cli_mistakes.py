@@ -29,7 +29,7 @@ def genes(tmp_path):
 
 @pytest.fixture
 def labels(tmp_path):
-    return write(tmp_path / "labels.tsv", "id\tlabel\n", *(f"p{i}\t{'ab'[i % 2]}\n" for i in range(8)))
+    return write(tmp_path / "labels.tsv", "id\tlabel\n", *(f"p{i}\t{'01'[i % 2]}\n" for i in range(8)))
 
 
 @pytest.fixture
@@ -150,11 +150,11 @@ def test_labels_that_are_not_tables(tmp_path, fasta, train, name):
 def test_line_ends_and_marks_of_other_systems(tmp_path, fasta, capsys, ending, coding):
     model, text = str(tmp_path / "m"), "".join(records("neg", 8)).replace("\n", ending)
     (tmp_path / "neg.fa").write_bytes(text.encode(coding))
-    table = "".join(f"pos{i}\t{'ab'[i % 2]}{ending}" for i in range(8))
+    table = "".join(f"pos{i}\t{'01'[i % 2]}{ending}" for i in range(8))
     (tmp_path / "labels.tsv").write_bytes(f"id\tlabel{ending}{table}".encode(coding))
-    assert main(["train", fasta, str(tmp_path / "neg.fa"), *WORDS, "-o", model]) == 0
-    assert main(["train", fasta, "--labels", str(tmp_path / "labels.tsv"), *WORDS, "-o", model]) == 0
-    assert "a: 4, b: 4" in capsys.readouterr().out
+    assert main(["train", "--verbose", fasta, str(tmp_path / "neg.fa"), *WORDS, "-o", model]) == 0
+    assert main(["train", "--verbose", fasta, "--labels", str(tmp_path / "labels.tsv"), *WORDS, "-o", model]) == 0
+    assert "0: 4, 1: 4" in capsys.readouterr().out
 
 
 def test_packed_under_a_plain_name_and_fastq_are_read(tmp_path, fasta, capsys):
@@ -163,8 +163,8 @@ def test_packed_under_a_plain_name_and_fastq_are_read(tmp_path, fasta, capsys):
     reads = (f"@{one.split()[0]}\n{one.split()[1]}\n+\n{'I' * 40}\n" for one in text.split(">")[1:])
     fastq = write(tmp_path / "reads.fq", *reads)
     for other in (str(tmp_path / "neg.fa"), fastq):
-        assert main(["train", fasta, other, *WORDS, "-o", str(tmp_path / "m")]) == 0
-    assert capsys.readouterr().out.count("negative: 8") == 2
+        assert main(["train", "--verbose", fasta, other, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    assert capsys.readouterr().out.count("8, pos: 8") == 2
 
 
 # ---- sequences of another kind -----------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_protein_with_dna(tmp_path, fasta, capsys):
     proteins, model = write(tmp_path / "p.fa", *protein("p", 8)), str(tmp_path / "m")
     assert main(["train", proteins, fasta, *WORDS, "-o", model]) == 0
     err = capsys.readouterr().err
-    assert "the sequences of class negative look like DNA, but the alphabet is protein: give both classes as" in err
+    assert "the sequences of class pos look like DNA, but the alphabet is protein: give both classes as" in err
     mixed = write(tmp_path / "mixed.fa", *protein("q", 8), *records("neg", 3))
     assert main(["train", proteins, mixed, *WORDS, "-o", model]) == 0
     assert "record 'neg0' and 2 more of 19 look like DNA, but the alphabet is protein" in capsys.readouterr().err
@@ -208,7 +208,7 @@ def test_a_class_of_dna_and_one_of_proteins(tmp_path, capsys, train):
     for name, texts in (("dna.fa", dna), ("rna.fa", [text.replace("T", "U") for text in dna])):
         other = write(tmp_path / name, *texts)
         err = train(proteins, other, *WORDS)
-        assert f"{name}: the 20 sequences of class negative are DNA or RNA, those of another class protein" in err
+        assert f"{name}: the 20 sequences of class {name[:3]} are DNA or RNA, those of another class protein" in err
         assert "if they are proteins, add --alphabet protein" in err
     assert main(["train", proteins, str(tmp_path / "dna.fa"), *WORDS, "--alphabet", "protein", "-o", model]) == 0
     assert "look like DNA" in capsys.readouterr().err
@@ -241,8 +241,8 @@ def test_soft_masked_sequences_are_said(tmp_path, fasta, capsys):
 def test_a_genome_in_place_of_sequences(tmp_path, fasta, train, capsys):
     genome = write(tmp_path / "genome.fa", ">chr1\n", "GATTACA" * 20_000, "\n")
     told = "chr1': is the only sequence of class {} and has 140,000 letters, as a genome would; give the sequences"
-    assert f"genome.fa: record '{told.format('negative')}" in train(fasta, genome, *WORDS)
-    assert f"genome.fa: record '{told.format('positive')}" in train(genome, fasta, *WORDS)
+    for files in ((fasta, genome), (genome, write(tmp_path / "other.fa", *records("neg", 8)))):
+        assert f"genome.fa: record '{told.format('genome')}" in train(*files, *WORDS)
     model, other = str(tmp_path / "m"), write(tmp_path / "neg.fa", *records("neg", 8))
     assert main(["train", fasta, other, *WORDS, "-o", model]) == 0
     assert main(["predict", model, genome]) == 0
@@ -253,18 +253,16 @@ def test_the_same_sequences_in_both_classes(tmp_path, fasta, train, capsys):
     assert "pos.fa: is given twice" in train(fasta, fasta, *WORDS)
     (tmp_path / "link.fa").symlink_to(fasta)
     assert "link.fa: is given twice" in train(fasta, str(tmp_path / "link.fa"), *WORDS)
-    ids = write(tmp_path / "ids.fa", *records("neg", 3), *records("pos", 2))
-    assert "record 'pos0': duplicate id (the first word of the header)" in train(fasta, ids, *WORDS)
     copies = [text.replace(">", ">copy_") for text in records("pos", 8)]
     copy = write(tmp_path / "copy.fa", *copies)
-    assert f"copy.fa: all its sequences are also in {fasta}, so nothing" in train(copy, fasta, *WORDS)
+    assert f"pos.fa: all its sequences are also in {copy}, so nothing" in train(fasta, copy, *WORDS)
     some = write(tmp_path / "some.fa", *copies[:5])
     assert f"some.fa: all its sequences are also in {fasta}, so nothing" in train(fasta, some, *WORDS)
     more = write(tmp_path / "more.fa", *copies, *records("neg", 1))
     assert f"pos.fa: all its sequences are also in {more}, so nothing" in train(fasta, more, *WORDS)
     part = write(tmp_path / "part.fa", *copies[:7], *records("neg", 1))
     assert main(["train", fasta, part, *WORDS, "-o", str(tmp_path / "m")]) == 0
-    told = "records 'pos0' (class positive) and 'copy_pos0' (class negative) are the same sequence; 7 sequences occur"
+    told = "records 'pos0' (class pos) and 'copy_pos0' (class part) are the same sequence; 7 sequences occur"
     assert told in capsys.readouterr().err
 
 
@@ -273,7 +271,7 @@ def test_the_same_sequences_in_both_classes(tmp_path, fasta, train, capsys):
 
 @pytest.mark.parametrize(("mark", "read"), [(",", True), (";", True), ("\t", True), (" ", False), ("|", False)])
 def test_separators_of_labels(tmp_path, fasta, train, mark, read):
-    rows = (f"pos{i}{mark}{'ab'[i % 2]}\n" for i in range(8))
+    rows = (f"pos{i}{mark}{'01'[i % 2]}\n" for i in range(8))
     table = write(tmp_path / "labels.txt", f"id{mark}label\n", *rows)
     if read:
         assert main(["train", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
@@ -327,7 +325,7 @@ def test_measurements_for_a_solver_of_classes(tmp_path, capsys, verb, kernel):
 def test_names_that_begin_with_digits_stay_classes(tmp_path, capsys):
     fasta = write(tmp_path / "pos.fa", *records("pos", 24))
     table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{i // 2}a\n" for i in range(24)))
-    assert main(["train", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
+    assert main(["train", "--verbose", fasta, "--labels", table, *WORDS, "-o", str(tmp_path / "m")]) == 0
     assert "11a: 2" in capsys.readouterr().out
 
 
@@ -343,7 +341,7 @@ def test_records_without_a_label_are_counted(tmp_path, capsys, verb):
     fasta = write(tmp_path / "pos.fa", *records("pos", 40))
 
     def said(*empty):
-        rows = (f"pos{i}\t{'' if i in empty else 'ab'[i % 2]}\n" for i in range(40))
+        rows = (f"pos{i}\t{'' if i in empty else '01'[i % 2]}\n" for i in range(40))
         table = write(tmp_path / "l.tsv", "id\tlabel\n", *rows)
         output = ["-o", str(tmp_path / "m")] if verb == "train" else ["--folds", "2"]
         assert main([verb, fasta, "--labels", table, *WORDS, *output]) == 0
@@ -363,7 +361,7 @@ def test_records_without_a_label_are_counted(tmp_path, capsys, verb):
 
 
 def test_a_data_set_counts_records_without_a_label(tmp_path, fasta, capsys):
-    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{'ab '[i % 3]}\n" for i in range(8)))
+    table = write(tmp_path / "l.tsv", "id\tlabel\n", *(f"pos{i}\t{'01 '[i % 3]}\n" for i in range(8)))
     entry = json.dumps({"fasta": [fasta], "labels": {"from": "tsv", "file": table}})
     assert main(["datasets", "--name", "pairs", "--entry", entry, "-o", str(tmp_path / "d")]) == 0
     assert (
@@ -506,7 +504,7 @@ def test_a_model_of_genes_and_one_of_sequences_are_told_apart(tmp_path, fasta, c
     assert f"{model}: is a model of seqkern train, not a model of genes; use seqkern predict, or give a model" in err
 
 
-TABLE = "id\tf1\tf2\tlabel\n" + "".join(f"r{i}\t{i % 3}\t{i % 4}\t{'ab'[i % 2]}\n" for i in range(12))
+TABLE = "id\tf1\tf2\tlabel\n" + "".join(f"r{i}\t{i % 3}\t{i % 4}\t{'01'[i % 2]}\n" for i in range(12))
 
 
 @pytest.fixture(scope="module")

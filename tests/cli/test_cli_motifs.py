@@ -49,7 +49,7 @@ def test_meme_table_and_logos_are_written(folder, tmp_path, capsys):
         rows = list(csv.DictReader(file, delimiter="\t"))
     assert rows[0]["known"] == "MA1 AP-1"
     assert float(rows[0]["p"]) < 0.05
-    assert rows[0]["class"] == "positive"
+    assert rows[0]["class"] == "pos"
     assert int(rows[0]["sites"]) >= 50
     matrices = MotifSet.from_file(str(out)).matrices
     assert [matrix.name.split()[0] for matrix in matrices] == [row["motif"] for row in rows]

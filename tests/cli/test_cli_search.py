@@ -31,16 +31,16 @@ def genes(tmp_path):
     for i in range(24):
         values = rng.normal(size=12)
         values[3] += 2 * (i % 2)
-        lines.append(f"p{i}\t{'ab'[i % 2]}\t" + "\t".join(f"{value:.4f}" for value in values) + "\n")
+        lines.append(f"p{i}\t{'01'[i % 2]}\t" + "\t".join(f"{value:.4f}" for value in values) + "\n")
     return write(tmp_path / "genes.tsv", *lines)
 
 
 def summary(capsys, *argv):
     """Return the printed lines of a training, by the words that they begin with."""
     capsys.readouterr()
-    assert main(["train", *argv]) == 0
+    assert main(["train", "--verbose", *argv]) == 0
     out, err = capsys.readouterr()
-    return {line[2:12].strip(): line[13:] for line in out.splitlines()[1:] if line[2:12].strip()}, err
+    return {line[2:12].strip(): line[13:] for line in out.splitlines()[3:] if line[2:12].strip()}, err
 
 
 def test_draws_alone_are_a_search(tmp_path, files, capsys):
@@ -57,7 +57,7 @@ def test_a_choice_at_the_end_of_its_grid_is_told(tmp_path, capsys):
     for name, shares in (("pos", (0.15, 0.35, 0.25, 0.25)), ("neg", (0.25, 0.25, 0.25, 0.25))):
         strings = ["".join(rng.choice(list("ACGT"), 30, p=shares)) for _ in range(60)]
         files.append(write(tmp_path / f"{name}.fa", *(f">{name}{i}\n{text}\n" for i, text in enumerate(strings))))
-    argv = ["train", *files, "--kernel", "spectrum:k=2", "--search", "-o", str(tmp_path / "m"), "--solver"]
+    argv = ["train", "--verbose", *files, "--kernel", "spectrum:k=2", "--search", "-o", str(tmp_path / "m"), "--solver"]
     assert main([*argv, "psvc:C=1,epsilon=[0.98,0.6,0.3]"]) == 0
     assert "epsilon is the smallest value tried, at an end of the grid: a wider grid may" in capsys.readouterr().out
     assert load_model(tmp_path / "m").record["search"]["ends"] == {"epsilon": "smallest"}

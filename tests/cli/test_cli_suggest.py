@@ -168,13 +168,13 @@ def test_variants_need_variances(model, files, tmp_path, capsys):
 def test_a_file_of_unlabelled_records(solver, files, tmp_path, capsys):
     path = str(tmp_path / "m.seqkern")
     given = ["--unlabelled", files["pool"], "--kernel", "spectrum:k=3", "--solver", solver]
-    assert main(["train", files["pos"], files["neg"], *given, "-o", path]) == 0
+    assert main(["train", "--verbose", files["pos"], files["neg"], *given, "-o", path]) == 0
     said = capsys.readouterr()
     assert f"seqkern: {files['pool']}: 30 records without a label in every training set: " in said.err
-    assert "58 sequences (negative: 14, positive: 14, unlabelled: 30)" in said.out
+    assert "58 sequences (neg: 14, pos: 14, unlabelled: 30)" in said.out
     assert load_model(path).record["unlabelled"] == 30
     assert main(["cv", files["pos"], files["neg"], *given, "--folds", "3"]) == 0
-    assert "28 samples (negative: 14, positive: 14)" in capsys.readouterr().out
+    assert "pos (positive, 14 samples) against neg (14)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("solver", ["label_propagation", "transductive_svc"])
@@ -182,7 +182,7 @@ def test_a_remark_where_every_record_has_a_label(solver, files, tmp_path, capsys
     given = [files["pos"], files["neg"], "--kernel", "spectrum:k=3", "--solver", solver]
     remark = "every training record has a label, but this solver is meant to learn from records without one"
     for more in ([], ["--unlabelled", files["pool"]]):
-        assert main(["train", *given, *more, "-o", str(tmp_path / "m.seqkern")]) == 0
+        assert main(["train", "--verbose", *given, *more, "-o", str(tmp_path / "m.seqkern")]) == 0
         assert capsys.readouterr().out.count(remark) == (not more)
         assert main(["cv", *given, *more, "--folds", "3"]) == 0
         assert (f"remark on 3 of 3 fits, the first: {remark}" in capsys.readouterr().err) == (not more)
@@ -191,7 +191,7 @@ def test_a_remark_where_every_record_has_a_label(solver, files, tmp_path, capsys
 def test_three_classes_and_unlabelled_records(files, tmp_path, capsys):
     path, three = str(tmp_path / "m.seqkern"), [files[name] for name in MOTIFS]
     given = ["--unlabelled", files["pool"], "--kernel", "spectrum:k=3", "--solver", "label_propagation"]
-    assert main(["train", *three, *given, "-o", path]) == 0
+    assert main(["train", "--verbose", *three, *given, "-o", path]) == 0
     assert "(neg: 14, pos: 14, third: 14, unlabelled: 30)" in capsys.readouterr().out
 
 
@@ -216,13 +216,24 @@ def test_a_word_for_unknown_labels_is_refused(files, tmp_path, capsys):
 
 def test_other_solvers_leave_them_out_and_say_so(files, tmp_path, capsys):
     out = str(tmp_path / "m.seqkern")
-    both = ["train", files["pos"], files["neg"], "--unlabelled", files["pool"], "-o", out, "--kernel", "spectrum:k=3"]
+    both = [
+        "train",
+        "--verbose",
+        files["pos"],
+        files["neg"],
+        "--unlabelled",
+        files["pool"],
+        "-o",
+        out,
+        "--kernel",
+        "spectrum:k=3",
+    ]
     for solver in (["--solver", "csvc"], []):
         assert main([*both, *solver]) == 0
         said = capsys.readouterr()
         left = f"{files['pool']}: 30 records without a label left out, since solver 'csvc' does not learn from them: "
         assert said.err.count(left) == 1
-        assert "trained on 28 sequences (negative: 14, positive: 14)" in said.out
+        assert "trained on 28 sequences (neg: 14, pos: 14)" in said.out
     fitted = SimpleNamespace(solvers=[LabelPropagation()])  # the reason is then the kernel
     assert why_left_out(fitted) == "kernels that are fitted to each training set do not use them"
 

@@ -21,7 +21,7 @@ SEQUENCES = ["ACGTACGTAC", "CCGTACGTAA", "GGGTACTTAC", "TTGTACGTAG"]
 def fasta(tmp_path):
     """A file of four labelled sequences."""
     path = tmp_path / "d.fasta"
-    path.write_text("".join(f">s{i} label={'ab'[i % 2]}\n{text}\n" for i, text in enumerate(SEQUENCES)))
+    path.write_text("".join(f">s{i} label={'01'[i % 2]}\n{text}\n" for i, text in enumerate(SEQUENCES)))
     return path
 
 

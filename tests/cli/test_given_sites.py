@@ -42,7 +42,7 @@ def inside(folder, monkeypatch):
 
 
 def train(sites, model, *more):
-    words = ["train", "g.fa", "--sites", sites, "--window", WINDOW, "--positive", "site", *more]
+    words = ["train", "--verbose", "g.fa", "--sites", sites, "--window", WINDOW, "--positive", "site", *more]
     assert main([*words, "--kernel", "weighted_degree:degree=4", "--solver", "csvc:C=1", "-o", model]) == 0
 
 

@@ -2,24 +2,71 @@
 
 import pytest
 
-from seqkern.core.declarations import alternatives, spec_alternatives
 from seqkern.core.errors import ParameterError
-from seqkern.core.progress import parse_duration
-from seqkern.kernels import build_kernel
+from seqkern.core.progress import parse_duration, reporting
+from seqkern.core.specs import spec_alternatives
+from seqkern.kernels import SpectrumKernel, build_kernel
+from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.solvers import expand_grid
 from seqkern.study.kernel_entries import KernelChoice, read_kernel
 
 
 def test_every_combination_once_and_in_order():
-    found = alternatives("gapped_kmer:l=10|11,k=6|7,d=3")
-    assert found == [f"gapped_kmer:l={length},k={k},d=3" for length in (10, 11) for k in (6, 7)]
-    assert alternatives("spectrum:k=3|3|4") == ["spectrum:k=3", "spectrum:k=4"]
+    found = spec_alternatives("gapped_kmer:l=10|11,k=6,7,d=3")
+    assert found == [{"kernel": "gapped_kmer", "l": length, "k": k, "d": 3} for length in (10, 11) for k in (6, 7)]
+    assert spec_alternatives("spectrum:k=3|3|4") == [{"kernel": "spectrum", "k": k} for k in (3, 4)]
+    assert [one["shift"] for one in spec_alternatives("shifted_weighted_degree:shift=1|2")] == [1, 2]
 
 
-def test_lists_and_ranges_stay_one_kernel():
-    for text in ("spectrum:k=[3,4,6]", "spectrum:k=1-3", '{"kernel": "spectrum", "k": [3, 4]}'):
-        assert alternatives(text) == [text]
-    assert build_kernel("spectrum:k=[3,4,6]").k == [3, 4, 6]
+@pytest.mark.parametrize(
+    ("text", "ks"),
+    [
+        ("spectrum:k=3+4", [[3, 4]]),
+        ("spectrum:k=1-3+5", [[1, 2, 3, 5]]),
+        ("spectrum:k=[3,4]", [3, 4]),
+        ("spectrum:k=3,4", [3, 4]),
+        ("spectrum:k=3,4,normalize=false", [3, 4]),
+        ("spectrum:k=3-5", [3, 4, 5]),
+        ("spectrum:k=[3+4,5]", [[3, 4], 5]),
+        ("spectrum:k=3+4|5", [[3, 4], 5]),
+        ("spectrum:k=3+4,weights=1,2", [[3, 4]]),
+        ('{"kernel": "spectrum", "k": [3, 4]}', [3, 4]),
+        ('{"kernel": "spectrum", "k": {"sum": [3, 4]}}', [[3, 4]]),
+        ('{"kernel": "spectrum", "k": "3+4"}', [[3, 4]]),
+    ],
+)
+def test_a_list_is_a_grid_and_a_sum_is_written_with_plus(text, ks):
+    assert [entry.kernel.k for entry in read_kernel(text).candidates] == ks
+
+
+@pytest.mark.parametrize("text", ["spectrum:k=3+4*spectrum:k=2", "spectrum:k=3 + 0.5*spectrum:k=2"])
+def test_a_weight_after_plus_begins_another_kernel(text):
+    assert [part.k for part in build_kernel(text).parts] == [3, 2]
+
+
+def test_lists_in_python_and_in_specs_are_sums():
+    assert build_kernel({"kernel": "spectrum", "k": [3, 4]}).k == [3, 4]
+    assert build_kernel(SpectrumKernel(k=[3, 4]).spec()).k == [3, 4]
+    assert kernel_text(SpectrumKernel(k=[3, 4])) == "spectrum:k=3+4"
+
+
+def test_lists_by_nature_are_values():
+    texts = ("motif:motifs=TATA,GATA", "shifted_weighted_degree:shift=1,2", "spectrum:k=1+2,weights=1,0.5")
+    for text in texts:
+        assert len(spec_alternatives(text)) == 1
+    found = spec_alternatives("combination:parts=[(spectrum:k=3,4),linear],weights=mkl")
+    assert [one["parts"][0]["k"] for one in found] == [3, 4]
+
+
+def test_a_list_that_was_a_sum_is_told_once(capsys):
+    for text, line in (
+        ("spectrum:k=[3,4]", "k=[3,4] tries 3 and 4; for one kernel of both write k=3+4"),
+        ("spectrum:k=3|4", ""),
+        ("spectrum:k=3+4", ""),
+    ):
+        with reporting():
+            read_kernel(text)
+        assert capsys.readouterr().err == (line and f"seqkern: {line}\n")
 
 
 def test_one_meaning_in_text_and_in_a_configuration():
@@ -42,7 +89,7 @@ def test_kernels_with_alternatives_are_a_choice_with_distinct_names():
 
 @pytest.mark.parametrize("text", ["spectrum:k=3|", "spectrum:k=|3", "spectrum:k=3||4"])
 def test_an_empty_alternative_is_an_error(text):
-    with pytest.raises(ParameterError, match="is empty"):
+    with pytest.raises(ParameterError, match="cannot read"):
         spec_alternatives(text)
 
 

@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 import pytest
 
-from seqkern.core.archive import check_npy, load_archive, read_entries, save_archive
+from seqkern.core.archive import load_archive, read_entries, save_archive
 from seqkern.core.errors import FileError, ModelError, SequenceError, damaged
 from seqkern.core.file_kinds import ANY
 
@@ -143,11 +143,3 @@ def test_every_array_that_is_saved_is_read(tmp_path):
     for name, array in arrays.items():
         np.testing.assert_array_equal(read[name], array)
     assert all(array.dtype.isnative for array in read.values())
-
-
-def test_an_array_file_has_the_size_that_it_claims(tmp_path):
-    (tmp_path / "x.npy").write_bytes(npy(CODES))
-    check_npy(tmp_path / "x.npy")
-    (tmp_path / "x.npy").write_bytes(npy(CODES, shape=(5,)))
-    with pytest.raises(ValueError, match="40 bytes, but 32"):
-        check_npy(tmp_path / "x.npy")

@@ -89,7 +89,7 @@ def test_annotation_letters_of_digits_are_letters(tmp_path, capsys):
 
 def test_a_range_where_one_integer_belongs_is_refused():
     with pytest.raises(ParameterError, match=r"m='1-2' is not possible; give an integer at least 0"):
-        build_kernel("mismatch:k=4,m=1-2")
+        build_kernel({"kernel": "mismatch", "k": 4, "m": "1-2"})
     with pytest.raises(ParameterError, match=r"n_features='1-5' is not possible"):
         build_selector("golub:n_features=1-5")
 

@@ -31,10 +31,10 @@ ENTRIES = {
 def intact(tmp_path_factory):
     """Folders of saved data sets, by kind."""
     folder = tmp_path_factory.mktemp("intact")
-    rows = [f"s{i},{i},{i % 3},{'ab'[i % 2]}" for i in range(12)]
+    rows = [f"s{i},{i},{i % 3},{'01'[i % 2]}" for i in range(12)]
     (folder / "table.csv").write_text("\n".join(["id,x,y,class", *rows]))
     square = [",".join(str(abs(i - j)) for j in range(6)) for i in range(6)]
-    (folder / "square.csv").write_text("".join(f"{'ab'[i % 2]},{square[i]}\n" for i in range(6)))
+    (folder / "square.csv").write_text("".join(f"{'01'[i % 2]},{square[i]}\n" for i in range(6)))
     for name, entry in ENTRIES.items():
         save_dataset(make_dataset(name, entry, folder), folder / name)
     return folder

@@ -99,22 +99,22 @@ def test_first_words_with_policies(tmp_path):
 
 def test_labels_in_a_table(tmp_path):
     write(tmp_path, ">a\nAC\n>b\nGG\n>c\nNN\n")
-    write(tmp_path, "id\tlabel\tfold\nb\tx\t1\na\ty\t2\nc\tx\t1\n", "labels.tsv")
+    write(tmp_path, "id\tlabel\tfold\nb\tno\t1\na\tyes\t2\nc\tno\t1\n", "labels.tsv")
     labels = {"from": "tsv", "file": "labels.tsv", "fold": "fold"}
     entry = {"fasta": "in.fa", "labels": labels, "alphabet": "dna", "unknown": "skip"}
     made = make_dataset("d", entry, tmp_path)
-    assert made.task().labels.names() == ["y", "x"]
+    assert made.task().labels.names() == ["yes", "no"]
     assert made.task().labels.folds.tolist() == ["2", "1"]
     assert [source["file"] for source in made.notes["sources"]] == ["in.fa", "labels.tsv"]
 
 
 def test_feature_table(tmp_path):
-    write(tmp_path, "id\tclass\tg1\tg2\na\tx\t1\t2\nb\ty\t3\t4\n", "in.tsv")
+    write(tmp_path, "id\tclass\tg1\tg2\na\tno\t1\t2\nb\tyes\t3\t4\n", "in.tsv")
     made = make_dataset("d", {"features": "in.tsv", "labels": {"label": "class"}}, tmp_path)
     assert made.kind == "features"
     assert made.X.columns == ("g1", "g2")
-    assert made.task().labels.names() == ["x", "y"]
-    with pytest.raises(ValueError, match=r"record 'a': column 'class': 'x' is not a finite number; .*under labels"):
+    assert made.task().labels.names() == ["no", "yes"]
+    with pytest.raises(ValueError, match=r"record 'a': column 'class': 'no' is not a finite number; .*under labels"):
         make_dataset("d", {"features": "in.tsv"}, tmp_path)
     with pytest.raises(LabelError, match=r"in\.tsv: has no column 'group'"):
         make_dataset("d", {"features": "in.tsv", "labels": {"label": "class", "group": "group"}}, tmp_path)
@@ -122,16 +122,16 @@ def test_feature_table(tmp_path):
 
 def test_feature_table_with_labels_elsewhere(tmp_path):
     write(tmp_path, "id\tg1\na\t1\nb\t3\n", "in.tsv")
-    write(tmp_path, "n\tlabel\nb\tx\na\ty\n", "labels.tsv")
+    write(tmp_path, "n\tlabel\nb\tno\na\tyes\n", "labels.tsv")
     entry = {"features": "in.tsv", "labels": {"from": "tsv", "file": "labels.tsv", "id": "n"}}
-    assert make_dataset("d", entry, tmp_path).task().labels.names() == ["y", "x"]
+    assert make_dataset("d", entry, tmp_path).task().labels.names() == ["yes", "no"]
 
 
 def test_dissimilarities(tmp_path):
-    write(tmp_path, "A\t0\t1\nB\t1\t0\n", "in.tsv")
+    write(tmp_path, "-\t0\t1\n+\t1\t0\n", "in.tsv")
     made = make_dataset("d", {"dissimilarities": "in.tsv"}, tmp_path)
     assert (made.kind, made.X.kind) == ("dissimilarities", "dissimilarities")
-    assert made.task().labels.names() == ["A", "B"]
+    assert made.task().labels.names() == ["-", "+"]
 
 
 def test_simulated_donors():
@@ -291,8 +291,8 @@ def test_same_data_same_bytes(tmp_path):
 
 
 def test_tables_come_back(tmp_path):
-    write(tmp_path, "id\tlabel\tg1\na\tx\t1\nb\ty\t3\n", "f.tsv")
-    write(tmp_path, "A\t0\t1\nB\t1\t0\n", "s.tsv")
+    write(tmp_path, "id\tlabel\tg1\na\tno\t1\nb\tyes\t3\n", "f.tsv")
+    write(tmp_path, "-\t0\t1\n+\t1\t0\n", "s.tsv")
     for entry in ({"features": "f.tsv"}, {"similarities": "s.tsv"}, {"dissimilarities": "s.tsv"}):
         made = make_dataset("d", entry, tmp_path)
         save_dataset(made, tmp_path / "d")
@@ -651,7 +651,7 @@ def test_other_sets(get):
 
 def test_missing_values_of_a_table_follow_the_policy(tmp_path):
     path = tmp_path / "table.tsv"
-    path.write_text("id\tlabel\tGC\tpI\na\tx\t0.4\t\nb\ty\tNA\t6\nc\ty\t0.5\t?\n")
+    path.write_text("id\tlabel\tGC\tpI\na\tno\t0.4\t\nb\tyes\tNA\t6\nc\tyes\t0.5\t?\n")
     entry = {"features": str(path), "labels": {"label": "label"}}
     with pytest.raises(SequenceError, match=r"'a'.*''.*missing: keep and transforms: \[impute\]"):
         make_dataset("t", entry)
@@ -663,7 +663,7 @@ def test_missing_values_of_a_table_follow_the_policy(tmp_path):
     assert again.incomplete
     assert again.digest() == X.digest()
     assert X.take([0]).incomplete
-    path.write_text("id\tlabel\tGC\na\tx\tinf\nb\ty\t1\n")
+    path.write_text("id\tlabel\tGC\na\tno\tinf\nb\tyes\t1\n")
     with pytest.raises(SequenceError, match="'inf' is not a finite number"):
         make_dataset("t", {**entry, "missing": "keep"})
     with pytest.raises(ConfigError, match="missing='keep' is not possible for similarities"):
@@ -794,7 +794,7 @@ def test_genes_are_silent(get, name, shape):
 
 def test_a_leak_is_told_by_every_verb(tmp_path, capsys):
     rng = np.random.default_rng(0)
-    rows = [f"s{i}\t{'ab'[i % 2]}\t{rng.normal():.3f}\t{i % 2}\n" for i in range(40)]
+    rows = [f"s{i}\t{'01'[i % 2]}\t{rng.normal():.3f}\t{i % 2}\n" for i in range(40)]
     table, data = tmp_path / "x.tsv", str(tmp_path / "d")
     table.write_text("id\tlabel\tGC\ttarget\n" + "".join(rows))
     told = "feature 'target' alone separates the classes: is it the label?"
@@ -817,7 +817,7 @@ def test_a_leak_is_told_by_every_verb(tmp_path, capsys):
 
 def test_a_leak_in_a_view_is_told(tmp_path, capsys):
     rng = np.random.default_rng(0)
-    (tmp_path / "x.fa").write_text("".join(f">s{i} label={'ab'[i % 2]}\n{'ACGT' * 5}\n" for i in range(40)))
+    (tmp_path / "x.fa").write_text("".join(f">s{i} label={'01'[i % 2]}\n{'ACGT' * 5}\n" for i in range(40)))
     rows = (f"s{i}\t{rng.normal():.3f}\t{i % 2}\n" for i in range(40))
     (tmp_path / "v.tsv").write_text("id\te1\te2\n" + "".join(rows))
     entry = {"fasta": str(tmp_path / "x.fa"), "labels": {"from": "header"}, "views": {"v": str(tmp_path / "v.tsv")}}

@@ -319,7 +319,7 @@ TRAIN = ("train", "yes.fa", "no.fa", "--kernel", "spectrum:k=2", "--solver", "cs
 
 
 def test_probabilities_of_the_command_line(folder, capsys):
-    assert main([*TRAIN, "--calibration", "platt"]) == 0
+    assert main([*TRAIN, "--calibration", "platt", "--verbose"]) == 0
     assert "probability platt, fitted to 60 held-out decision values" in capsys.readouterr().out
     assert main(["predict", "m", "yes.fa"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"))

@@ -175,7 +175,10 @@ def test_train_by_the_span(tmp_path, capsys):
     prefix, model = str(tmp_path / "d"), str(tmp_path / "m.seqkern")
     main(["simulate", "donor", "-o", prefix, "--n-positive", "20", "--n-decoy", "40"])
     data = [f"{prefix}.fasta", "--labels", f"{prefix}.tsv", "--positive", "donor", "--kernel", "spectrum:k=2"]
-    assert main(["train", *data, "--solver", "csvc:C=0.1|1", "--search", "--metric", "span", "-o", model]) == 0
+    assert (
+        main(["train", "--verbose", *data, "--solver", "csvc:C=0.1|1", "--search", "--metric", "span", "-o", model])
+        == 0
+    )
     out = capsys.readouterr().out
     assert "span estimate 0." in out
     assert "from one fit of each" in out

@@ -42,7 +42,7 @@ def test_the_limit_is_an_interval_of_half_of_all_values():
 def test_related_samples_count_once():
     assert too_few(labels_of(10, 10)) is None
     lacking = too_few(labels_of(10, 10, groups=list("aaaaabbbbb") + list("cdefghijkl")))
-    assert lacking.counts == "2 against 10 (related samples counted once)"
+    assert lacking.counts == "2 against 10, related samples counted once"
     # groups with both labels are split over both classes, and count by sample
     assert too_few(labels_of(10, 10, groups=list("aaaaabbbbb") * 2)) is None
     assert independent_counts([0, 0, 1, 1, 1], 2, list("aabbc")).tolist() == [1, 2]

@@ -76,7 +76,7 @@ def test_of_a_single_split_the_training_part_alone_is_used(tmp_path):
     for i in range(40):
         text = "".join(rng.choice(list("ACGT"), 9))
         place = f"chromosome={'I' if i < 30 else 'II'} position={100 * i} strand=+"
-        records.append(f">w{i} label={'ab'[i % 2]} {place}\n{text}\n")
+        records.append(f">w{i} label={'01'[i % 2]} {place}\n{text}\n")
     fasta.write_text("".join(records))
     labels = {"from": "header", "label": "label"} | {name: name for name in ("chromosome", "position", "strand")}
     options = json.dumps({"method": "locus", "train": ["I"], "test": ["II"]})
@@ -123,7 +123,7 @@ def test_a_section_is_two_positions(donors, capsys):
 
 def test_positions_of_unequal_sequences_do_not_compare(tmp_path, capsys):
     fasta = tmp_path / "w.fa"
-    fasta.write_text("".join(f">w{i} label={'xy'[i % 2]}\nACGTACG{'A' * (i // 4)}\n" for i in range(8)))
+    fasta.write_text("".join(f">w{i} label={'01'[i % 2]}\nACGTACG{'A' * (i // 4)}\n" for i in range(8)))
     line = make_dataset(tmp_path, {"fasta": str(fasta), "labels": {"from": "header", "label": "label"}})
     capsys.readouterr()
     assert main([*line, "--kernel", "spectrum:k=2", "--solver", "csvc:C=1"]) == 1

@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_text():
     text = track_text(WHOLE, width=10)
     assert text.split("\n") == [
-        "1abc: 14 residues, 91.7 % of the states right",
+        "1abc: 14 residues, 91.7% of the states right",
         "",
         "                   10",
         "residue    MKVLAWGGPA",

@@ -35,7 +35,7 @@ from seqkern.study.workflow import read_failures
 KERNELS = (
     b"spectrum:k=3",
     b"mismatch:k=4|5,m=1",
-    b"rbf:base=(spectrum:k=[1,2],weights=[1,0.5]),gamma=0.1|1",
+    b"rbf:base=(spectrum:k=1+2,weights=[1,0.5]),gamma=0.1|1",
     b"0.5*spectrum:k=2+smith_waterman:matrix=BLOSUM62,gap_open=11*oligo:k=2,sigma=1.5",
     b'{"kernel": "weighted_degree", "degree": 3, "part": [0, 40]}',
     b'{"choose": [{"name": "a", "kernel": "spectrum", "k": 1}, {"name": "b", "kernel": "motif", "motifs": ["A-x-C"]}]}',

@@ -41,7 +41,7 @@ def data(kernel):
 
 @pytest.mark.parametrize(("spec", "remedy"), OVERFLOWS)
 def test_overflow_names_record_kernel_and_remedy(spec, remedy):
-    kernel = build_kernel(spec.replace("k=2..3", "k=[2,3]"))
+    kernel = build_kernel(spec.replace("k=2..3", "k=2+3"))
     with pytest.raises(
         SequenceError, match=f"^record '.': its kernel with itself is inf: kernel '{kernel.name}' "
     ) as e:
@@ -51,7 +51,7 @@ def test_overflow_names_record_kernel_and_remedy(spec, remedy):
 
 @pytest.mark.parametrize(("spec", "remedy"), UNDERFLOWS)
 def test_underflow_names_record_kernel_and_remedy(spec, remedy):
-    kernel = build_kernel(spec.replace("k=2..3", "k=[2,3]"))
+    kernel = build_kernel(spec.replace("k=2..3", "k=2+3"))
     with pytest.raises(SequenceError, match=r"^record '1': its kernel with itself is .* underflows") as e:
         kernel(data(kernel))
     assert remedy in str(e.value)
@@ -60,7 +60,7 @@ def test_underflow_names_record_kernel_and_remedy(spec, remedy):
 @pytest.mark.parametrize("scale", [1e155, 1e200, 1e300, 1e-155, 1e-162, 1e-200, 1e-300])
 @pytest.mark.parametrize(
     "spec",
-    ["spectrum:k=[2,3],weights=[{0},{0}]", "weighted_degree:degree=2,weights=[{0},{0}]", "{0}*spectrum:k=2+0*oligo"],
+    ["spectrum:k=2+3,weights=[{0},{0}]", "weighted_degree:degree=2,weights=[{0},{0}]", "{0}*spectrum:k=2+0*oligo"],
 )
 def test_normalised_values_do_not_depend_on_the_size_of_weights(spec, scale):
     """The product of two diagonals overflows or vanishes here, the quotient does not."""

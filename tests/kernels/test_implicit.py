@@ -16,7 +16,7 @@ LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 EXAMPLES = {
     "spectrum": "spectrum:k=3",
     "spectrum-ranked": "spectrum:k=14,normalize=false",
-    "spectrum-several": "spectrum:k=[1,2,9],weights=[1,0,0.25]",
+    "spectrum-several": "spectrum:k=1+2+9,weights=[1,0,0.25]",
     "spectrum-presence": "spectrum:k=2,presence=true",
     "spectrum-strands": "spectrum:k=3,reverse_complement=true",
     "spectrum-wide": "spectrum:k=35,short=zero,zero_diagonal=zero",

@@ -17,7 +17,7 @@ PEPTIDES = SequenceSet.from_strings(random_strings(N, 6, 12, LETTERS, seed=1), "
 SITES = SequenceSet.from_strings(random_strings(N, 8, 20, seed=2), "dna", unknown="mask_all")
 X = join_views({"peptide": PEPTIDES, "site": SITES})
 Y = np.where(np.arange(N) % 3, 1, -1)
-BASES = ("spectrum:k=2", "spectrum:k=1,normalize=false", "gappy_pair:k=1,m=2", "spectrum:k=[1,2],part=1:-1")
+BASES = ("spectrum:k=2", "spectrum:k=1,normalize=false", "gappy_pair:k=1,m=2", "spectrum:k=1+2,part=1:-1")
 
 
 def gram(text, sequences):

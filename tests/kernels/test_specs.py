@@ -16,8 +16,8 @@ S3 = {"kernel": "spectrum", "k": 3}
         ("spectrum", {"kernel": "spectrum"}),
         ("mismatch:k=5,m=1", {"kernel": "mismatch", "k": 5, "m": 1}),
         (" mismatch : k = 5 , m = 1 ", {"kernel": "mismatch", "k": 5, "m": 1}),
-        ("spectrum:k=1-5", {"kernel": "spectrum", "k": [1, 2, 3, 4, 5]}),
-        ("spectrum:k=[1,3]", {"kernel": "spectrum", "k": [1, 3]}),
+        ("spectrum:k=1-3+5", {"kernel": "spectrum", "k": [1, 2, 3, 5]}),
+        ("spectrum:k=1 + 3", {"kernel": "spectrum", "k": [1, 3]}),
         ("spectrum:k=3,part=0:40", {**S3, "part": "0:40"}),
         ("spectrum:k=3+linear", {"kernel": "sum", "parts": [S3, {"kernel": "linear"}]}),
         ("0.5*spectrum:k=3", {"kernel": "sum", "parts": [S3], "weights": [0.5]}),
@@ -111,7 +111,7 @@ def test_config_and_text_forms_build_the_same_kernel():
         "parts": [{"kernel": "spectrum", "k": "1-3", "part": [0, 40]}, "spectrum:k=3,part=42:"],
         "weights": [0.5, 1],
     }
-    text = "0.5*spectrum:k=1-3,part=0:40 + spectrum:k=3,part=42:"
+    text = "0.5*spectrum:k=1+2+3,part=0:40 + spectrum:k=3,part=42:"
     kernel = build_kernel(config)
     assert kernel.spec() == build_kernel(text).spec()
     left, right = kernel.parts

@@ -318,9 +318,17 @@ def write_fasta(path, X, rows):
 
 def test_motifs_are_selected_from_fasta_and_new_sequences_predicted(tmp_path, capsys):
     X, _ = sequences(n=80)
-    files = [write_fasta(tmp_path / f"{k}.fa", X, range(40 * k, 40 * (k + 1))) for k in range(2)]
+    files = [write_fasta(tmp_path / f"class{k}.fa", X, range(40 * k, 40 * (k + 1))) for k in range(2)]
     model, chosen = str(tmp_path / "m.seqkern"), tmp_path / "chosen.tsv"
-    argv = ["train", *files, "--kernel", "spectrum:k=6", "--solver", "psvc:kernel=features,C=inf,epsilon=0.6"]
+    argv = [
+        "train",
+        "--verbose",
+        *files,
+        "--kernel",
+        "spectrum:k=6",
+        "--solver",
+        "psvc:kernel=features,C=inf,epsilon=0.6",
+    ]
     assert main([*argv, "-o", model, "--features", str(chosen)]) == 0
     rows = read_tsv(chosen)
     assert rows[0]["feature"] == MOTIF
@@ -348,7 +356,10 @@ def write_table(path, X, y, columns=None):
 def test_a_model_of_a_table_is_trained_and_applied_to_a_table(tmp_path, capsys, solver):
     (X, y), (new, z) = table(d=30, signal=3.0), table(d=30, seed=5, signal=3.0)
     path, model = write_table(tmp_path / "a.tsv", X, y), str(tmp_path / "m.seqkern")
-    assert main(["train", path, "--kernel", "linear", "--solver", solver, "--positive", "1", "-o", model]) == 0
+    assert (
+        main(["train", "--verbose", path, "--kernel", "linear", "--solver", solver, "--positive", "1", "-o", model])
+        == 0
+    )
     assert "40 samples" in capsys.readouterr().out
     order = np.random.default_rng(0).permutation(30)
     assert main(["predict", model, write_table(tmp_path / "b.tsv", new, z, order)]) == 0

@@ -134,7 +134,7 @@ def files(tmp_path):
 def test_rounds_on_the_command_line(tmp_path, capsys):
     args = files(tmp_path)
     genome = str(tmp_path / "g.fasta")
-    main([*args, "--hard-negatives", genome, "--hard-number", "30", "--hard-rounds", "2"])
+    main([*args, "--hard-negatives", genome, "--hard-number", "30", "--hard-rounds", "2", "--verbose"])
     out = capsys.readouterr().out
     assert "round 1: 30 windows added" in out
     assert "round 2: 30 windows added" in out

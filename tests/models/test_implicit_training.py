@@ -135,7 +135,7 @@ def files(tmp_path):
 
 def test_train_predict_explain(files, tmp_path, capsys):
     model = str(tmp_path / "m.seqkern")
-    argv = ["train", *files, "--kernel", "spectrum:k=3", "--search", "-o", model]
+    argv = ["train", "--verbose", *files, "--kernel", "spectrum:k=3", "--search", "-o", model]
     assert main([*argv, "--solver", "linear_svc:C=[0.1,1]"]) == 0
     assert "converged" in capsys.readouterr().out
     assert main(["predict", model, files[0], "-o", str(tmp_path / "out.tsv")]) == 0

@@ -61,7 +61,7 @@ def test_the_score_after_the_layers_is_the_estimate(home, capsys):
     assert main([*given, "--cv", "2", *out(home, "estimated")]) == 0
     told = capsys.readouterr().out
     assert "before the layers; Q3 after them: the estimate above\n" in told
-    train_score, scored = (re.search(r"\n.* Q3 +(0\.\d+) ", told)[1], ["cv", *given[1:-2], "--inner-folds", "2"])
+    train_score, scored = (re.search(r"\n.* Q3 +(0\.\d+) ", told)[1], ["cv", *given[2:-2], "--inner-folds", "2"])
     assert main([*scored, "--folds", "2"]) == 0
     assert re.search(r"\nQ3 +(0\.\d+) ", capsys.readouterr().out)[1] == train_score
 
@@ -77,7 +77,7 @@ def test_q3_is_a_name_of_accuracy(home, capsys):
 
 
 def train(home):
-    return ["train", str(home / "old.fasta"), "--states", str(home / "old.states"), "--window", "7"]
+    return ["train", "--verbose", str(home / "old.fasta"), "--states", str(home / "old.states"), "--window", "7"]
 
 
 def out(home, name):

@@ -27,7 +27,7 @@ KERNELS = [
     f"mismatch:k=4,m=1,{BOTH}",
     "wildcard:k=4,m=1,decay=0.4",
     f"spectrum:k=3,{BOTH}",
-    "spectrum:k=1-3,normalize=false",
+    "spectrum:k=1+2+3,normalize=false",
     f"0.5*(gapped_kmer:l=4,k=2,{BOTH})+2*(spectrum:k=2)",
     "(gapped_kmer:l=4,k=2,normalize=false)+(mismatch:k=3,m=1,normalize=false)",
 ]
@@ -135,7 +135,7 @@ def test_what_needs_the_support_is_refused(tmp_path):
 @pytest.mark.parametrize("spoil", ["width", "number", "dtype", "infinite"])
 def test_a_corrupted_table_is_refused(spoil, tmp_path):
     path = tmp_path / "table.seqkern"
-    tabulated(trained("spectrum:k=2-3")).save(path)
+    tabulated(trained("spectrum:k=2+3")).save(path)
     header, arrays = load_archive(path)
     name = "tally/0"
     if spoil == "number":

@@ -99,7 +99,7 @@ def test_the_verb_writes_it_and_gram_reads_it(folder):
 
 
 def test_windows_are_cut_from_sequences_with_profiles(folder):
-    (folder / "sites.tsv").write_text("record\tposition\tlabel\npositive1\t10\ta\nnegative2\t25\tb\n")
+    (folder / "sites.tsv").write_text("record\tposition\tlabel\npositive1\t10\t1\nnegative2\t25\t0\n")
     cut = entry(files="pssm") | {"sites": "sites.tsv", "window": {"left": 3, "right": 3}}
     X = make_dataset("d", cut).X
     whole = ProfileFiles("pssm").add_to(read_fasta(["positive.fa", "negative.fa"], "protein"))

@@ -48,11 +48,11 @@ def words(section, folder):
 def test_each_kernel_with_its_repair_and_what_runs_without(folder):
     text = words(eigenvalues_section, folder)
     assert "a stationary point" in text
-    assert "rawone, of 120 sequences−3.261.23 %none" in text
-    assert "clippedone, of 120 sequences−3.261.23 %clip" in text
-    assert "mappedone, of 120 sequences−3.261.23 %empirical_map" in text
-    assert "pairwise5, one for each training set−4e−074e−07 %none" in text
-    assert "bigone, of 9 000 sequences≈ −0.5≈ 25 %none" in text
+    assert "rawone, of 120 sequences−3.261.23%none" in text
+    assert "clippedone, of 120 sequences−3.261.23%clip" in text
+    assert "mappedone, of 120 sequences−3.261.23%empirical_map" in text
+    assert "pairwise5, one for each training set−4e−074e−07%none" in text
+    assert "bigone, of 9,000 sequences≈ −0.5≈ 25%none" in text
     assert "Clip sets negative eigenvalues to zero. The empirical map represents" in text
     exposed = text.split("Trained on an indefinite matrix without repair: ")[1]
     assert exposed == "raw with svm, pairwise with svm and big with svm."
@@ -62,7 +62,7 @@ def test_findings_name_what_ran_on_much_negative_mass_and_the_remedy(folder):
     found = [Page(sentence).text for sentence in caveats(View(StudyResults(folder).datasets[0], "d1"))]
     (found,) = [sentence for sentence in found if "indefinite" in sentence]
     assert found.startswith("d: raw with svm and big with svm had an indefinite matrix without repair")
-    assert "negative mass up to 25.0 %" in found
+    assert "negative mass up to 25.0%" in found
     assert "repair: clip" in found
     assert "psvc" in found
 

@@ -23,7 +23,7 @@ def view_of(*rows):
         (
             [("all", "4000", "812", "190", "23", "2", "", "folds", "")],
             " 812 of 4,000 sequences are similar to others, in 190 groups (largest 23); each group was kept together "
-            "in folds. The weakest 2 links of too large groups were cut.",
+            "in folds. 2 weak links were removed to split oversized groups.",
         ),
         (
             [("a", "20", "4", "2", "2", "0", "", "", "class 'x' has 1 group")],

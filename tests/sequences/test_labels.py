@@ -1,6 +1,7 @@
 """Labels: kinds, classes, and where they come from."""
 
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -39,6 +40,18 @@ def names(n):
         (["Yes", "no"], ("no", "Yes")),
         (["donor", "decoy"], ("decoy", "donor")),
         (["b", "a"], ("a", "b")),
+        (["active", "inactive"], ("inactive", "active")),
+        (["binder", "nonbinder"], ("nonbinder", "binder")),
+        (["binder", "x"], ("x", "binder")),
+        (["peaks", "background"], ("background", "peaks")),
+        (["REST", "controls"], ("controls", "REST")),
+        (["methylated", "unmethylated"], ("unmethylated", "methylated")),
+        (["ctcf.pos", "ctcf.neg"], ("ctcf.neg", "ctcf.pos")),
+        (["Gram positive", "Gram negative"], ("Gram negative", "Gram positive")),
+        (["hit", "no_hit"], ("no_hit", "hit")),
+        (["kinase", "unlabelled"], ("unlabelled", "kinase")),
+        (["x", "0"], ("0", "x")),
+        (["2", "1"], ("1", "2")),
     ],
 )
 def test_the_positive_class_of_two(values, classes):
@@ -48,6 +61,53 @@ def test_the_positive_class_of_two(values, classes):
         assert labels.classes == classes
         assert labels.names() == order
         assert labels.signs().tolist() == [1.0 if value == classes[1] else -1.0 for value in order]
+
+
+@pytest.mark.parametrize(
+    ("order", "given", "positive", "said"),
+    [
+        (["b", "a"], {}, "b", ""),
+        (["a", "b"], {}, "a", ""),
+        (["a", "b"], {"positive": "b"}, "b", ""),
+        (["a", "b"], {"classes": ["a", "b"]}, "b", ""),
+        (["missense", "nonsense"], {}, "missense", ""),  # no negation
+        (["donor", "acceptor"], {}, "donor", ""),
+        (["positive control", "sample"], {}, "positive control", ""),  # words of both sides
+        (["control", "background"], {}, "control", ""),
+        (["active", "inactive"], {}, "active", ""),
+        (["NA", "HA"], {}, "NA", ""),  # the name of a file is no word for unknown
+        (
+            ["negative", "positive"],
+            {},
+            "positive",
+            "is positive, by its name, although negative comes first; --positive n",
+        ),
+        (["1", "2"], {}, "2", "is 2, by its name, although 1 comes first; --positive 1 chooses the other (in a study"),
+        (["", "no hit", "hit"], {}, "hit", "although no hit comes first; --positive 'no hit' chooses"),
+    ],
+)
+def test_the_positive_class_of_two_files(order, given, positive, said, capsys):
+    with reporting():
+        labels = make_labels(names(len(order)), order, order=order, **given)
+    err = capsys.readouterr().err
+    assert labels.classes[1] == positive
+    assert said in err
+    assert bool(said) == bool(err)
+
+
+@pytest.mark.parametrize("values", [["b", "a"], ["donor", "acceptor"], ["Gram +", "Gram -"]])
+def test_names_that_do_not_say_which_class_is_positive(values):
+    a, b = sorted(values)
+    remedy = (
+        f"choose it: --positive {shlex.quote(a)} or --positive {shlex.quote(b)} of train and cv; in a study labels: "
+    )
+    with pytest.raises(
+        LabelError,
+        match=re.escape(f"t.tsv: the names {a} and {b} do not say which class is positive; {remedy}{{positive: {a}}}"),
+    ):
+        make_labels(names(2), values, order=(), file="t.tsv")
+    assert make_labels(names(3), [*values, "x"], order=()).kind == "multiclass"
+    assert make_labels(names(2), values, order=(), positive=b).classes == (a, b)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "10", "9"]), min_size=2, max_size=20))

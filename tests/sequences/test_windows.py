@@ -280,7 +280,7 @@ def test_labels_of_the_records(genome):
     folder, _, rows = genome
     (folder / "l.tsv").write_text("id\tlabel\nc2\tno\nc1\tyes\n")
     for labels in ({"from": "tsv", "file": "l.tsv"}, {"from": "first_word"}):
-        made = make_dataset("d", ENTRY | {"labels": labels}, folder)
+        made = make_dataset("d", ENTRY | {"labels": labels | {"positive": "yes" if "file" in labels else "c1"}}, folder)
         names = {"c1": "yes", "c2": "no"} if "file" in labels else {"c1": "c1", "c2": "c2"}
         assert made.task().labels.names() == [names[name] for name, _, _ in rows]
 

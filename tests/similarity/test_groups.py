@@ -42,7 +42,7 @@ def test_a_giant_group_is_cut_at_its_weakest_links():
     cut = similar_groups(X, classes=np.r_[np.zeros(20), np.ones(80)].astype(int))
     assert np.bincount(cut.groups)[cut.groups[:20]].max() == 4  # a fifth of the class
     assert cut.links_cut > 0
-    assert f"{cut.links_cut} weakest links cut" in cut.describe()
+    assert f"{cut.links_cut} weak links removed to split oversized groups" in cut.describe()
     halved = cut_groups(
         [Counter({0: 1})] * 4, np.array([[0, 1], [1, 2], [2, 3]]), np.array([0.9, 0.8, 0.9]), Counter({0: 2})
     )

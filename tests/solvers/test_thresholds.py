@@ -102,7 +102,7 @@ def test_a_model_decides_by_it(tmp_path, monkeypatch, capsys):
         records = ["".join(rng.choice(list(letters), 30)) for _ in range(40)]
         (tmp_path / f"{name}.fa").write_text("".join(f">{name}{i}\n{text}\n" for i, text in enumerate(records)))
     monkeypatch.chdir(tmp_path)
-    train = ("train", "yes.fa", "no.fa", "--kernel", "spectrum:k=1", "--solver", "csvc:C=1", "-o", "m")
+    train = ("train", "--verbose", "yes.fa", "no.fa", "--kernel", "spectrum:k=1", "--solver", "csvc:C=1", "-o", "m")
     assert main([*train, "--threshold", "sensitivity=0.99"]) == 0
     assert "threshold" in capsys.readouterr().out
     model = load_model("m")

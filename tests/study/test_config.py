@@ -8,6 +8,7 @@ from conftest import ROOT
 
 from seqkern.core.errors import ConfigError
 from seqkern.core.memory import parse_bytes
+from seqkern.core.progress import reporting
 from seqkern.kernels import build_kernel
 from seqkern.study.study import Study
 
@@ -324,14 +325,46 @@ def test_variants_of_files_need_these(tmp_path, monkeypatch):
         Study.parse(config).check_files()
 
 
-def test_a_list_for_a_parameter_of_a_kernel_tells_how_to_give_alternatives():
+@pytest.mark.parametrize("form", [{}, {"format": 2}])
+def test_a_list_for_a_parameter_of_a_kernel_is_a_grid(form):
     kernels = {"wd": {"kernel": "weighted_degree", "degree": [4, 8]}}
     entry = {"simulate": {"kind": "donor"}}
     config = {"study": "s", "datasets": {"d": entry}, "kernels": kernels, "solvers": {"svm": {"solver": "csvc"}}}
-    with pytest.raises(ConfigError) as error:
-        Study.parse(config)
-    assert "kernels.wd: degree=[4, 8] is not possible; give an integer from 1 to" in str(error.value)
-    assert "to compare values, define a kernel for each, and one more with choose: [NAMES]" in str(error.value)
+    study = Study.parse({**config, **form})
+    assert study.method_names("d") == [("wd", "svm")]
+    assert [one.name for one in study.kernels["wd"].candidates] == ["wd.degree4", "wd.degree8"]
+    assert study.grams_of("d", "wd", "svm") == ["wd.degree4", "wd.degree8"]
+    with pytest.raises(ConfigError, match="degree0: degree=0 is not possible"):
+        Study.parse({**config, **form, "kernels": {"wd": {"kernel": "weighted_degree", "degree": [4, 0]}}})
+
+
+def test_a_list_of_k_is_a_sum_without_format_2_and_a_grid_with_it(tmp_path, capsys):
+    path = tmp_path / "study.yaml"
+    head = "study: s\ndatasets: {d: {simulate: {kind: donor}}}\nsolvers: {svm: {solver: csvc}}\nkernels:\n"
+    text = head + "  one: {kernel: rbf, gamma: 1, base: {kernel: spectrum, k: %s}}\n"
+    forms = [("", "[3, 4]"), ("format: 1\n", "[3, 4]"), ("format: 2\n", "{sum: [3, 4]}"), ("", "3+4")]
+    read = {}
+    for first, k in [*forms, ("format: 2\n", "[3, 4]")]:
+        path.write_text(first + text % k)
+        with reporting():
+            study = Study.load(path)
+        told = capsys.readouterr().err
+        assert ("k: [3, 4] is one kernel, the sum" in told) == (not first and k == "[3, 4]")
+        read[first, k] = [one.kernel.base.k for one in study.kernels["one"].candidates]
+        again = Study.parse(study.config)
+        assert again.config == study.config
+        assert Study.load(study.save(tmp_path)).kernels["one"].name == "one"
+    assert read.pop(("format: 2\n", "[3, 4]")) == [3, 4]
+    assert set(map(str, read.values())) == {"[[3, 4]]"}
+
+
+def test_a_choice_may_name_a_grid():
+    kernels = {"grid": {"kernel": "spectrum", "k": [2, 3], "solvers": ["svm"]}, "wd": {"kernel": "weighted_degree"}}
+    kernels["best"] = {"choose": ["grid", "wd"]}
+    config = {"study": "s", "datasets": {"d": {"simulate": {"kind": "donor"}}}, "solvers": {"svm": {"solver": "csvc"}}}
+    study = Study.parse({"format": 2, "kernels": kernels, **config})
+    assert [one.name for one in study.kernels["best"].candidates] == ["grid.k2", "grid.k3", "wd"]
+    assert study.method_names("d") == [("grid", "svm"), ("wd", "svm"), ("best", "svm")]
 
 
 @pytest.mark.parametrize(("written", "line"), [("seed: 1_000", 2), ("{x: [1, 1.0e+400]}", 3)])

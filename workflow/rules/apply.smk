@@ -119,7 +119,7 @@ rule apply_part:
         build=BUILD,
     shell:
         "seqkern {params.command} --threads {threads} --part {wildcards.number}/{wildcards.of} -o {params.output:q}"
-        " 2>&1 | tee {log:q}"
+        " > {log:q} 2>&1"
 
 
 rule apply_parts:
@@ -151,7 +151,7 @@ rule apply_gather:
         command=command,
         build=BUILD,
     shell:
-        "seqkern {params.command} --gather -o {output:q} 2>&1 | tee {log:q}"
+        "seqkern {params.command} --gather -o {output:q} > {log:q} 2>&1"
 
 
 rule apply_gather_strands:
@@ -175,4 +175,4 @@ rule apply_gather_strands:
         output=f"{RESULTS}/{{entry}}/{{model}}/{{stem}}{{ending}}",
         build=BUILD,
     shell:
-        "seqkern {params.command} --gather -o {params.output:q} 2>&1 | tee {log:q}"
+        "seqkern {params.command} --gather -o {params.output:q} > {log:q} 2>&1"

@@ -23,4 +23,4 @@ rule audit:
         build=BUILD,
     shell:
         "seqkern audit $(dirname {input.data:q}) --folds {input.folds:q} --threads {threads}"
-        " -o $(dirname {output.findings:q}) 2>&1 | tee {log:q}"
+        " -o $(dirname {output.findings:q}) > {log:q} 2>&1"

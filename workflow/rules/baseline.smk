@@ -20,4 +20,4 @@ rule baseline:
         build=BUILD,
     shell:
         "seqkern baseline $(dirname {input.data:q}) --folds {input.folds:q} -o $(dirname {output.metrics:q})"
-        " 2>&1 | tee {log:q}"
+        " > {log:q} 2>&1"

@@ -1,5 +1,6 @@
 # Shared by the rules: the checked configuration, the file of it that jobs read, and the grid of methods.
 import json
+import os
 import re
 import shlex
 import sys
@@ -7,24 +8,29 @@ from pathlib import Path
 
 from seqkern.core.package_files import build_digest
 from seqkern.core.errors import SeqkernError
+from seqkern.core.progress import reporting
 from seqkern.study.plan import count_shares
 from seqkern.study.schema import check_written, read_config
 from seqkern.study.plan import DatasetPlan
 from seqkern.study.study import Study
+from seqkern.study.workflow import CONFIG, STUDIES
 from snakemake.utils import update_config
 
-DEMO = ROOT / "config" / "config.yaml"
+# Without --configfile: the one beside the Snakefile that was started, or else the demo.
+DEFAULTS = Path(workflow.main_snakefile).parent / CONFIG, STUDIES / "config.yaml"
 
 
 def load_study():
-    """Return the Study of --configfile or of a module's config, or else the demo; --config changes keys."""
+    """Return the Study of --configfile, of a module's config or of the default file; --config changes keys."""
     files, given = workflow.configfiles, config
     try:
         check_written(files)
         if not files and "datasets" not in config:
-            files, given = DEMO, read_config(DEMO)
+            files = os.path.relpath(next(filter(Path.exists, DEFAULTS)))
+            given = read_config(files)
             update_config(given, config)
-        study = Study.parse(given, file=files)
+        with reporting():
+            study = Study.parse(given, file=files)
         study.check_files(file=files)
         return study
     except SeqkernError as error:
@@ -32,8 +38,8 @@ def load_study():
 
 
 STUDY = load_study()
-RESULTS = f"results/{STUDY.name}"
-LOGS = f"logs/{STUDY.name}"
+RESULTS = STUDY.results
+LOGS = f"logs/{RESULTS}".replace("logs/results", "logs", 1)
 BENCHMARKS = f"{RESULTS}/benchmarks"
 BUILD = build_digest()
 # What jobs read, and a resource of theirs: an input or parameter would rerun all of them. Each configuration has its own.
@@ -59,7 +65,7 @@ wildcard_constraints:
 
 def settings(job):
     """Return the function for all that a job depends on besides its input: the build, and its part of the study."""
-    ordered = job in ("plan", "report")  # matrices are named after the first of their kernels
+    ordered = job in ("datasets", "plan", "report")  # the first class is positive, matrices have the name of a kernel
 
     def find(wildcards):
         names = {name: wildcards[name] for name in ("dataset", "kernel", "solver") if name in wildcards.keys()}
@@ -95,3 +101,13 @@ def purpose(key):
 def kernel_files(key):
     """Return the input function for the local files of the kernel of a model that an entry asks for."""
     return lambda wildcards: STUDY.kernels[purpose(key)(wildcards).kernel].files()
+
+
+def main_findings():
+    """Return the sentence that the report has logged about each data set."""
+    lines = Path(f"{LOGS}/report.log").read_text().splitlines()
+    return [
+        line.removeprefix("seqkern: ")
+        for line in lines
+        if line.startswith(tuple(f"seqkern: {name}: " for name in STUDY.datasets))
+    ]

@@ -23,4 +23,4 @@ rule datasets:
         settings=settings("datasets"),
     shell:
         "seqkern datasets {resources.study:q} --name {wildcards.dataset} --threads {threads} -o $(dirname {output.data:q})"
-        " 2>&1 | tee {log:q}"
+        " > {log:q} 2>&1"

@@ -31,4 +31,4 @@ rule effects:
         settings=settings("variants"),
     shell:
         "seqkern effects $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q} --threads {threads}"
-        " -o $(dirname {output.summary:q}) 2>&1 | tee {log:q}"
+        " -o $(dirname {output.summary:q}) > {log:q} 2>&1"

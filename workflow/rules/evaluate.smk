@@ -39,7 +39,7 @@ rule evaluate:
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q}"
         " --kernel {wildcards.kernel} --solver {wildcards.solver} --gram {input.gram:q} --pooled {input.pooled:q}"
-        " --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
+        " --threads {threads} -o $(dirname {output.metrics:q}) > {log:q} 2>&1"
 
 
 use rule evaluate as evaluate_residues with:

@@ -19,4 +19,4 @@ rule folds:
     params:
         settings=settings("folds"),
     shell:
-        "seqkern folds $(dirname {input:q}) --config {resources.study:q} -o {output:q} 2>&1 | tee {log:q}"
+        "seqkern folds $(dirname {input:q}) --config {resources.study:q} -o {output:q} > {log:q} 2>&1"

@@ -25,7 +25,7 @@ rule gram_tile:
         settings=settings("gram"),
     shell:
         "seqkern gram --dataset $(dirname {input.data:q}) --study {resources.study:q} --kernel {wildcards.kernel}"
-        " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads} -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
+        " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads} -o $(dirname {output:q})/gram.npy > {log:q} 2>&1"
 
 
 checkpoint tiles:
@@ -65,4 +65,4 @@ rule gram:
         settings=settings("gram"),
     shell:
         "seqkern gram --dataset $(dirname {input.data:q}) --study {resources.study:q} --kernel {wildcards.kernel}"
-        " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"
+        " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q} > {log:q} 2>&1"

@@ -46,4 +46,4 @@ rule importance:
         settings=settings("importance"),
     shell:
         "seqkern importance $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q} --threads {threads}"
-        " -o $(dirname {output.positions:q}) 2>&1 | tee {log:q}"
+        " -o $(dirname {output.positions:q}) > {log:q} 2>&1"

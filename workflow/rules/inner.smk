@@ -29,4 +29,4 @@ rule inner:
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q}"
         " --kernel {wildcards.kernel} --solver {wildcards.solver} --gram {input.gram:q} --inner-only"
-        " --threads {threads} -o $(dirname {output.inner:q}) 2>&1 | tee {log:q}"
+        " --threads {threads} -o $(dirname {output.inner:q}) > {log:q} 2>&1"

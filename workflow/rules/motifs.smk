@@ -34,4 +34,4 @@ rule motifs:
         settings=settings("motifs"),
     shell:
         "seqkern discover $(dirname {input.data:q}) --study {resources.study:q} --threads {threads}"
-        " -o $(dirname {output.summary:q}) 2>&1 | tee {log:q}"
+        " -o $(dirname {output.summary:q}) > {log:q} 2>&1"

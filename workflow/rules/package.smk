@@ -8,6 +8,6 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
 from seqkern.study.workflow import explain_failures
-from seqkern.study.workflow import free_study, record_locks
+from seqkern.study.workflow import free_study, record_locks, show_progress
 
 RUNS = ".snakemake/seqkern"  # which locks of Snakemake belong to which run, and the studies that jobs read

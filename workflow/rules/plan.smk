@@ -22,4 +22,4 @@ checkpoint plan:
     shell:
         "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q} &&"
         " seqkern plan $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q} -o {output:q}"
-        ") 2>&1 | tee {log:q}"
+        ") > {log:q} 2>&1"

@@ -63,4 +63,4 @@ rule report:
         results=lambda wildcards, output: str(Path(output.page).parents[1]),
         settings=settings("report"),
     shell:
-        "seqkern report {params.results:q} --study {resources.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"
+        "seqkern report {params.results:q} --study {resources.study:q} -o $(dirname {output.page:q}) > {log:q} 2>&1"

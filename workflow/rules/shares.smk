@@ -34,7 +34,7 @@ rule share:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --study {resources.study:q}"
         " --kernel {wildcards.kernel} --methods {params.methods} --gram {input.gram:q} {params.inner}"
         " --share {wildcards.share}/{wildcards.shares} --plan {input.plan:q}"
-        " --threads {threads} -o $(dirname {output:q}) 2>&1 | tee {log:q}"
+        " --threads {threads} -o $(dirname {output:q}) > {log:q} 2>&1"
 
 
 # in a folder that the gathering job removes

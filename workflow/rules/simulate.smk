@@ -24,4 +24,4 @@ rule simulate:
         options=lambda wildcards: shlex.join(SIMULATED[wildcards.dataset].words(STUDY.seed)),
         build=BUILD,
     shell:
-        "seqkern simulate peaks {params.options} -o $(dirname {output.genome:q}) 2>&1 | tee {log:q}"
+        "seqkern simulate peaks {params.options} -o $(dirname {output.genome:q}) > {log:q} 2>&1"

@@ -432,9 +432,10 @@ class SpectrumKernel(KmerKernel):
         low=1,
         high=LARGEST_K,
         several=True,
+        summed=True,
         kw_only=False,
-        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k; k = "
-        "1, …, d gives the mixed spectrum kernel of degree d.",
+        doc="Length of the k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in Python), K "
+        "is the weighted sum of the kernels of each k; k = 1, …, d gives the mixed spectrum kernel of degree d.",
     )
     presence: bool = changed(default=False, doc="Φ_u(x) is 1 if u occurs, instead of a count.")
     algorithm: str = choice(

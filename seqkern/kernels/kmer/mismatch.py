@@ -271,8 +271,10 @@ class MismatchKernel(HammingKernel):
         low=1,
         high=LARGEST_K,
         several=True,
+        summed=True,
         kw_only=False,
-        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k.",
+        doc="Length of the k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in "
+        "Python), K is the weighted sum of the kernels of each k.",
     )
     m: int = integer(default=1, low=0, kw_only=False, doc="Allowed mismatches, from 0 to k − 1.")
     reverse_complement: bool = changed(

@@ -308,8 +308,10 @@ class OligoKernel(KmerKernel):
         low=1,
         high=LARGEST_K,
         several=True,
+        summed=True,
         kw_only=False,
-        doc="Length of the k-mers. With a list, K is the weighted sum of the kernels of each k.",
+        doc="Length of the k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in "
+        "Python), K is the weighted sum of the kernels of each k.",
     )
     sigma: float = real(
         default=5.0, low=0, open_low=True, kw_only=False, doc="σ, the tolerance of positions in residues."

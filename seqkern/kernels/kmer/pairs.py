@@ -291,8 +291,10 @@ class PairKernel(KmerKernel):
         low=1,
         high=LARGEST_K,
         several=True,
+        summed=True,
         kw_only=False,
-        doc="Length of each of the two k-mers. With a list, K is the weighted sum of the kernels of each k.",
+        doc="Length of each of the two k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in "
+        "Python), K is the weighted sum of the kernels of each k.",
     )
     reverse_complement: bool = changed(
         default=False, doc="Treat a pair and its reverse complement as one feature. DNA and RNA only."

@@ -542,7 +542,7 @@ class CombinationKernel(SumKernel):
     """
 
     name = "combination"
-    summary = "Adds several kernels, with weights learned from the training set."
+    summary = "Adds several kernels, with equal weights or weights learned from the training set."
 
     parts: list[Kernel] = component(
         "kernel",
@@ -788,7 +788,7 @@ class CombinationKernel(SumKernel):
         for diagonal in (rows, columns):
             if self.zero_diagonal == "error" and not (diagonal > 0).all():
                 raise GramError(
-                    "its kernel with itself is zero, so it cannot be normalised",
+                    "has nothing that this kernel counts, so it cannot be normalised",
                     record=int(np.flatnonzero(~(diagonal > 0))[0]) + 1,
                     remedy="remove the record, or choose zero_diagonal=zero or normalize=false",
                 )

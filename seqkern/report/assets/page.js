@@ -40,6 +40,26 @@ function addCopying(button) {
   });
 }
 
+function addSaving(box) {
+  const button = box.querySelector("button");
+  const svgs = (box.closest("figure, .curves") ?? box.parentElement).querySelectorAll("svg");
+  button.hidden = false;
+  button.addEventListener("click", () => svgs.forEach((svg, i) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([svg.outerHTML], { type: "image/svg+xml" }));
+    link.download = `${box.dataset.save}${i ? `-${i + 1}` : ""}.svg`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }));
+}
+
+// a menu of the contents bar closes when a link in it is followed, and by a click elsewhere
+function closeMenus() {
+  document.querySelectorAll("nav details[open]").forEach((menu) => { menu.open = false; });
+}
+addEventListener("click", ({ target }) => { if (!target.closest("nav") || target.closest("a")) closeMenus(); });
+addEventListener("keydown", ({ key }) => { if (key === "Escape") closeMenus(); });
+
 addEventListener("hashchange", openTarget);
 document.addEventListener("click", (event) => {
   const link = event.target.closest('a[href^="#"]');
@@ -47,10 +67,11 @@ document.addEventListener("click", (event) => {
 });
 openTarget();
 document.querySelectorAll("button[data-copy]").forEach(addCopying);
+document.querySelectorAll("[data-save]").forEach(addSaving);
 
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details:not([open])")];
+  folded = [...document.querySelectorAll("main details:not([open])")];
   folded.forEach((box) => { box.open = true; });
 });
 addEventListener("afterprint", () => folded.forEach((box) => { box.open = false; }));

@@ -8,7 +8,7 @@ function cellText(row, column) {
 
 // "★ 0.964 ± 0.008" is 0.964; a dash is not a number
 function cellNumber(text) {
-  const plain = text.replace(/[\u202f\u00a0]/g, "").replace(/\u2212/g, "-").replace(/^[★<>≥≤=~\s]+/u, "");
+  const plain = text.replace(/[,\u00a0]/g, "").replace(/\u2212/g, "-").replace(/^[★<>≥≤=~\s]+/u, "");
   const found = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?/i.exec(plain);
   return found ? Number(found[0]) : NaN;
 }

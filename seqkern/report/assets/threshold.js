@@ -4,8 +4,8 @@ for (const box of document.querySelectorAll(".threshold")) {
   const [choice, slider, reset] = ["select", "input", "button"].map((name) => box.querySelector(`.controls ${name}`));
   const said = box.querySelector(".controls output");
   const place = (name) => box.querySelector(`[data-count="${name}"]`);
-  const share = (part, whole) => (whole ? `${(100 * part / whole).toFixed(1)} %` : "–");
-  const count = (value) => value.toLocaleString("en").replaceAll(",", "\u202f");
+  const share = (part, whole) => (whole ? `${(100 * part / whole).toFixed(1)}%` : "–");
+  const count = (value) => value.toLocaleString("en");
 
   const show = ([tp, fp], text) => {
     const { positives, negatives } = data[choice.value];

@@ -34,7 +34,14 @@ from seqkern.report.outcomes import (
     thresholds,
 )
 from seqkern.report.page_frame import Column, listing, method_name, number, panel, render, table
-from seqkern.report.plots import MOST_POINTS, class_reliability_panel, coverage_panel, reliability_panel, scatter_panel
+from seqkern.report.plots import (
+    MOST_POINTS,
+    SMALL,
+    class_reliability_panel,
+    coverage_panel,
+    reliability_panel,
+    scatter_panel,
+)
 from seqkern.report.sections.scores import MOST_ROWS, star_legend, starred, top
 from seqkern.report.view import View, section
 
@@ -43,6 +50,8 @@ if TYPE_CHECKING:
 
 # ROC and precision-recall curves of a data set's methods; for real labels, predicted against true values.
 
+LARGE = (200.0, 200.0)
+"""Width and height of the panel on the first screen."""
 MOST_LINES = 1000
 """Maximum number of curves of all methods together; with more, the page keeps only the means."""
 
@@ -53,6 +62,7 @@ def curve_lines(view: View) -> tuple[list[MethodLines], list[str]]:
     Instead of folds the lines may be families or classes.
     """
     found: dict[str, dict[str, Line]] = {}
+    numbers = {clean(f"{method.kernel} with {method.solver}"): number for method, number in view.numbers.items()}
     for method, outcome in view.outcomes.items():
         if outcome.curves:
             lines = {clean(name): line for name, line in outcome.curves}
@@ -61,7 +71,7 @@ def curve_lines(view: View) -> tuple[list[MethodLines], list[str]]:
     if len(found) * len(units) > MOST_LINES or len(units) == 1:
         units = []
     methods = [
-        MethodLines(name, [mean_line(list(lines.values())), *(lines.get(unit) for unit in units)])
+        MethodLines(name, [mean_line(list(lines.values())), *(lines.get(unit) for unit in units)], numbers[name])
         for name, lines in found.items()
     ]
     most, multiclass = max(map(len, found.values()), default=0), view.dataset.kind == "multiclass"
@@ -71,19 +81,14 @@ def curve_lines(view: View) -> tuple[list[MethodLines], list[str]]:
     return methods, [mean, *(unit if multiclass else f"{view.word} {unit}" for unit in units)]
 
 
-@section("roc", "ROC and precision–recall curves", "curves")
+@section("roc", "ROC and precision–recall curves")
 def curves_section(view: View) -> dict[str, Any] | None:
     """Draw the curves of all methods in one plot of each kind, and a panel for each method, the best first."""
     name, kind = view.dataset.name, view.dataset.kind
     if not view.outcomes:
         return None
     if kind == "real":
-        panels = []
-        for method, result in view.outcomes.items():
-            if result.points is not None:
-                label = f"{name}: predicted against true value, kernel {method.kernel}, solver {method.solver}"
-                svg, score = scatter_panel(*result.points, label), view.ranking.score(method)
-                panels.append(_panel(svg, method, name=view.metric.name, score=score))
+        panels = [one for item in view.outcomes.items() if (one := _scatter(view, *item)) is not None]
         return {"title": "Predicted and true values", "points": MOST_POINTS, "panels": panels}
     shown = {method: result for method, result in view.outcomes.items() if result.curves}
     if not shown:
@@ -95,7 +100,7 @@ def curves_section(view: View) -> dict[str, Any] | None:
         "pooled": any(result.pooled for result in shown.values()),
         "titles": titles,
         "plots": {key: plot(methods, key, f"{title} curves of {name}: {label}") for key, title in titles.items()},
-        "methods": [(method.name, *style_of(i)[:2]) for i, method in enumerate(methods)],
+        "methods": [(method.name, *style_of(method.number)[:2]) for method in methods],
         "names": names,
         "links": overlay_links(methods, f"{name}: ROC and precision-recall curves of all methods"),
         "data": script_data(methods, names),
@@ -105,25 +110,48 @@ def curves_section(view: View) -> dict[str, Any] | None:
 
 def _panel(svg: Markup, method: Method, **content: object) -> Markup:
     """Return a figure of one method, with what the caption's block shows."""
-    return panel(svg, render("curves_and_errors", "caption", {"method": method, "score": None, **content}))
+    return panel(
+        svg, render("curves_and_errors", "caption", {"method": method, "score": None, "shown": None, **content})
+    )
 
 
-def _roc(view: View, method: Method, result: Outcome) -> Markup:
+def best_panel(view: View) -> Markup | None:
+    """Return the figure of the first screen: the curves of the best method, or its predictions of numbers."""
+    method = next((one for one in view.ranking.best if one in view.outcomes), None)
+    if method is None:
+        return None
+    result = view.outcomes[method]
+    return _roc(view, method, result, LARGE) if result.curves else _scatter(view, method, result)
+
+
+def _scatter(view: View, method: Method, result: Outcome) -> Markup | None:
+    """Return a panel of predicted against true values; None for classes."""
+    if result.points is None:
+        return None
+    label = f"{view.dataset.name}: predicted against true value, kernel {method.kernel}, solver {method.solver}"
+    score = view.ranking.score(method)
+    return _panel(scatter_panel(*result.points, label), method, name=view.metric.name, score=score)
+
+
+def _roc(view: View, method: Method, result: Outcome, size: tuple[float, float] = SMALL) -> Markup:
     """Return one ROC panel."""
     curves, score = [line.roc for _, line in result.curves], view.ranking.score(method, "auc")
     label = f"{view.dataset.name}: ROC curves of kernel {method.kernel} with solver {method.solver}, {len(curves)}"
+    words = "classes" if view.dataset.kind == "multiclass" else view.words
     if view.dataset.kind == "multiclass":
-        svg = class_roc_panel([(name, line.roc) for name, line in result.curves], f"{label} classes")
+        svg = class_roc_panel([(name, line.roc) for name, line in result.curves], f"{label} classes", size)
     else:
-        svg = roc_panel(curves, mean_curve(curves), f"{label} curves and their mean")
+        colour = style_of(view.numbers[method])[0]
+        svg = roc_panel(curves, mean_curve(curves), f"{label} curves and their mean", colour, size)
     pooled = float(np.mean([area(false, true) for false, true in curves]))
-    return _panel(svg, method, name="AUC", score=score if score.n else None, pooled=pooled)
+    shown = f"{len(curves)} {words} and their mean" if size == LARGE and len(curves) > 1 else None
+    return _panel(svg, method, name="AUC", score=score if score.n else None, pooled=pooled, shown=shown)
 
 
 # Calibration of each method's probabilities: reliability diagrams and Brier scores.
 
 
-@section("probabilities", "Probabilities", "probabilities")
+@section("probabilities", "Probabilities")
 def reliability_section(view: View) -> dict[str, Any] | None:
     """Draw a reliability diagram for each method with probabilities, the best first; None where there are none."""
     dataset, panels = view.dataset, []
@@ -183,7 +211,7 @@ def prediction_intervals_section(view: View) -> dict[str, Any] | None:
     return {"panels": panels, "trivial": trivial, "level": LEVEL}
 
 
-@section("units", "", inside="the score of each method on each test set")
+@section("units", "", "the score of each method on each test set")
 def units_section(view: View) -> dict[str, Any] | None:
     """Make the table of the headline metric on every fold, family or task, one column for each method."""
     dataset, ranking = view.dataset, view.ranking
@@ -212,7 +240,7 @@ MOST_METHODS = 24
 TRUE_CLASS = Column("True class ↓, predicted →", False)
 
 
-@section("confusion", "Confusion matrix", "confusion matrix")
+@section("confusion", "Confusion matrix")
 def confusion_section(view: View) -> dict[str, Any] | None:
     """Make confusion matrices: the best method's open, the others' folded.
 
@@ -231,7 +259,7 @@ def _confusion(view: View, method: Method, matrix: npt.NDArray[np.int64], classe
     names, rows = classes or [str(i + 1) for i in range(len(matrix))], []
     for i, (name, row) in enumerate(zip(names, matrix.tolist(), strict=True)):
         total = sum(row)
-        recall = Markup(f"{number(100 * row[i] / total, 1)} %") if total else number(None)
+        recall = Markup(f"{number(100 * row[i] / total, 1)}%") if total else number(None)
         rows.append([name, *(_cell(count, total, i == j) for j, count in enumerate(row)), recall])
     caption = [f"{view.dataset.name}: confusion matrix of ", method_name(method)]
     return table(caption, [TRUE_CLASS, *names, Column("Recall")], rows, class_="confusion fixed")
@@ -270,10 +298,10 @@ def _binary_content(view: View) -> dict[str, Any] | None:
         "movable": list(found)[:MOST_METHODS],
         "matrix": table(caption, [TRUE_CLASS, positive, negative], rows, class_="confusion fixed"),
         "shares": {
-            "sensitivity": _percent(tp, positives),
-            "specificity": _percent(negatives - fp, negatives),
-            "precision": _percent(tp, tp + fp),
-            "accuracy": _percent(tp + negatives - fp, positives + negatives),
+            "sensitivity": percent(tp, positives),
+            "specificity": percent(negatives - fp, negatives),
+            "precision": percent(tp, tp + fp),
+            "accuracy": percent(tp + negatives - fp, positives + negatives),
         },
         "data": [one.for_script() for one in list(found.values())[:MOST_METHODS]],
         "counts": _all_counts(view, found) if len(found) > 1 else None,
@@ -282,9 +310,9 @@ def _binary_content(view: View) -> dict[str, Any] | None:
     }
 
 
-def _percent(part: int, whole: int) -> str:
+def percent(part: int, whole: int) -> str:
     """Return a share as a percentage."""
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+    return f"{100 * part / whole:.1f}%" if whole else "–"
 
 
 def _all_counts(view: View, found: dict[Method, Thresholds]) -> Markup | None:
@@ -299,9 +327,9 @@ def _all_counts(view: View, found: dict[Method, Thresholds]) -> Markup | None:
                 "False negatives": number(one.positives - tp, 0),
                 "False positives": number(fp, 0),
                 "True negatives": number(tn, 0),
-                "Sensitivity": _percent(tp, one.positives),
-                "Specificity": _percent(tn, one.negatives),
-                "Precision": _percent(tp, tp + fp),
+                "Sensitivity": percent(tp, one.positives),
+                "Specificity": percent(tn, one.negatives),
+                "Precision": percent(tp, tp + fp),
             }
         )
     return listing(f"{view.dataset.name}: counts as predicted, best method first", rows)
@@ -325,7 +353,7 @@ HARD = {
 }
 
 
-@section("predictions", "Hard cases", "hard cases")
+@section("predictions", "Hard cases")
 def hard_section(view: View) -> dict[str, Any]:
     """Find the samples that the best method finds hardest."""
     method = next((m for m in view.ranking.best if m in view.outcomes), next(iter(view.outcomes), None))
@@ -342,7 +370,7 @@ def hard_section(view: View) -> dict[str, Any]:
             Column("True value" if kind == "real" else "True class", False): label,
             Column(view.word.capitalize(), False): unit,
             Column(HARD[kind][1], kind != "multiclass"): value if isinstance(value, str) else number(value),
-            HARD[kind][2]: Markup(f"{number(100 * wrong, 1)} %") if kind == "binary" else number(wrong),
+            HARD[kind][2]: Markup(f"{number(100 * wrong, 1)}%") if kind == "binary" else number(wrong),
         }
         if sequences:
             column = Column("Window" if view.dataset.residues else "Sequence", False)

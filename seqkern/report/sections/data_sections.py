@@ -56,7 +56,7 @@ MOST_PAIRS = 100
 WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data that do not tell which samples are equal
 
 
-@section("folds", "Folds", inside="how many samples each training and test set holds")
+@section("folds", "Folds", "how many samples each training and test set holds")
 def folds_section(view: View) -> dict[str, Any]:
     """Count the samples of each class in each training and test set."""
     composition, dataset = view.dataset.composition, view.dataset
@@ -168,7 +168,7 @@ def leakage_section(view: View) -> dict[str, Any]:
 # Overlap of an official split's test part with its training part, and the scores without the overlap.
 
 
-@section("audit", "Audit of the split", "audit")
+@section("audit", "Audit of the split")
 def audit_section(view: View) -> dict[str, Any] | None:
     """Find the findings of an audit of the official split; None if there was no audit."""
     findings, overlap, splits = view.dataset.audit_findings, view.dataset.audit_overlap, view.dataset.composition

@@ -43,7 +43,7 @@ from seqkern.study.kernel_entries import KernelEntry
 # Importance of window positions for the method that the configuration names.
 
 
-@section("importance", "Importance of positions", "importance")
+@section("importance", "Importance of positions")
 def importance_section(view: View) -> dict[str, Any] | None:
     """Draw the logos and the heat map; None if the configuration names no importance."""
     folder, entry = view.dataset.folder("importance"), view.dataset.entry.importance
@@ -62,7 +62,7 @@ def importance_section(view: View) -> dict[str, Any] | None:
 SIGNIFICANT = 0.05
 
 
-@section("motifs", "Motifs", "motifs")
+@section("motifs", "Motifs")
 def motifs_section(view: View) -> dict[str, Any] | None:
     """Make the table of motifs and their logos; None where there are none and the study asks for none."""
     entry, folder = view.dataset.entry.motifs, view.dataset.folder("motifs")
@@ -100,7 +100,7 @@ RANKINGS = {
 }
 
 
-@section("effects", "Variant effects", "variant effects")
+@section("effects", "Variant effects")
 def effects_section(view: View) -> dict[str, Any] | None:
     """Find the scores of each ranking of variants, and the top-ranked variants; None if the study names none."""
     entry, folder = view.dataset.entry.variants, view.dataset.folder("effects")
@@ -124,7 +124,7 @@ def effects_section(view: View) -> dict[str, Any] | None:
 def _ranked(scores: Mapping[str, Any]) -> Markup:
     """Return the table of the rankings."""
     sizes = [one["n"] for one in next(iter(scores["rankings"].values()))["top"]]
-    hint = "share of true variants among them; 95 % Wilson interval"
+    hint = "share of true variants among them; 95% Wilson interval"
     columns: list[Column | str] = [Column("Ranking", False), "Average precision", "AUROC"]
     columns += [Column(f"Top {n}" + (" (all true)" if n == scores["true"] else ""), hint=hint) for n in sizes]
     rows: list[list[object]] = []
@@ -174,7 +174,7 @@ def _first(rows: pd.DataFrame) -> Markup:
 PROTOTYPES_SHOWN, PROTOTYPES_LISTED = 5, 20
 
 
-@section("prototypes", "", "exemplars")
+@section("prototypes", "")
 def prototypes_section(view: View) -> dict[str, Any] | None:
     """Find the typical sequences of each class for each method with prototypes; None if there is none."""
     found = view.dataset.exemplars
@@ -246,7 +246,7 @@ def _relevances(view: View, method: Method) -> dict[str, Any]:
 SHOWN, LISTED = 20, 300
 
 
-@section("features", "Selected features", "selected features")
+@section("features", "Selected features")
 def features_section(view: View) -> dict[str, Any] | None:
     """Find the features selected by each method, with the number of splits and intervals of coefficients.
 
@@ -396,7 +396,7 @@ NAMED = 8
 EPSILON_PATH_LISTED = 40
 
 
-@section("path", "Path of ε", "path of ε")
+@section("path", "The ε path of the P-SVM")
 def epsilon_path_section(view: View) -> dict[str, Any] | None:
     """Draw the ε-paths of all P-SVMs on matrices of few columns; None if there are none."""
     methods = [_path(view, *method, rows) for method, rows in rows_by_method(view.dataset.paths)]
@@ -443,7 +443,8 @@ def _path(view: View, kernel: str, solver: str, rows: pd.DataFrame) -> dict[str,
 
 
 @section(
-    *("selection-bias", "Selection bias: scores if features were selected outside the folds", None),
+    "selection-bias",
+    "Selection bias: scores if features were selected outside the folds",
     "scores that result from selecting features on the test data",
 )
 def selection_bias_section(view: View) -> dict[str, Any] | None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.methods.baselines import BASELINES
 from seqkern.methods.compared import CHANCE_LEVEL, NAMES, Compared, directed, enough, is_significant, lead, methods_of
 from seqkern.methods.headline import Entry
 from seqkern.methods.study_results import KEYS, NO_SCORE, Method, Score
+from seqkern.report.curves import style_of
 from seqkern.report.markup import Markup, escape
+from seqkern.report.outcomes import thresholds
 from seqkern.report.page_frame import (
     Column,
     fixed,
@@ -28,11 +33,16 @@ from seqkern.report.page_frame import (
 )
 from seqkern.report.plots import Row, dot_intervals
 from seqkern.report.residue_data import PARTS
+from seqkern.report.sections.curves_and_errors import best_panel, percent
 from seqkern.report.sections.fitting import edge_choices, unrepaired, unused_sentence
+from seqkern.report.sections.provenance import explained
 from seqkern.report.sections.scores import MISSING, STAR, starred, top
 from seqkern.report.sections.tests import cumulative, drawn, verdicts
 from seqkern.report.sentences import LEAKS, footnote, metric
 from seqkern.report.view import View
+from seqkern.solvers.solver_specs import spec_text
+from seqkern.study.data_entry import FastaSource
+from seqkern.study.kernel_entries import KernelEntry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +76,7 @@ def _highest(view: View, entry: Entry) -> Markup:
     verb = "has" if len(view.ranking.best) == 1 else "share"
     corrected = view.headline.corrected
     count = len(view.headline.methods)
-    note = f" ({number(corrected)} corrected for the choice among {count} methods)" if corrected == corrected else ""
+    note = f" ({number(corrected)} after correcting for picking the best of {count})" if corrected == corrected else ""
     return Markup(f"{names} {verb} the {word} {view.metric.name}, {_value(entry)}{note}")
 
 
@@ -119,7 +129,7 @@ def _comparisons(view: View, entry: Entry) -> str:
     words = "significantly better"
     significantly = view.link(words, "comparisons") if view.comparisons else words
     if better:
-        rest = f", but not than {_listed(not_better, 'or')}" if not_better else ""
+        rest = f", but not significantly better than {_listed(not_better, 'or')}" if not_better else ""
         return f"; {pronoun} {significantly} than {_listed(better, 'and')}{rest}"
     if not_better:
         return f"; {pronoun} not significantly better than {_listed(not_better, 'or')}"
@@ -193,7 +203,7 @@ def _next(view: View) -> tuple[str, bool | None]:
         return "", None
     ahead = lead(pair) > 0 if methods_of(pair)[0] == best[0] else lead(pair) < 0
     value = f"{number(headline.entries[second].score)}{_by(headline, compared.key)}"
-    text = f"the next best method, {method_name(second)} ({value})"
+    text = f"the runner-up, {method_name(second)} ({value})"
     return text, bool(is_significant(pair) and directed(pair) and ahead)
 
 
@@ -394,49 +404,102 @@ CAVEATS = (
 MOST_ROWS = {1: 24, 2: 14}
 """Maximum number of methods drawn, by the number of data sets, so that all fit on one screen."""
 FEW_ROWS = 6
-WIDE, NARROW = 820, 560
-"""Width of the picture of a single data set, and of one beside another."""
 MARKS = {True: "better", False: "not better", None: "untested"}
 
 
 def findings_section(views: Sequence[View], overview: Overview | None) -> Markup:
     """Return the main findings and the caveats."""
-    cards = [
-        {
-            "name": view.dataset.name,
-            "anchor": view.anchor,
-            "figure": _figure(view, len(views)) if view.headline.methods else None,
-            "caption": _caption(view, len(views)) if view.headline.methods else None,
-            "sentence": headline_sentence(view),
-        }
-        for view in views
-    ]
+    rows = {view.anchor: _rows(view, len(views)) for view in views}
+    cards = []
+    for view in views:
+        key = view.headline.key
+        beside = [row for other in views if other.headline.key == key for row in rows[other.anchor]]
+        shown = bool(view.headline.methods)
+        cards.append(
+            {
+                "view": view,
+                "figure": _figure(view, rows[view.anchor], beside) if shown else None,
+                "caption": _caption(view, len(views)) if shown else None,
+                "curves": best_panel(view),
+                "sentence": headline_sentence(view),
+                "classes": _classes(view),
+            }
+        )
     content = {
         "overall": overall_finding(overview) if overview else None,
         "cards": cards,
         "caveats": [sentence for view in views for sentence in caveats(view)],
+        "trained": [command for view in views[:MOST_COMMANDS] if (command := train_command(view)) is not None],
     }
     return render("findings", "findings", content)
 
 
-def _figure(view: View, count: int) -> Markup:
+MOST_COMMANDS = 2
+"""Maximum number of data sets with a command."""
+
+
+def train_command(view: View) -> tuple[str, str, str] | None:
+    """Return the model's name, the training files, and the method, as shell text, that train the best method.
+
+    Return None where sequences and labels alone do not give the data set, or the method cannot be written as options.
+    """
+    data, (best, *_) = view.dataset.entry.data, [*view.ranking.best, None]
+    plain = data.source is not None and data.source.kind == "sequences" and not (data.window or data.residues)
+    if best is None or not plain or view.dataset.several or data.views or data.profiles:
+        return None
+    kernel, solver = view.dataset.kernel(best.kernel), view.dataset.solver(best.solver)
+    if not isinstance(kernel, KernelEntry) or not kernel.known or solver.layer_specs:
+        return None
+    files = ["sequences.fa", "--labels", "labels.tsv"]
+    if view.dataset.kind == "binary":
+        files = ["positive.fa", "negative.fa"]
+        if isinstance(data.source, FastaSource) and data.source.classes is not None:
+            paths = dict(zip(data.source.classes, data.source.paths, strict=True))
+            files = [paths.get(name, "") for name in reversed(view.dataset.classes(next(iter(view.dataset.tasks))))]
+    options = ["--kernel", kernel_text(kernel.kernel), "--solver", spec_text(dict(solver.spec))]
+    for transform in kernel.transform_specs:
+        options += ["--transform", transform if isinstance(transform, str) else json.dumps(transform)]
+    options += ["--search"] if len(solver.specs) > 1 else []
+    return (shlex.quote(f"{view.dataset.name}.seqkern"), shlex.join(files), shlex.join(options))
+
+
+def _rows(view: View, count: int) -> list[Row]:
+    """Return the rows of the picture: methods, then baselines."""
+    headline, rows = view.headline, [_row(view, method) for method in _shown(view, count)]
+    hidden = CHANCE_LEVEL if headline.chance is not None else ()
+    baselines = [(BASELINES[n], NAMES[n], e) for n, e in headline.trivial.items() if n not in hidden]
+    return rows + [Row(name, e.score, e.low, e.high, "baseline", hint=one.sentence) for one, name, e in baselines]
+
+
+def _figure(view: View, rows: list[Row], beside: list[Row]) -> Markup:
     """Return the picture of the methods and baselines."""
-    headline, shown = view.headline, _shown(view, count)
-    rows = [_row(view, method) for method in shown]
-    baselines = headline.trivial
-    lines = {}
+    headline, lines = view.headline, {}
     if headline.chance is not None:
         name = "chance" if headline.key == "auc" else next((n for n in headline.trivial if n in CHANCE_LEVEL), "")
         lines[headline.chance] = NAMES.get(name, name)
-        baselines = {n: e for n, e in baselines.items() if n not in CHANCE_LEVEL}
-    rows += [Row(NAMES[n], e.score, e.low, e.high, "baseline") for n, e in baselines.items()]
     names = ", ".join(f"{row.name} {fixed(row.score)}" for row in rows)
     ends = None if headline.key == "rmse" else (0.0, 1.0)
-    width = WIDE if count == 1 else NARROW
-    label = f"{view.dataset.name}: {view.metric.name} of {plural(len(shown), 'method')}: {names}"
+    count = sum(row.mark != "baseline" for row in rows)
+    label = f"{view.dataset.name}: {view.metric.name} of {plural(count, 'method')}: {names}"
     scores = view.ranking.score(view.ranking.best[0]).n
     title = f"mean {view.metric.name} over {scores} {view.words}" if scores > 1 else view.metric.name
-    return dot_intervals(rows, title, lines, label, width=width, ends=ends)
+    return dot_intervals(rows, title, lines, label, ends=ends, beside=beside)
+
+
+def _classes(view: View) -> dict[str, Any] | None:
+    """Return the positive class, and sensitivity and precision of the best method; None unless there are two."""
+    method = next((one for one in view.ranking.best if one in view.outcomes), None)
+    decisions = view.dataset.decisions(method) if method is not None and view.dataset.kind == "binary" else None
+    counts = None if decisions is None else thresholds(view.dataset, decisions)
+    if counts is None:
+        return None
+    task = next(iter(view.dataset.tasks), "")
+    return {
+        "method": method,
+        "positive": next(reversed(view.dataset.classes(task)), None) if not view.dataset.several else None,
+        "sensitivity": percent(counts.predicted[0], counts.positives),
+        "precision": percent(counts.predicted[0], sum(counts.predicted)),
+    }
 
 
 def _shown(view: View, count: int) -> Sequence[Method]:
@@ -449,7 +512,9 @@ def _row(view: View, method: Method) -> Row:
     entry = view.headline.entries[method]
     name = f"{method.kernel} with {method.solver}"
     best = method in view.ranking.best
-    return Row(name, entry.score, entry.low, entry.high, MARKS[entry.beats_chance], best)
+    colour, _, _ = style_of(view.numbers[method])
+    hint = ". ".join(explained(view.dataset.study, part, kind) for kind, part in method._asdict().items())
+    return Row(name, entry.score, entry.low, entry.high, MARKS[entry.beats_chance], best, colour, hint)
 
 
 def _caption(view: View, count: int) -> Markup:
@@ -544,7 +609,7 @@ def overview_section(overview: Overview) -> Markup:
     drawn_, which = drawn(list(overview.means))
     if overview.metric != "rmse" and drawn_:
         values = {method: overview.values[method] for method in drawn_}
-        content["figure"], content["caption"] = cumulative(values, overview.metric, "data sets", transductive)
+        content["figure"], content["caption"] = cumulative(overview.views[0], values, overview.metric, "data sets")
         content |= {"which": which, "note": footnote(drawn_, transductive)}
     if overview.compared:
         content["verdicts"] = verdicts(overview.compared, "all data sets", transductive)

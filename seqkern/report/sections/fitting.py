@@ -159,10 +159,7 @@ def _natural(value: Any) -> tuple[int, float, Any]:
     return (1, 0.0, value) if found is None else (0, found, value)
 
 
-@section(
-    *("choices", "Selected hyperparameters", "hyperparameters"),
-    "what the inner cross-validation searched, and what it chose",
-)
+@section("choices", "Selected hyperparameters", "what the inner cross-validation searched, and what it chose")
 def choices_section(view: View) -> dict[str, Any]:
     """Find how often each value was chosen, and all choices."""
     dataset, rows = view.dataset, list[dict[Column, object]]()
@@ -235,7 +232,7 @@ def is_learned(parameter: str) -> bool:
     return parameter.startswith(WEIGHT) or parameter == GAP
 
 
-@section("weights", "Weights of combined kernels", "weights of kernels", "how much each kernel of a combination counts")
+@section("weights", "Weights of combined kernels", "how much each kernel of a combination counts")
 def weights_section(view: View) -> dict[str, Any] | None:
     """Find the weights of combined kernels over all training sets; None where no kernels were combined."""
     choices = view.dataset.choices
@@ -274,7 +271,7 @@ USES_ALL = (
 OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")
 
 
-@section("fits", "Fits", "fits", "convergence, iterations and support vectors")
+@section("fits", "Fits", "convergence, iterations and support vectors")
 def fits_section(view: View) -> dict[str, Any]:
     """Find how the fits of each method converged, and their support vectors."""
     fits = view.dataset.fits
@@ -300,7 +297,7 @@ def fits_section(view: View) -> dict[str, Any]:
         if gaps:
             row[Column("Largest gap", hint="duality gap")] = _largest(part["gap"])
         row[Column("Support vectors", hint="median number")] = number(part["n_support"].median(), 0)
-        share = Markup(f"{number(100 * part['support_share'].median(), 0)} %")
+        share = Markup(f"{number(100 * part['support_share'].median(), 0)}%")
         row[Column("Share", hint="median share of the training set")] = share
         for key, one in bounds.items():
             row[Column(one.name, hint=f"median; {one.sentence}")] = number(part[key].median(), 3)
@@ -378,7 +375,7 @@ def sample_order(dataset: DatasetResults, samples: pd.DataFrame) -> tuple[npt.ND
 # Gram matrices of the kernels, as thumbnails.
 
 
-@section("gram", "Gram matrices", "Gram matrices", "values of each kernel between all samples, as pictures")
+@section("gram", "Gram matrices", "values of each kernel between all samples, as pictures")
 def gram_section(view: View) -> dict[str, Any] | None:
     """Draw the thumbnails of the Gram matrices; None for residues, whose matrices are not stored."""
     dataset = view.dataset
@@ -444,7 +441,7 @@ class Eigenvalues:
     exact: bool  # Whether all eigenvalues were computed
 
 
-@section("eigenvalues", "Eigenvalues", "eigenvalues", "which kernel matrices are positive semi-definite")
+@section("eigenvalues", "Eigenvalues", "which kernel matrices are positive semi-definite")
 def eigenvalues_section(view: View) -> dict[str, Any] | None:
     """Find smallest eigenvalue, share of negative mass and repair of each kernel."""
     dataset, rows, repairs = view.dataset, [], list[str]()
@@ -463,7 +460,7 @@ def eigenvalues_section(view: View) -> dict[str, Any] | None:
                 Column("Kernel", False): render("fitting", "weighted", {"kernel": kernel, "solvers": []}),
                 Column("Matrices", False): found.matrices,
                 Column("Smallest eigenvalue", hint="of all these matrices"): about + smallest,
-                Column("Negative mass", hint="the largest share of all these matrices"): f"{about}{share} %",
+                Column("Negative mass", hint="the largest share of all these matrices"): f"{about}{share}%",
                 Column("Repair", False, fitted): ", ".join(used) or "none",
             }
         )

@@ -4,15 +4,15 @@ import importlib.metadata
 import os
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
 
 from seqkern import __version__
 from seqkern.kernels.kernel_table import KERNELS
-from seqkern.report.markup import Markup, escape, join
+from seqkern.report.markup import Markup, tag
 from seqkern.report.methods_text import MethodsText, own_bibtex, references
-from seqkern.report.page_frame import Column, listing, method_name, render, table
+from seqkern.report.page_frame import Column, render, table
 from seqkern.report.sentences import class_sentence, metric, spec_text
 from seqkern.report.view import View
 from seqkern.solvers.solver_specs import SOLVERS
@@ -31,23 +31,34 @@ def numbers_section(views: Sequence[View]) -> Markup:
     return render("provenance", "numbers", {"metrics": metrics, "multiclass": multiclass})
 
 
-def provenance_section(study: Study, config: str) -> Markup:
-    """Return the section with kernels and solvers, versions, command and configuration."""
-    rows = []
-    for kind, key, registry in (("kernels", "kernel", KERNELS), ("solvers", "solver", SOLVERS)):
-        for name, entry in getattr(study, kind).items():
-            spec = entry.given
-            text, sentence = spec_text(spec, key), class_sentence(registry, str(spec.get(key)))
-            if "choose" in spec:
-                text = f"one of {{{', '.join(map(str, spec['choose']))}}}"
-                sentence = "Several kernels; the inner cross-validation chooses one for each training set."
-            rows.append([name, key, text, sentence])
-    columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
-    methods = (
-        table("Kernels and solvers; values in braces were searched", columns, rows, class_="text") if rows else None
-    )
-    content = {"command": COMMAND, "methods": methods, "versions": versions(), "config": config}
-    return render("provenance", "made", content)
+def explained(study: Study, name: str, kind: str) -> str:
+    """Return what a kernel or solver of the configuration is: its specification, and a sentence on it.
+
+    `kind` is ``"kernel"`` or ``"solver"``.
+    """
+    entry = getattr(study, f"{kind}s").get(name)
+    if entry is None:
+        return f"{name}: not in the configuration"
+    spec: Any = entry.given if isinstance(entry.given, Mapping) else {kind: entry.given}
+    if "choose" in spec:
+        names = ", ".join(map(str, spec["choose"]))
+        return f"{name} is one of {{{names}}}. The inner cross-validation chooses one for each training set."
+    sentence = class_sentence(KERNELS if kind == "kernel" else SOLVERS, str(spec.get(kind)))
+    return f"{name} is {spec_text(spec, kind)}. {sentence}".strip()
+
+
+def names_section(study: Study) -> Markup:
+    """Return the legend of the methods' names; empty without a configuration."""
+    found = [(kind, name) for kind in ("kernel", "solver") for name in getattr(study, f"{kind}s")]
+    rows = [[name, kind, explained(study, name, kind).removeprefix(f"{name} is ")] for kind, name in found]
+    columns = [Column(title, False) for title in ("Name", "Is a", "What it is")]
+    caption = "Kernels and solvers as configured; values in braces were searched"
+    return render("provenance", "names", {"methods": table(caption, columns, rows, class_="text") if rows else None})
+
+
+def provenance_section(config: str) -> Markup:
+    """Return the section with versions, command and configuration."""
+    return render("provenance", "made", {"command": COMMAND, "versions": versions(), "config": config})
 
 
 def versions() -> list[tuple[str, str]]:
@@ -76,7 +87,8 @@ def bibliography(keys: Sequence[str]) -> str:
     return "\n\n".join([own_bibtex(), *(references()[key].bibtex for key in keys)]) + "\n"
 
 
-# Links to all files of a study: the report's tables, each method's results, figures.
+# Names of all files of a study: the report's tables, each method's results, figures. A page is often sent alone, so
+# there are no links to them.
 
 TABLES = {
     "summary.tsv": "mean and standard deviation of each metric, for each method",
@@ -86,6 +98,7 @@ TABLES = {
     "intervals.tsv": "confidence intervals of scores",
     "roc.tsv": "points of every ROC curve",
     "pr.tsv": "points of every precision-recall curve",
+    "seqkern_mqc.tsv": "the main score of each method, for MultiQC",
     "costs.html": "run time and memory, which vary between runs",
     "costs.tsv": "the same as a table",
     "config.yaml": "the configuration",
@@ -93,37 +106,30 @@ TABLES = {
     "references.bib": "its references",
 }
 """Files of the report, each with a description."""
+ENDINGS = (".tsv", ".svg", ".meme")
 
 
 def files_section(views: Sequence[View], results: str | None) -> Markup:
-    """Return links to all files."""
+    """Return the names of all files."""
     tables = [] if results is None else [_dataset_files(view, results) for view in views]
     return render("provenance", "files", {"listed": TABLES, "tables": tables})
 
 
 def _dataset_files(view: View, results: str) -> Markup | None:
     """Return the tables of each method on a data set."""
-    name, other = Column("Method", False), Column("Files", False)
-    rows: list[dict[Column, object]] = []
-    for method in view.dataset.done:
-        folder = view.dataset.folder("evaluate") / method.kernel / method.solver
-        links = [_link(path, view.dataset.home, results) for path in sorted(folder.glob("*.tsv")) if _has_rows(path)]
-        rows.append({name: method_name(method), other: join(" · ", links)})
-    others = [
-        _link(path, view.dataset.home, results)
-        for stage in ("datasets", "folds", "importance", "motifs", "effects")
-        for path in sorted(view.dataset.folder(stage).glob("*"))
-        if path.suffix in (".tsv", ".svg", ".meme")
-    ]
-    if others:
-        rows.append({name: "data, folds, models", other: join(" · ", others)})
-    return listing(f"Results on {view.dataset.name}", rows, "text fixed")
-
-
-def _link(path: Path, home: Path, results: str) -> Markup:
-    """Return a link to a file of the results folder."""
-    place = "/".join([results, *(quote(part, safe="") for part in path.relative_to(home).parts)])
-    return Markup(f'<a href="{escape(place)}">{escape(path.name)}</a>')
+    folders = {
+        f"{kernel} with {solver}": view.dataset.folder("evaluate") / kernel / solver
+        for kernel, solver in view.dataset.done
+    }
+    folders |= {name: view.dataset.folder(name) for name in ("datasets", "folds", "importance", "motifs", "effects")}
+    rows: list[list[object]] = []
+    for name, folder in folders.items():
+        files = [path.name for path in sorted(folder.glob("*")) if path.suffix in ENDINGS and _has_rows(path)]
+        if files:
+            place = "/".join((results, *folder.relative_to(view.dataset.home).parts))
+            rows.append([name, tag("code", place), " · ".join(files)])
+    columns = [Column(title, False) for title in ("Of", "Folder", "Files")]
+    return table(f"Results on {view.dataset.name}", columns, rows, class_="text fixed") if rows else None
 
 
 def _has_rows(path: Path) -> bool:
@@ -133,13 +139,12 @@ def _has_rows(path: Path) -> bool:
 
 
 def address(folder: Path, start: Path) -> str | None:
-    """Return the relative address of a folder from the page's folder, percent-encoded; None if there is none.
+    """Return the path of a folder from the page's folder; None if there is none.
 
     >>> address(Path("results/a b"), Path("results/a b/report")), address(Path("results"), Path("out"))
     ('..', '../results')
     """
     try:
-        relative = os.path.relpath(folder.resolve(), start.resolve())
+        return Path(os.path.relpath(folder.resolve(), start.resolve())).as_posix()
     except ValueError:  # another drive
         return None
-    return "/".join(quote(part, safe="") for part in Path(relative).parts)

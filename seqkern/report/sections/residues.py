@@ -36,7 +36,7 @@ STATE_SCORES = {
 }
 
 
-@section("residues", "Residues: states and segments", "residues")
+@section("residues", "Residues: states and segments")
 def residues_section(view: View) -> dict[str, Any] | None:
     """Find states and segments; None if the samples are not residues."""
     dataset = view.dataset
@@ -90,7 +90,7 @@ def _scores(view: View, judged: dict[Method, Judged]) -> Markup:
     columns = [
         METHOD,
         Column(q.upper(), hint="share of residues predicted correctly"),
-        Column("95 % interval, by chain", hint="of the share of residues predicted correctly"),
+        Column("95% interval, by chain", hint="of the share of residues predicted correctly"),
         *(Column(name, hint=hint) for name, hint in OVERALL.values()),
     ]
     if tests:

@@ -7,13 +7,15 @@ from seqkern.methods.baselines import BASELINES
 from seqkern.methods.headline import Headline
 from seqkern.methods.study_results import Method
 from seqkern.report.markup import Markup, escape
-from seqkern.report.page_frame import Column, listing, method_name, number, rounded, spread, table, turned
+from seqkern.report.page_frame import Column, details, listing, method_name, number, rounded, spread, table, turned
 from seqkern.report.sections.fitting import threshold_sentence
 from seqkern.report.sentences import metric
 from seqkern.report.view import METHOD, View, section
 from seqkern.solvers.solver_specs import TAKES
 
-MOST_ROWS = 12
+MOST_ROWS, MOST_METRICS = 12, 7
+RARE = ("roc50", "median_rfp", "accuracy", "brier", "log_loss", "xi_alpha", "span", "radius_margin")
+"""Scores that are folded where there are more than fit side by side."""
 UNMARKED = ("sov94", "coverage_90")
 """Scores whose best value is not marked: SOV'94 is higher for helices predicted in pieces, coverage has a target."""
 MISSING = Markup('<span class="missing" title="this combination gave no result">missing</span>')
@@ -66,7 +68,7 @@ def star_rule(headline: Headline, *, classes: bool = False) -> str:
 # The section.
 
 
-@section("scores", "Scores", "scores")
+@section("scores", "Scores")
 def scores_section(view: View) -> dict[str, Any]:
     """Make the tables of kernels × solvers, of all metrics and of the trivial baselines."""
     dataset, ranking, name = view.dataset, view.ranking, view.metric.name
@@ -108,28 +110,32 @@ def _headline_cell(view: View, method: Method, count: int) -> Markup:
     return marked([spread(score.mean, score.sd), part], best)
 
 
-def _all_metrics(view: View) -> Markup:
-    """Return all metrics of all methods, best method first."""
+def _all_metrics(view: View) -> list[Markup]:
+    """Return the metrics of all methods, best method first: a table of the usual ones, and one of the rest, folded."""
     ranking, headline = view.ranking, view.headline
     names = list(ranking.scores)
     if view.dataset.residues:  # the share that is right has its own name, and the next section has more of states
         names = [name for name in names if ":" not in name and name not in ("accuracy", "sov99_chain")]
     methods = [*ranking.order, *(m for m in view.dataset.methods if m not in ranking.order)]
-    shown = []
+    shown = {}
     for name in names:
         scores = [ranking.score(method, name) for method in methods]
         means, most = [score.mean for score in scores], max(score.n for score in scores)
         may = [score.n > 0 and headline.may_be_best(m, name) for m, score in zip(methods, scores, strict=True)]
         best = top(means, [ok and score.n == most for ok, score in zip(may, scores, strict=True)], metric(name).higher)
         best = None if name in UNMARKED or len(ranking.order) < 2 else best
-        shown.append(starred(means, may, best, [spread(score.mean, score.sd) for score in scores]))
-    rows = [
-        [method_name(method), *(cells if any(ranking.score(method, n).n for n in names) else [MISSING] * len(names))]
-        for method, *cells in zip(methods, *shown, strict=True)
-    ]
-    columns = [METHOD, *(Column(metric(n).name, hint=metric(n).sentence) for n in names)]
-    every = f"{view.dataset.name}: every metric, mean ± standard deviation. "
-    return table([every, *star_legend(view, " best of each column", classes=True)], columns, rows, class_="dense")
+        cells = starred(means, may, best, [spread(score.mean, score.sd) for score in scores])
+        missing = [not any(ranking.score(method, one).n for one in names) for method in methods]
+        shown[name] = [MISSING if gone else cell for gone, cell in zip(missing, cells, strict=True)]
+    rare = [name for name in names if name in RARE] if len(names) > MOST_METRICS else []
+    tables = []
+    for part in ([name for name in names if name not in rare], rare):
+        rows = [[method_name(m), *cells] for m, *cells in zip(methods, *(shown[n] for n in part), strict=True)]
+        columns = [METHOD, *(Column(metric(n).name, hint=metric(n).sentence) for n in part)]
+        caption = [f"{view.dataset.name}: {'more ' if tables else ''}metrics, mean ± standard deviation. "]
+        caption += star_legend(view, " best of each column", classes=True)
+        tables += [table(caption, columns, rows, class_="dense")] if part else []
+    return [tables[0], *(details(f"{len(rare)} more metrics", one) for one in tables[1:])]
 
 
 def _baselines_table(view: View) -> Markup | None:

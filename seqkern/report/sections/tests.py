@@ -44,7 +44,7 @@ from seqkern.report.view import METHOD, View, section
 MOST_LINES = 16
 
 
-@section("families", "", "families")
+@section("families", "")
 def families_section(view: View) -> dict[str, Any] | None:
     """Make the table of means and the cumulative curves; None for a single task or real labels."""
     if not view.dataset.several or view.dataset.kind == "real" or not view.ranking.order:
@@ -90,19 +90,19 @@ def _curves(view: View) -> dict[str, Any]:
         if name in ranking.scores and not (name == "roc50" and view.few_negatives):
             values = units.set_index(["kernel", "solver"])[name]
             series = {method: values.loc[[tuple(method)]].tolist() for method in methods}
-            figures.append(cumulative(series, name, view.words, view.dataset.transductive, f"{view.dataset.name}: "))
+            figures.append(cumulative(view, series, name, view.words, f"{view.dataset.name}: "))
     return {"figures": figures, "which": which, "note": footnote(methods, view.dataset.transductive)}
 
 
 def cumulative(
-    series: Mapping[Method, Sequence[float]], key: str, words: str, transductive: Collection[str], of: str = ""
+    view: View, series: Mapping[Method, Sequence[float]], key: str, words: str, of: str = ""
 ) -> tuple[Markup, str]:
     """Return the curves of the number of tasks with at least a score, one for each method, and their caption."""
     title, what = metric(key).name, f"umber of {words} with"
     label = f"{of}n{what}" if of else f"N{what}"
     lines = [(*method, *at_least(values)) for method, values in series.items()]
     label = f"{label} {title} of at least x, {len(lines)} methods"
-    return families_figure(lines, title, words, label, transductive), f"N{what} {title} ≥ x"
+    return families_figure(lines, title, words, label, view.dataset.transductive, view.numbers), f"N{what} {title} ≥ x"
 
 
 def drawn(order: list[Method]) -> tuple[list[Method], str]:
@@ -164,7 +164,7 @@ def shown_p(p: float) -> str:
     return fixed(p) if p >= 0.001 else f"{p:.1e}"
 
 
-# Scores of each method on one task with 95 % intervals, as a table of the page and rows of ``intervals.tsv``.
+# Scores of each method on one task with 95% intervals, as a table of the page and rows of ``intervals.tsv``.
 
 BY_CHAIN = "chains"
 WAYS = {
@@ -205,7 +205,7 @@ def intervals_table(view: View) -> Markup | None:
     names = list(next(iter(found.values())))
     rows = [[method_name(method, transductive), *map(_interval, own.values())] for method, own in found.items()]
     ways = dict.fromkeys(WAYS.get(how, how) for how in (_how(compared, name) for name in names))
-    caption = f"{view.dataset.name}: scores with 95 % intervals ({enumerate_names(ways)})"
+    caption = f"{view.dataset.name}: scores with 95% intervals ({enumerate_names(ways)})"
     columns = [METHOD, *(Column(metric(n).name, hint=metric(n).sentence) for n in names)]
     return table([caption, footnote(list(found), transductive)], columns, rows, class_="dense")
 
@@ -331,7 +331,7 @@ def _single_task_tests(task_tests: SingleTaskTests, view: View) -> dict[str, Any
     transductive = view.dataset.transductive
     has_interval = task_tests.test in ("delong", "bootstrap")
     columns: list[Column | str] = [Column("Result", False), "difference"]
-    columns += [*(["95 % interval"] if has_interval else []), "p", "p after Holm"]
+    columns += [*(["95% interval"] if has_interval else []), "p", "p after Holm"]
     cells = partial(_cells, task_tests, has_interval)
     return {
         "asks": test_sentences(task_tests),
@@ -412,7 +412,8 @@ CHAINS = (
 
 
 @section(
-    *("comparisons", "Differences between methods", "tests"),
+    "comparisons",
+    "Differences between methods",
     "every pair of methods: difference, p value, correction for the number of pairs",
 )
 def comparisons_section(view: View) -> dict[str, Any] | None:

@@ -55,17 +55,6 @@ class Columns:
         """Return a block of Q = K̃ᵀK̃, shape (len(a), len(b))."""
         raise NotImplementedError
 
-    def part(self, rows: Ints, columns: Ints | None = None) -> "Columns":
-        """Return the Columns of some rows of K (a training set), with their own means and scales.
-
-        `rows` and `columns` ascend; for a Gram matrix, `columns` equals `rows`.
-        """
-        raise NotImplementedError
-
-    def values(self, rows: Ints, which: Ints) -> Floats:
-        """Return elements of K, not standardised, shape (len(rows), len(which))."""
-        raise NotImplementedError
-
 
 class StoredColumns(Columns):
     """Columns in memory; `loops` are their compiled products, combination and standardisation, `stored` the matrix."""
@@ -152,15 +141,6 @@ class DenseColumns(StoredColumns):
         Q = rows @ rows.T / self.n_rows
         np.fill_diagonal(Q, 0.0)
         return bool(len(varying) * (Q**2).sum() / (len(which) * (len(which) - 1)) <= 0.5)
-
-    def part(self, rows: Ints, columns: Ints | None = None) -> "DenseColumns":
-        """Return a copy of some rows and columns, standardised anew; see `Columns`."""
-        picked = self.columns if columns is None else self.columns[columns]
-        return DenseColumns(np.ascontiguousarray(picked[:, rows]))
-
-    def values(self, rows: Ints, which: Ints) -> Floats:
-        """Return elements of K; see `Columns`."""
-        return np.ascontiguousarray(self.columns[np.ix_(which, rows)].T)
 
 
 # Columns of a matrix stored in a file, read in file order with bounded memory.
@@ -319,23 +299,6 @@ class MappedColumns(Columns):
             right -= self.means[b]
             out += left.T @ right
         return out * np.outer(self._inverses(a), self._inverses(b))
-
-    def part(self, rows: Ints, columns: Ints | None = None) -> "MappedColumns":
-        """Return some rows and columns, standardised anew; see `Columns`."""
-        picked = self.file.part(columns, rows) if self.by_columns else self.file.part(rows, columns)
-        return MappedColumns(picked, self.by_columns, self.cache_size)
-
-    def values(self, rows: Ints, which: Ints) -> Floats:
-        """Return elements of K; see `Columns`."""
-        out = np.empty((len(rows), len(which)))
-        if self.by_columns:
-            for places in self._batches(np.arange(len(which))):
-                out[:, places] = self._raw(which[places])[:, rows].T
-            return out
-        step = max(1, self.block // self.n_columns)
-        for start in range(0, len(rows), step):
-            out[start : start + step] = self.file.take(rows[start : start + step])[:, which]
-        return out
 
     def _batches(self, which: Ints) -> Iterator[Ints]:
         """Yield batches of as many indices as columns fit into the product buffer."""

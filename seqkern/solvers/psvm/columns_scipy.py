@@ -84,38 +84,6 @@ class OperatorColumns(Columns):
             out[:, start : start + self.BLOCK] = shifted * self._inverses[a, None]
         return out
 
-    def part(self, rows: Ints, columns: Ints | None = None) -> "OperatorColumns":
-        """Return some rows and columns, standardised anew; see `Columns`."""
-        columns = np.arange(self.n_columns) if columns is None else columns
-        return OperatorColumns(_Part(self.operator, rows, columns))
-
-    def values(self, rows: Ints, which: Ints) -> Floats:
-        """Return elements of K; see `Columns`."""
-        out = np.empty((len(rows), len(which)))
-        for start in range(0, len(which), self.BLOCK):
-            out[:, start : start + self.BLOCK] = self._raw(which[start : start + self.BLOCK])[rows]
-        return out
-
-
-class _Part(LinearOperator):
-    """Selected rows and columns of an operator."""
-
-    def __init__(self, operator: LinearOperator, rows: Ints, columns: Ints) -> None:
-        super().__init__(np.dtype(np.float64), (len(rows), len(columns)))  # type: ignore[call-arg]  # scipy-stubs know of no __init__
-        self.whole = operator
-        self.rows = rows
-        self.columns = columns
-
-    def _matvec(self, vector: Array) -> Floats:
-        full = np.zeros(self.whole.shape[1])
-        full[self.columns] = np.ravel(vector)
-        return self.whole.matvec(full)[self.rows]
-
-    def _rmatvec(self, vector: Array) -> Floats:
-        full = np.zeros(self.whole.shape[0])
-        full[self.rows] = np.ravel(vector)
-        return self.whole.rmatvec(full)[self.columns]
-
 
 class GramOperator(LinearOperator):
     """The kernel matrix of records (rows) and others (columns), known only by its products.
@@ -170,12 +138,3 @@ class SparseColumns(StoredColumns):
         for row, j in zip(out, b, strict=True):
             self.loops[0](*self.stored, self.means, self.scales, a, self.standardised(np.array([j]))[0], row)
         return out.T
-
-    def part(self, rows: Ints, columns: Ints | None = None) -> "SparseColumns":
-        """Return some rows and columns, standardised anew; see `Columns`."""
-        matrix = self.matrix if columns is None else self.matrix[:, columns]
-        return SparseColumns(matrix[rows])
-
-    def values(self, rows: Ints, which: Ints) -> Floats:
-        """Return elements of K; see `Columns`."""
-        return np.ascontiguousarray(self.matrix[:, which][rows].toarray())

@@ -10,24 +10,18 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer, check_real, whole_number
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.errors import LabelError, ParameterError, unknown_name
+from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.statistics import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
-from seqkern.sequences.sampling import deal
 from seqkern.solvers.contract import Solver, clone
 from seqkern.solvers.psvm.columns import Columns
 from seqkern.solvers.psvm.psvm import PotentialSVM
 from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
 from seqkern.solvers.solver_specs import solver_from_state
 
-# Paths of P-SVM solutions over ε, and the choice of ε by cross-validation.
-#
-# ε decreases from the value at which nothing is selected; each solution warm-starts the next. Cross-validation computes
-# such a path in every training set, with newly standardised columns and ε in units of that set's own ε_max; for a Gram
-# matrix it leaves out rows and columns together.
-
-DIGITS = 12  # Digits to which mean errors are rounded before they are compared
+# Paths of P-SVM solutions over ε, which decreases from the value at which nothing is selected. Each solution
+# warm-starts the next.
 
 
 @dataclass(frozen=True)
@@ -69,28 +63,6 @@ class Path:
         return np.column_stack([self.solver(place).decision_function(K) for place in range(len(self))])
 
 
-@dataclass(frozen=True)
-class CrossValidatedPath:
-    """A path on all rows, and the errors of its solutions on held-out rows.
-
-    `decisions` (l, p) on each row come from the path of the other folds, `losses` are misclassification (0 or 1) or
-    squared errors, `errors` their means for each ε; `chosen` is the index of the chosen ε, and `solver` is fitted on
-    all rows with it.
-    """
-
-    path: Path  # On all rows
-    folds: Ints  # shape (l,): The fold of each row
-    # shape (l, p): Decisions on every row for every ε, by the path of the other folds
-    decisions: Floats
-    losses: Floats  # shape (l, p): Misclassification, 0 or 1; or the squared error
-    # shape (p,): The mean loss for each ε, and its standard error, from the variance between the parts' means
-    errors: Floats
-    # shape (p,): The mean loss for each ε, and its standard error, from the variance between the parts' means
-    standard_errors: Floats
-    chosen: int  # Index of the chosen ε
-    solver: Solver  # Fitted on all rows with the chosen ε
-
-
 def psvm_path(
     solver: PotentialSVM,
     K: Any,
@@ -110,47 +82,6 @@ def psvm_path(
         return _path(solver, columns, target, _grid(solver, columns, target, epsilons, n_epsilons, smallest))
 
 
-def psvm_path_cv(
-    solver: PotentialSVM,
-    K: Any,
-    y: npt.ArrayLike,
-    *,
-    folds: int | str | npt.ArrayLike = 5,
-    epsilons: npt.ArrayLike | None = None,
-    n_epsilons: int = 20,
-    smallest: float = 0.01,
-    rule: Literal["best", "one_standard_error"] = "best",
-    seed: int = 1,
-) -> CrossValidatedPath:
-    """Return a path with its ε chosen by cross-validation.
-
-    The rule "best" takes the ε with the smallest error (the largest in ties), and "one_standard_error" the largest ε
-    within one standard error of it. `folds` may also name the fold of each row, for groups that must stay together.
-    LabelError is raised if a training set has only one class.
-    """
-    check_choice("rule", rule, ("best", "one_standard_error"))
-    with one_thread():
-        solver, columns, target = prepared(solver, K, y)
-        grid = _grid(solver, columns, target, epsilons, n_epsilons, smallest)
-        numbers = _fold_numbers(folds, target, _is_classifier(solver), seed)
-        decisions = np.empty((len(target), len(grid)))
-        for number in range(numbers.max() + 1):
-            train, test = np.flatnonzero(numbers != number), np.flatnonzero(numbers == number)
-            decisions[test] = _left_out(solver, columns, target, grid, train, test)
-        path = _path(solver, columns, target, grid)
-    if _is_classifier(solver):
-        losses = ((decisions > 0) != (target[:, None] > 0)).astype(np.float64)
-    else:
-        losses = (decisions - target[:, None]) ** 2
-    errors = losses.mean(axis=0)
-    means = np.array([losses[numbers == number].mean(axis=0) for number in range(numbers.max() + 1)])
-    standard_errors = means.std(axis=0, ddof=1) / np.sqrt(len(means))
-    best = int(np.argmin(errors.round(DIGITS)))  # the first of equal ones has the largest ε
-    if rule == "one_standard_error":
-        best = int(np.argmax(errors <= errors[best] + standard_errors[best]))
-    return CrossValidatedPath(path, numbers, decisions, losses, errors, standard_errors, best, path.solver(best))
-
-
 def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialSVM, Columns, Floats]:
     """Return the checked input of a path: (copy of the solver with its classes, columns of K, target)."""
     if not isinstance(solver, PotentialSVM):
@@ -162,11 +93,6 @@ def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialS
         columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size),
         cast("Floats", target),
     )
-
-
-def _is_classifier(solver: Solver) -> bool:
-    """Return whether the solver learns classes."""
-    return "real" not in solver.targets
 
 
 def _grid(
@@ -221,41 +147,6 @@ def _path(solver: PotentialSVM, columns: Columns, target: Floats, grid: Floats) 
         text = f"for {len(missed)} of {len(grid)} values of epsilon the P-SVM did not converge{worst}"
         warn_unconverged(text, stacklevel=3)
     return Path(grid, dual.epsilon_max, supports, alphas, columns.means, columns.scales, intercept, reports, solver)
-
-
-def _left_out(solver: PotentialSVM, columns: Columns, target: Floats, grid: Floats, train: Ints, test: Ints) -> Floats:
-    """Return the decisions on the rows `test` by the path trained on the rows `train`."""
-    if _is_classifier(solver) and len(np.unique(target[train])) < 2:
-        raise LabelError(
-            "a training set of the cross-validation has labels of one class only",
-            remedy="choose folds with samples of both classes in at least two of them",
-        )
-    square = solver.input == "gram"
-    path = _path(solver, columns.part(train, train if square else None), target[train], grid)
-    union = np.unique(np.concatenate(path.supports))
-    values = columns.values(test, train[union] if square else union) - path.means[union]
-    out = np.full((len(test), len(grid)), path.intercept)
-    for place, (support, alpha) in enumerate(zip(path.supports, path.alphas, strict=True)):
-        out[:, place] += values[:, np.searchsorted(union, support)] @ (alpha / path.scales[support])
-    return out
-
-
-def _fold_numbers(folds: int | str | npt.ArrayLike, target: Floats, classes: bool, seed: int) -> Ints:
-    """Return the fold of each row, int64, numbered from 0."""
-    size = len(target)
-    if isinstance(folds, str):
-        check_choice("folds", folds, ("leave_one_out",))
-        return np.arange(size)
-    if np.ndim(folds) == 0:
-        check_integer("folds", folds, 2, size)
-        check_integer("seed", seed, 0)
-        return deal(target if classes else np.zeros(size, dtype=np.int64), int(np.asarray(folds)), seed)
-    names, numbers = np.unique(np.asarray(folds), return_inverse=True)
-    if len(numbers) != size:
-        raise ParameterError(f"folds has {len(numbers)} rows, and K has {size}")
-    if len(names) < 2:
-        raise ParameterError("folds has one part only", remedy="give two parts or more")
-    return numbers
 
 
 # Significance of P-SVM support features by permutation of the labels.

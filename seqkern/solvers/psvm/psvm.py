@@ -180,9 +180,8 @@ class PotentialSVM(Solver):
 class PSVC(PotentialSVM, BinarySolver):
     r"""P-SVM classifier: the potential support vector machine, with the classes as −1 and 1.
 
-    K may be any matrix, neither positive definite nor symmetric. It may also be a `scipy.sparse.linalg.LinearOperator`
-    with `matvec` and `rmatvec`, if it is too large to store: potential/columns_operator.py describes the requirements
-    and builds one from the feature vectors of a kernel.
+    K need not be symmetric or positive definite. If it is too large to store, it may be a
+    `scipy.sparse.linalg.LinearOperator` with `matvec` and `rmatvec`, which compute K·v and Kᵀ·v.
 
     Attributes
     ----------
@@ -211,7 +210,6 @@ class PSVC(PotentialSVM, BinarySolver):
     ``remark`` then.
 
     Complexity: one look at all columns takes O(l·N) for N columns; only the working set's part of K̃ᵀK̃ is stored.
-    potential/minimiser.py describes the algorithm.
 
     References
     ----------

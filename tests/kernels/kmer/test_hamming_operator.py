@@ -30,7 +30,7 @@ LENIENT = ",short=zero,zero_diagonal=zero"
 KERNELS = [
     "mismatch:k=4,m=0",
     "mismatch:k=4,m=1,reverse_complement=true",
-    "mismatch:k=[3,5],m=1,weights=[0.5,2],reverse_complement=true",
+    "mismatch:k=3+5,m=1,weights=[0.5,2],reverse_complement=true",
     "mismatch:k=3,m=1,presence=true",
     "wildcard:k=5,m=2",
     "wildcard:k=4,m=1,decay=0.3,reverse_complement=true",

@@ -148,7 +148,7 @@ def test_a_search_that_stops_early_warns():
     [
         "spectrum:k=3",
         "linear",
-        "rbf:gamma=0.5,base=(spectrum:k=[1,2],normalize=false)",
+        "rbf:gamma=0.5,base=(spectrum:k=1+2,normalize=false)",
         "smith_waterman:gap_open=7.5,gap_extend=1",
         ALIGNED,
     ],

@@ -165,7 +165,7 @@ def test_projections_from_one_fasta(trained, capsys):
 
 def test_what_training_tells(trained, capsys):
     method = ["--kernel", "spectrum:k=2", "--solver", "kernel_pca:n_components=2"]
-    assert main(["train", str(trained / "all.fa"), *method, "-o", str(trained / "two.seqkern")]) == 0
+    assert main(["train", "--verbose", str(trained / "all.fa"), *method, "-o", str(trained / "two.seqkern")]) == 0
     told = capsys.readouterr()
     assert re.search(r"components +2, with [0-9.]+% of the variance: [0-9.]+%, [0-9.]+%\n", told.out)
     assert "cross-validation" not in told.out

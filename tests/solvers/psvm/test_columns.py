@@ -39,23 +39,11 @@ def check_columns(columns, K, atol):
     np.testing.assert_allclose(columns.products_of(some, vector), (Kt.T @ vector)[some], atol=atol)
     np.testing.assert_allclose(columns.standardised(some), Kt[:, some].T, atol=atol)
     np.testing.assert_allclose(columns.gram(some, other), Kt[:, some].T @ Kt[:, other], atol=atol)
-    np.testing.assert_array_equal(columns.values(np.arange(rows)[::2], some), K[::2][:, some])
     empty = some[:0]
     assert columns.standardised(empty).shape == (0, rows)
     assert columns.gram(empty, other).shape == (0, len(other))
     assert columns.gram(other, empty).shape == (len(other), 0)
     assert columns.products_of(empty, vector).shape == (0,)
-
-
-def check_parts(columns, K, atol):
-    """Assert the same of parts of the matrix, standardised anew."""
-    check_columns(columns, K, atol)
-    rows = np.flatnonzero(np.arange(len(K)) % 4 != 1)
-    check_columns(columns.part(rows), K[rows], atol)
-    some = np.flatnonzero(np.arange(K.shape[1]) % 3 != 2)
-    part = columns.part(rows, some)
-    check_columns(part, K[np.ix_(rows, some)], atol)
-    check_columns(part.part(np.arange(3, len(rows)), np.arange(1, len(some))), K[np.ix_(rows[3:], some[1:])], atol)
 
 
 def mapped(folder, K, **dtype):
@@ -84,7 +72,7 @@ def test_dense_columns(length):
 
 def test_parts_of_dense_columns():
     K = np.random.default_rng(3).normal(size=(13, 9))
-    check_parts(DenseColumns.of(K, False), K, atol=1e-12)
+    check_columns(DenseColumns.of(K, False), K, atol=1e-12)
 
 
 def test_blocks_of_dense_columns(monkeypatch):
@@ -187,7 +175,7 @@ def test_nearly_orthogonal_columns_are_told_from_others():
 @pytest.mark.parametrize("form", [csr_array, csc_matrix, coo_array])
 def test_sparse_columns(form):
     K = counts(30, 17)
-    check_parts(SparseColumns(form(K)), K, atol=1e-11)
+    check_columns(SparseColumns(form(K)), K, atol=1e-11)
 
 
 def test_sparse_columns_with_repeated_entries_and_wide_indices():
@@ -196,8 +184,8 @@ def test_sparse_columns_with_repeated_entries_and_wide_indices():
     twice = coo_array((np.tile(K[rows, cols] / 2, 2), (np.tile(rows, 2), np.tile(cols, 2))), shape=K.shape)
     stored = twice.tocsc(copy=False)
     stored.indices, stored.indptr = stored.indices.astype(np.int64), stored.indptr.astype(np.int64)
-    check_parts(SparseColumns(stored), K, atol=1e-12)
-    check_parts(SparseColumns(twice), K, atol=1e-12)
+    check_columns(SparseColumns(stored), K, atol=1e-12)
+    check_columns(SparseColumns(twice), K, atol=1e-12)
 
 
 def test_a_full_column_far_from_zero_loses_nothing():
@@ -227,7 +215,7 @@ def test_mapped_columns(tmp_path, layout, dtype):
     assert is_whole_map(stored)
     K = K.astype(float)
     for room in (1, 16 * 33 * 8 / 2**20, 18 * 33 * 8 / 2**20):
-        check_parts(MappedColumns.of(stored, False, room), K, atol=1e-11)
+        check_columns(MappedColumns.of(stored, False, room), K, atol=1e-11)
 
 
 def test_mapped_gram_matrix(tmp_path):
@@ -236,11 +224,11 @@ def test_mapped_gram_matrix(tmp_path):
     room = 16 * 24 * 8 / 2**20
     columns = MappedColumns.of(mapped(tmp_path, K), True, room)
     assert columns.by_columns
-    check_parts(columns, K, atol=1e-11)
+    check_columns(columns, K, atol=1e-11)
     K[3, 20] += 1e-13
     columns = MappedColumns.of(mapped(tmp_path, K), True, room)
     assert not columns.by_columns
-    check_parts(columns, K, atol=1e-11)
+    check_columns(columns, K, atol=1e-11)
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 70])
@@ -311,9 +299,9 @@ def test_parts_of_a_map_are_matrices_like_any_other(tmp_path):
 def test_operator_columns(monkeypatch):
     K = np.random.default_rng(9).normal(size=(15, 22)) + 3
     K[:, 7] = 0.1
-    check_parts(OperatorColumns(aslinearoperator(K)), K, atol=1e-11)
+    check_columns(OperatorColumns(aslinearoperator(K)), K, atol=1e-11)
     monkeypatch.setattr(OperatorColumns, "BLOCK", 4)
-    check_parts(OperatorColumns(aslinearoperator(K)), K, atol=1e-11)
+    check_columns(OperatorColumns(aslinearoperator(K)), K, atol=1e-11)
 
 
 def test_gram_operator():
@@ -372,12 +360,3 @@ def test_decisions_have_the_same_bits_however_rows_are_stored(tmp_path):
         np.testing.assert_array_equal(decide(stored, columns, means, weights, 0.3, 1), bits)
     np.testing.assert_array_equal(decide(csr_array(K), columns, means, weights, 0.3, 1 / 64), bits)
     np.testing.assert_allclose(decide(aslinearoperator(K), columns, means, weights, 0.3, 1), expected, atol=1e-11)
-
-
-def test_elements_of_a_file_are_read_a_row_at_a_time_if_no_more_fit(tmp_path):
-    K = counts(9, 7)
-    columns = MappedColumns.of(mapped(tmp_path, K), False, 1)
-    rows, which = np.array([5, 0, 8]), np.array([6, 1])
-    for block in (1, 7, 14):
-        columns.block = block
-        np.testing.assert_array_equal(columns.values(rows, which), K[np.ix_(rows, which)])

@@ -1,16 +1,13 @@
-"""Paths of the P-SVM against single fits, and their cross-validation against a naive twin."""
-
-import warnings
+"""Paths of the P-SVM against single fits."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.solvers import CSVC, PSVC, PSVR
-from seqkern.solvers.psvm.path import psvm_path, psvm_path_cv
+from seqkern.solvers.psvm.path import psvm_path
 
 EXACT = {"tol": 1e-10}
 
@@ -75,99 +72,6 @@ def test_a_path_of_sparse_features_and_of_classes():
     assert not hasattr(solver, "classes_")
 
 
-def naive(solver, K, y, folds, epsilons):
-    """Return decisions about left out rows, one fit for each part and ε."""
-    out = np.empty((len(y), len(epsilons)))
-    for fold in np.unique(folds):
-        train, test = folds != fold, folds == fold
-        columns = train if solver.input == "gram" else np.ones(K.shape[1], dtype=bool)
-        for place, epsilon in enumerate(epsilons):
-            one = type(solver)(**{**solver.get_params(), "epsilon": epsilon})
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                one.fit(K[np.ix_(train, columns)], y[train])
-            out[test, place] = one.decision_function(K[np.ix_(test, columns)])
-    return out
-
-
-@pytest.mark.parametrize("scale", ["max", "absolute"])
-@pytest.mark.parametrize("kind", ["square", "wide"])
-@pytest.mark.parametrize("C", [np.inf, 0.1])
-def test_leave_one_out_twin(kind, scale, C):
-    K, y = problem(kind, seed=1)
-    K[:, 5] = 0
-    K[7, 5] = 1.0  # constant without row 7
-    kernel = "precomputed" if kind == "square" else "features"
-    solver = PSVR(C=C, kernel=kernel, epsilon_scale=scale, **EXACT)
-    epsilons = np.array([0.7, 0.2, 0.05]) * (1 if scale == "max" else 20)
-    found = psvm_path_cv(solver, K, y, folds="leave_one_out", epsilons=epsilons)
-    expected = naive(solver, K, y, np.arange(len(y)), epsilons)
-    np.testing.assert_allclose(found.decisions, expected, atol=1e-6)
-    np.testing.assert_allclose(found.losses, (expected - y[:, None]) ** 2, atol=1e-5)
-    np.testing.assert_allclose(found.errors, found.losses.mean(axis=0))
-    np.testing.assert_allclose(found.standard_errors, found.losses.std(axis=0, ddof=1) / np.sqrt(len(y)))
-    assert found.chosen == np.argmin(found.errors)
-    assert found.solver.epsilon == epsilons[found.chosen]
-    np.testing.assert_array_equal(found.solver.support_, found.path.supports[found.chosen])
-
-
-def test_folds_of_classes():
-    K, y = problem("square", seed=2)
-    labels = names(y)
-    solver = PSVC(C=0.2, **EXACT)
-    found = psvm_path_cv(solver, K, labels, folds=4, epsilons=[0.5, 0.1], seed=3)
-    for fold in range(4):
-        shares = [np.sum(labels[found.folds == fold] == name) for name in ("site", "decoy")]
-        assert all(
-            abs(count - np.sum(labels == name) / 4) < 1 for count, name in zip(shares, ("site", "decoy"), strict=True)
-        )
-    np.testing.assert_allclose(found.decisions, naive(solver, K, labels, found.folds, [0.5, 0.1]), atol=1e-6)
-    np.testing.assert_array_equal(found.losses, (found.decisions > 0) != (labels == "site")[:, None])
-    again = psvm_path_cv(solver, K, labels, folds=4, epsilons=[0.5, 0.1], seed=3)
-    assert again.decisions.tobytes() == found.decisions.tobytes()
-    assert not np.array_equal(psvm_path_cv(solver, K, labels, folds=4, seed=4).folds, found.folds)
-    assert list(found.solver.classes_) == ["decoy", "site"]
-    given = psvm_path_cv(solver, K, labels, folds=np.array([*"abcd"])[found.folds], epsilons=[0.5, 0.1])
-    np.testing.assert_array_equal(given.decisions, found.decisions)
-
-
-def test_rules():
-    K, y = problem("wide", seed=3)
-    solver = PSVR(kernel="features")
-    best = psvm_path_cv(solver, K, y, folds=5)
-    simple = psvm_path_cv(solver, K, y, folds=5, rule="one_standard_error")
-    assert best.errors[best.chosen] == best.errors.min()
-    limit = best.errors.min() + best.standard_errors[best.chosen]
-    assert simple.chosen == np.flatnonzero(best.errors <= limit)[0] < best.chosen
-    assert len(simple.solver.support_) < len(best.solver.support_)
-    constant = psvm_path_cv(solver, K, np.ones(len(y)), folds=2)
-    assert constant.chosen == 0
-
-
-def test_a_mapped_matrix_is_cross_validated_in_place(tmp_path):
-    rng = np.random.default_rng(4)
-    K = rng.normal(size=(380, 380))
-    K = K + K.T
-    y = K[:, 0] + rng.normal(size=380)
-    np.save(tmp_path / "K.npy", K)
-    mapped = np.load(tmp_path / "K.npy", mmap_mode="r")
-    solver = PSVR(cache_size=1, **EXACT)
-    found = psvm_path_cv(solver, mapped, y, folds=2, epsilons=[0.6, 0.4])
-    expected = psvm_path_cv(solver, K, y, folds=2, epsilons=[0.6, 0.4])
-    np.testing.assert_allclose(found.decisions, expected.decisions, atol=1e-6)
-
-
-@pytest.mark.parametrize("form", [csr_array, aslinearoperator])
-def test_other_storage_is_cross_validated_alike(form):
-    K, y = problem("wide")
-    K[np.abs(K) < 1] = 0
-    solver = PSVR(kernel="features", **EXACT)
-    expected = psvm_path_cv(solver, K, y, folds=3, epsilons=[0.6, 0.2])
-    found = psvm_path_cv(solver, form(K), y, folds=3, epsilons=[0.6, 0.2])
-    np.testing.assert_allclose(found.decisions, expected.decisions, atol=1e-6)
-    np.testing.assert_array_equal(found.solver.support_, expected.solver.support_)
-
-
 def test_no_convergence_is_told():
     K, y = problem("wide")
     with pytest.warns(ConvergenceWarning, match=r"for \d+ of 20 values of epsilon .* \(gap .* at most\)") as record:
@@ -187,18 +91,6 @@ def test_bad_values():
     ):
         with pytest.raises(ParameterError, match=text):
             psvm_path(solver, K, names(y), **given)
-    for given, text in (
-        ({"folds": 1}, "folds"),
-        ({"folds": 27}, "folds"),
-        ({"folds": "five"}, "folds"),
-        ({"folds": np.zeros(26)}, "one part"),
-        ({"folds": np.arange(25)}, "25 rows"),
-        ({"rule": "worst"}, "rule"),
-    ):
-        with pytest.raises(ParameterError, match=text):
-            psvm_path_cv(solver, K, names(y), **given)
-    with pytest.raises(LabelError, match="one class"):
-        psvm_path_cv(solver, K, names(y), folds=(y > 0).astype(int))
     with pytest.raises(ParameterError, match="not a P-SVM"):
         psvm_path(CSVC(), K, names(y))
     with pytest.raises(GramError, match="not square"):

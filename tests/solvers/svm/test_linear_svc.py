@@ -20,7 +20,7 @@ from seqkern.solvers.svm.linear import Descent
 EXACT = {"tol": 1e-10, "max_epochs": 200_000}
 KERNELS = [
     "spectrum:k=3",
-    "spectrum:k=[1,2,3],normalize=false",
+    "spectrum:k=1+2+3,normalize=false",
     "0.5*(spectrum:k=3,part=0:16)+(spectrum:k=2)",
     "mismatch:k=4,m=1",
     "weighted_degree:degree=4",

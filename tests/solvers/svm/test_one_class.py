@@ -36,7 +36,7 @@ def predicted(folder, model, capsys):
 def test_one_fasta_one_class(folder, capsys):
     output = str(folder / "one.seqkern")
     solver = ["--solver", "one_class_svm:nu=0.1", "-o", output]
-    assert main(["train", str(folder / "pos.fa"), *METHOD, *solver]) == 0
+    assert main(["train", "--verbose", str(folder / "pos.fa"), *METHOD, *solver]) == 0
     told = capsys.readouterr()
     assert "trained on 40 sequences\n" in told.out.replace("  ", " ").replace("  ", " ").replace("  ", " ")
     assert "inside the class" in told.out
@@ -55,11 +55,11 @@ def test_one_fasta_one_class(folder, capsys):
 def test_with_negatives_it_learns_the_positives_alone(folder, capsys):
     solver = ["--solver", "one_class_svm:nu=0.1"]
     both = [str(folder / "pos.fa"), str(folder / "neg.fa")]
-    assert main(["train", *both, *METHOD, *solver, "-o", str(folder / "two.seqkern")]) == 0
+    assert main(["train", "--verbose", *both, *METHOD, *solver, "-o", str(folder / "two.seqkern")]) == 0
     told = capsys.readouterr().out
     assert "only the 40 of class positive, none of class negative" in told
     assert "not cross-validated; use --cv for an unbiased estimate" in told
-    assert main(["train", both[0], *METHOD, *solver, "-o", str(folder / "one.seqkern")]) == 0
+    assert main(["train", "--verbose", both[0], *METHOD, *solver, "-o", str(folder / "one.seqkern")]) == 0
     capsys.readouterr()
     _, rows = predicted(folder, "two.seqkern", capsys)
     _, alone = predicted(folder, "one.seqkern", capsys)

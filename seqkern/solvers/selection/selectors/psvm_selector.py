@@ -357,7 +357,7 @@ class PSVMFeatureSelector(Selector):
     -----
     Hochreiter & Obermayer, Neural Computation 18, 2006; the protocol: Hochreiter & Obermayer, in Schölkopf, Tsuda &
     Vert (eds.), Kernel Methods in Computational Biology, 2004. For C = ∞ the P-SVM is the lasso, and a path of ε is
-    exact (homotopy.py). A leave-one-out ranking takes l + 1 paths: as in the lecture, its ε are constant, chosen once
+    exact (homotopy). A leave-one-out ranking takes l + 1 paths: as in the lecture, its ε are constant, chosen once
     from all training rows, in units of √l ‖t‖. Where a part has to show the error of its own selection, as in the folds
     of `SelectedClassifier`, the grid comes from the rows of the part alone: the ε of all rows would have seen the
     others.
