@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,18 @@ import numpy as np
 
 from seqkern.cli.common import unrecognised, with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import added, as_part, gather, log_counts, log_formulas, naming_file, prediction_writer, warn
+from seqkern.cli.output import (
+    added,
+    as_part,
+    gather,
+    keep_strongest,
+    log_counts,
+    log_formulas,
+    log_strongest,
+    naming_file,
+    prediction_writer,
+    warn,
+)
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.cli.scan import run_scan
 from seqkern.core.errors import ModelError, ParameterError
@@ -21,6 +33,7 @@ from seqkern.core.parts import Part, PartFolder
 from seqkern.core.progress import memory_in_use, progress_bar, progress_counter
 from seqkern.core.text_files import is_standard_output, source_name
 from seqkern.core.tsv import format_cell, table_text
+from seqkern.core.types import Floats
 from seqkern.formats.signals import Track
 from seqkern.methods.loading import is_pack, load_model, parse_model_args
 from seqkern.methods.model import Model, find_probabilities
@@ -167,16 +180,48 @@ def _run(request: PredictRequest, models: dict[str, Model], notes: dict[str, Any
     """Write a table of the predictions of several models, whose names follow the column names."""
     columns = [column + f"_{name}" * bool(name) for name, model in models.items() for column in _columns(model)]
     head = "\t".join(map(format_cell, ["id", *columns])) + "\n"
-    counts = _predict(request, next(iter(models.values())), head, lambda X, counts: _lines(models, X, request, counts))
+    seen = {name: Seen() for name in models}
+    first = next(iter(models.values()))
+    done, counts = _predict(request, first, head, lambda X, counts: _lines(models, X, request, counts, seen))
     notes["counts"] = dict(counts)
     log_counts(counts, source_name(request.fasta))
     for name, model in models.items():
         for text in unrecognised(model):
             warn(f"{request.model}{f':{name}' * bool(name)}: {text}")
+    if request.part is None:
+        title = "largest predictions:" if first.kind == "real" else "highest decision values:"
+        lines = [_summary(name, model, seen[name], done) for name, model in models.items()]
+        log_strongest(request.output, lines, title, seen[""].best if "" in seen else [])
 
 
-def _predict(request: PredictRequest, model: Model, head: str, lines_of: Lines) -> Counter[str]:
-    """Write the predictions, block by block; return the counts of the reading policies."""
+@dataclass
+class Seen:
+    """What was predicted for the records so far."""
+
+    predicted: Counter[str] = field(default_factory=Counter)  # Records by class; all under "" without classes
+    best: list[tuple[float, str]] = field(default_factory=list)  # The strongest
+
+    def add(self, model: Model, ids: Sequence[str], decisions: Floats, predicted: list[Any]) -> None:
+        """Add some records."""
+        self.predicted.update(predicted if model.kind in ("binary", "multiclass") and predicted else [""] * len(ids))
+        tops = decisions if decisions.ndim == 1 else decisions.max(axis=1, initial=-np.inf)
+        if not model.projects:
+            words = [""] * len(ids) if model.kind == "real" else predicted
+            keep_strongest(self.best, tops, lambda i: f"{tops[i]:<9.4g} {ids[i]} {words[i]}".rstrip())
+
+
+def _summary(name: str, model: Model, seen: Seen, done: int) -> str:
+    """Return a line on what was predicted."""
+    total = seen.predicted.total()
+    rest = "" if total == done else f" after those of an interrupted run, {done:,} in all"
+    rule = {model.classes[1]: f" ({model.cut.words})"} if model.kind == "binary" else {}
+    counts = [f"{seen.predicted[one]:,} {one}{rule.get(one, '')}" for one in reversed(model.classes)]
+    told = ": " + ", ".join(counts) if model.kind in ("binary", "multiclass") and not model.projects else ""
+    return f"{f'{name}: ' * bool(name)}{total:,} records{rest}{told}"
+
+
+def _predict(request: PredictRequest, model: Model, head: str, lines_of: Lines) -> tuple[int, Counter[str]]:
+    """Write the predictions, block by block; return the number of records, and the counts of the reading policies."""
     done, counts, told = 0, Counter[str](), False
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(prediction_writer(request))
@@ -194,7 +239,7 @@ def _predict(request: PredictRequest, model: Model, head: str, lines_of: Lines) 
             done += len(X)
             if show is not None:
                 show(done)
-    return counts
+    return done, counts
 
 
 def _blocks(model: Model, request: PredictRequest, counts: Counter[str]) -> Iterator[SequenceSet | FeatureTable]:
@@ -216,19 +261,23 @@ def _columns(model: Model) -> list[str]:
 
 
 def _lines(
-    models: dict[str, Model], X: SequenceSet | FeatureTable, request: PredictRequest, counts: Counter[str]
+    models: dict[str, Model],
+    X: SequenceSet | FeatureTable,
+    request: PredictRequest,
+    counts: Counter[str],
+    seen: dict[str, Seen],
 ) -> str:
-    """Return the lines of some samples, and count negative variances."""
+    """Return the lines of some samples; count negative variances, and what is predicted."""
     columns: list[Sequence[Any]] = [X.ids]
-    for model in models.values():
-        columns += _predictions(model, X, request, counts)
+    for name, model in models.items():
+        columns += _predictions(model, X, request, counts, seen[name])
     return "".join("\t".join(map(format_cell, row)) + "\n" for row in zip(*columns, strict=True))
 
 
 def _predictions(
-    model: Model, X: SequenceSet | FeatureTable, request: PredictRequest, counts: Counter[str]
+    model: Model, X: SequenceSet | FeatureTable, request: PredictRequest, counts: Counter[str], seen: Seen
 ) -> list[list[Any]]:
-    """Return the values of a model's columns, and count negative variances."""
+    """Return the values of a model's columns; count negative variances, and what is predicted."""
     decisions, variances = model.decision_and_variances(X, n_threads=request.threads)
     values = [decisions]
     probabilities = find_probabilities(model.solver, model.calibration, decisions, variances)
@@ -240,4 +289,6 @@ def _predictions(
         if model.kind == "real":
             values.extend(variances.interval(decisions, 0.9 if request.interval is None else request.interval))
     columns = np.column_stack(values).T.tolist()
-    return columns if model.projects else [*columns, model.classify(decisions).tolist()]
+    predicted = [] if model.projects else model.classify(decisions).tolist()
+    seen.add(model, X.ids, decisions, predicted)
+    return columns if model.projects else [*columns, predicted]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.output import as_part, gather, log, output_writer, warn
+from seqkern.cli.output import MOST_SHOWN, as_part, gather, keep_strongest, log, log_strongest, output_writer, warn
 from seqkern.cli.requests_models import VariantsRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checkpoint import CheckpointFolder
@@ -75,6 +75,7 @@ def run(request: VariantsRequest) -> None:
 REGION = re.compile(r"(\S+):([0-9,]+)-([0-9,]+)")
 LARGEST_REGION = 100_000
 LARGEST_PLOT = 500
+LARGEST_EFFECTS = "largest effects (delta, variant):"
 PAIR_COLUMNS = ("reference", "alternative", "delta")
 
 
@@ -224,6 +225,7 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
         reader = stack.enter_context(VcfReader(vcf, request.part))
         writer: Any = None
         done = alleles = 0
+        best: list[tuple[float, str]] = []
         first = last = ("", 0)
         for chunk, numbers in job.chunks(reader):
             if writer is None:  # the first chunk fits the genome
@@ -231,6 +233,7 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
                 first = chunk.chromosomes[0], chunk.positions[0]
             span = slice(alleles, alleles + len(chunk.rows))
             write_chunk(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
+            _keep_largest(best, chunk, numbers, job.panel)
             places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
             in_order &= _ascending([last, *places])
             done, alleles, last = done + len(chunk.lines), span.stop, places[-1]
@@ -239,12 +242,29 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
         if writer is None:
             _opened(stack, output, columns, reader.header, with_header)
     if request.part is not None:
-        notes.update(placing=job.placing.summary(), in_order=in_order, ends=[first, last])
+        notes.update(placing=job.placing.summary(), in_order=in_order, ends=[first, last], best=best)
     elif output.name.endswith(VCF[1:]):
         _index(output, in_order)
     _say(request, job, vcf)
     for name, (delta, _, q) in chances.items():
         _say_threshold(request, job, name if len(chances) > 1 else "", delta, q)
+    if request.part is None:
+        log_strongest(request.output, [], LARGEST_EFFECTS, best)
+
+
+def _keep_largest(best: list[tuple[float, str]], chunk: VcfChunk, numbers: Arrays, panel: Panel) -> None:
+    """Keep the alleles of largest effect, each with the model that gives it."""
+    names = list(panel.columns)
+    deltas = np.stack([numbers[f"{name}/delta"] for name in names])
+    sizes = np.where(np.isnan(deltas), -1.0, np.abs(deltas))
+    which, largest = sizes.argmax(axis=0), sizes.max(axis=0)
+
+    def describe(i: int) -> str:
+        row, name = chunk.rows[i], names[which[i]] * panel.several
+        place = f"{chunk.chromosomes[row]}:{chunk.positions[row]} {chunk.refs[row]}>{chunk.alts[i]}"
+        return " ".join([f"{deltas[which[i], i]:<+9.4g} {place}", *[chunk.ids[row]] * (chunk.ids[row] != "."), name])
+
+    keep_strongest(best, np.where(largest < 0, np.nan, largest), lambda i: describe(i).rstrip())
 
 
 def gather_variants(request: VariantsRequest, words: list[str], vcf: str) -> None:
@@ -267,6 +287,8 @@ def gather_variants(request: VariantsRequest, words: list[str], vcf: str) -> Non
         joined = gather(request, words, [vcf, request.genome], check, index)
     if joined is not None:
         _say(request, job, vcf)
+        best = sorted((row for note in joined for row in note["best"]), key=lambda row: -row[0])
+        log_strongest(request.output, [], LARGEST_EFFECTS, best[:MOST_SHOWN])
 
 
 def _ascending(places: list[Any]) -> bool:

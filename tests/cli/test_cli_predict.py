@@ -305,9 +305,26 @@ def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
     for n in (2_000, 60_000):  # about 3 and 90 chunks; 60,000 predictions are some 20 MB as Python objects
         many = write(tmp_path / "many.fa", *(f">r{i}\n{'ACGTTGCA' * 10}\n" for i in range(n)))
         argv = [sys.executable, "-c", script, "predict", model, many, "-o", str(tmp_path / "p.tsv")]
-        peaks.append(int(subprocess.run(argv, capture_output=True, check=True).stderr))
+        peaks.append(int(subprocess.run(argv, capture_output=True, check=True).stderr.split()[-1]))
         assert (tmp_path / "p.tsv").read_bytes().count(b"\n") == n + 1
     assert peaks[1] < peaks[0] + 8_000  # kB
+
+
+def test_a_summary_ends_a_run_unless_its_table_is_piped(tmp_path, model, capsys):
+    new = write(tmp_path / "new.fa", ">a\n", "ACGTTGCA" * 4, "\n>b\n", "TTTTTTTT" * 3)
+    assert main(["predict", model, new]) == 0
+    table, err = capsys.readouterr()
+    assert "records" not in err
+    assert main(["predict", model, new, "-o", str(tmp_path / "p.tsv")]) == 0
+    out, err = capsys.readouterr()
+    assert (out, (tmp_path / "p.tsv").read_text()) == ("", table)
+    rows = sorted(([*line.split("\t")] for line in table.splitlines()[1:]), key=lambda row: -float(row[1]))
+    counts = [sum(row[2] == name for row in rows) for name in ("pos", "neg")]
+    first, second, *strongest = err.splitlines()[-4:]
+    assert first == f"seqkern: 2 records: {counts[0]} pos (decision values above zero), {counts[1]} neg"
+    assert second == "seqkern: highest decision values:"
+    assert [line.split()[1:] for line in strongest] == [[row[0], row[2]] for row in rows]
+    assert [float(line.split()[0]) for line in strongest] == [float(f"{float(row[1]):.4g}") for row in rows]
 
 
 def test_what_the_kernel_touches_in_training_is_told(tmp_path, files, capsys):
