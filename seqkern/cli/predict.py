@@ -26,7 +26,7 @@ from seqkern.cli.output import (
     warn,
 )
 from seqkern.cli.requests_models import PredictRequest
-from seqkern.cli.scan import run_scan
+from seqkern.cli.scan import log_scanned, run_scan
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parts import Part, PartFolder
@@ -98,6 +98,8 @@ def gather_predictions(request: PredictRequest) -> None:
     if notes is None:
         return
     log_counts(added([note["counts"] for note in notes]), request.fasta)
+    if request.scan is not None:
+        log_scanned(source_name(request.fasta), notes)
 
 
 def _big_wig(folder: PartFolder, name: str, notes: list[Any]) -> bool:
