@@ -209,7 +209,8 @@ def notes(found: CrossValidated) -> Iterator[str]:
     headline = metric_name(next(iter(found.scores), ""))
     of_role = {BASELINES[one.baseline].role: one for one in reversed(found.rivals)}
     for role, best in sorted(of_role.items()):
-        text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}; the method is {_verdict(best)}"
+        text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}"
+        text += f"; the method is {_verdict(best)}"
         yield text if math.isnan(best.p) else f"{text} (p = {best.p:.2g})"
     if found.test is not None:
         yield permutation_line(found.test)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import cast
 
 from seqkern.cli.common import with_fasta
@@ -28,7 +29,17 @@ from seqkern.study.data_entry import is_bed
 
 
 def run(request: ExplainRequest) -> None:
-    """Run the verb."""
+    """Run the verb; an output that ends in .html is the page alone."""
+    if not request.output.lower().endswith(".html"):
+        _run(request)
+        return
+    check_writable(request.output)
+    with TemporaryDirectory(prefix=".seqkern-explain", dir=Path(request.output).absolute().parent) as folder:
+        _run(request.but(output=folder), Path(request.output))
+
+
+def _run(request: ExplainRequest, page: Path | None = None) -> None:
+    """Write the folder, with the page in it or at its own place."""
     check_result_folder(request)
     request = with_fasta(request)
     model = load_given(request)
@@ -67,13 +78,14 @@ def run(request: ExplainRequest) -> None:
             show=show,
             n_threads=request.threads,
             track=track,
+            page_path=page,
         )
         if track is not None:
             track.write(request.contributions, lengths)
     if table.dropped:
         counts["k-mers of small weight left out"] = table.dropped
     log_counts(counts, name)
-    print(Path(request.output) / "index.html")
+    print(page or Path(request.output) / "index.html")
     if request.contributions is not None:
         print(request.contributions)
     if explainer.no_words:

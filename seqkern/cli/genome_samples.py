@@ -106,10 +106,10 @@ def _write(request: BackgroundRequest, background: Background) -> None:
             print(request.table)
         if request.plot:
             # imported here: only where a figure is drawn
+            from seqkern.report.figure_files import write_picture
             from seqkern.report.plots import match_picture
 
-            with atomic_write(request.plot, "w") as file:
-                file.write(match_picture(*both))
+            write_picture(request.plot, match_picture(*both))
             print(request.plot)
     for line in match_lines(*both):
         print(f"  {line}")

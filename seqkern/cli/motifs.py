@@ -9,7 +9,7 @@ from seqkern.cli.new_sequences import load_given, policies_for
 from seqkern.cli.output import log_counts, print_output
 from seqkern.cli.requests_models import MOST_SUPPORT, MotifsRequest
 from seqkern.core.archive import atomic_write, check_writable
-from seqkern.core.errors import ModelError, ParameterError, SeqkernError
+from seqkern.core.errors import ModelError, SeqkernError
 from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.text_files import source_name
 from seqkern.core.threads import given_threads
@@ -28,8 +28,6 @@ from seqkern.sequences.sequence_set import SequenceSet
 def run(request: MotifsRequest) -> None:
     """Run the verb."""
     plot = None if request.plot is None else Path(request.plot)
-    if plot is not None and plot.suffix not in (".html", ".svg"):
-        raise ParameterError(f"--plot {plot.name!r} ends with neither .html nor .svg", remedy="name such a file")
     for path in (request.output, request.plot, request.table):
         if path is not None:
             check_writable(path)
@@ -106,11 +104,11 @@ def _draw(
 ) -> None:
     """Write the logos as a page or a picture."""
     # imported here: Matplotlib is slow to load
-    from seqkern.report.drawing import as_file
+    from seqkern.report.figure_files import write_picture
     from seqkern.report.learned_pages import logos_picture, motifs_page
 
+    if path.suffix.lower() != ".html":
+        write_picture(path, logos_picture(motifs, classes, matches))
+        return
     with atomic_write(path, "w") as file:
-        if path.suffix == ".svg":
-            file.write(as_file(logos_picture(motifs, classes, matches)))
-        else:
-            file.write(motifs_page(title, motifs, classes, matches, source))
+        file.write(motifs_page(title, motifs, classes, matches, source))

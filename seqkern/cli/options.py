@@ -46,7 +46,8 @@ def option(
 ) -> Any:
     """Declare an option; its domain is a declared parameter, by default text that may be left out.
 
-    `settings` are those of argparse; ``read`` converts the text if the domain does not.
+    `settings` are those of argparse; ``read`` converts the text if the domain does not, `endings` are those that an
+    output may have.
     """
     if repeated:
         settings["action"] = "append"
@@ -203,6 +204,7 @@ def _add(group: argparse._ActionsContainer, name: str, item: Parameter) -> None:
     """Add a declared option to a group of a parser."""
     settings = dict(item.place.settings)
     read = settings.pop("read", None)
+    settings.pop("endings", None)
     if isinstance(item, Flag):
         settings["action"] = "store_true"
     elif isinstance(item, Choice):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.options import Request
-from seqkern.cli.requests import Overwrite, SpreadsheetSafe
+from seqkern.cli.requests import PICTURES, TABLES, Overwrite, SpreadsheetSafe
 from seqkern.cli.requests_models import Parts, PredictRequest
 from seqkern.core.archive import atomic_write, canonical_json, check_writable, noting_files
 from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SequenceError
@@ -22,7 +22,7 @@ from seqkern.core.interruption import remove_tree
 from seqkern.core.package_files import build_digest
 from seqkern.core.parts import CHUNK, Part, PartFile, PartFolder, file_stamp, files_digest, resumable_write
 from seqkern.core.text_files import file_sha256, is_standard_output, standard_output, table_on_standard_output
-from seqkern.core.tsv import FORMULA
+from seqkern.core.tsv import FORMULA, check_ending, table_writer
 from seqkern.core.types import PathLike
 from seqkern.formats.bgzip import BgzipWriter
 from seqkern.sequences.alphabets import masked_text
@@ -118,19 +118,17 @@ def print_output(output: PathLike) -> None:
 
 @contextlib.contextmanager
 def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
-    """Yield a function that writes text to a file, which appears when complete; ``.gz`` is compressed with bgzip."""
+    """Yield a function that writes text to a file, which appears when complete; ``.gz`` is compressed with bgzip.
+
+    A table of tab-separated lines is written as the file's ending says.
+    """
     if output is None or is_standard_output(output):
         out = standard_output()
         yield out.write
         out.flush()
-    elif is_packed(output):
-        with atomic_write(output) as file:
-            packed = BgzipWriter(file)
-            yield packed.write
-            packed.finish()
     else:
-        with atomic_write(output, "w") as file:
-            yield file.write
+        with table_writer(output, BgzipWriter if is_packed(output) else None) as write:
+            yield write
 
 
 def log_formulas(ids: Iterable[str], request: SpreadsheetSafe) -> bool:
@@ -162,9 +160,11 @@ def checked_output(request: Request) -> Iterator[None]:
     """Refuse an output that is clearly a mistake; with ``-o -`` redirect printed text to standard error."""
     output = getattr(request, "output", None)
     piped = output is not None and is_standard_output(output)
-    if output is not None and not piped and request.verb() in FOLDERS:
+    page_alone = request.verb() == "explain" and str(output).lower().endswith(".html")
+    if output is not None and not piped and request.verb() in FOLDERS and not page_alone:
         _check_folder(Path(output))
     _check_no_input(request)
+    _check_endings(request)
     if not piped:
         yield
         return
@@ -187,8 +187,22 @@ def _check_no_input(request: Request) -> None:
                     raise FileError("would be overwritten, but is an input", file=output, remedy="name another output")
 
 
+def _check_endings(request: Request) -> None:
+    """Raise FileError for an output whose ending is of no format that the verb writes."""
+    for name, item in type(request).declarations().items():
+        endings = item.place.settings.get("endings") if item.place is not None else None
+        path = getattr(request, name)
+        if endings is not None and isinstance(path, str) and not is_standard_output(path):
+            check_ending(path, endings)
+            if getattr(request, "part", None) is not None and path.lower().endswith(TABLES[3:]):
+                raise FileError("cannot be written in parts", file=path, remedy="write .tsv or .csv, or remove --part")
+
+
 def _check_folder(folder: Path) -> None:
-    """Raise FileError for a file, and for the current folder or one of its parents."""
+    """Raise FileError for a file or its ending, and for the current folder or one of its parents."""
+    if folder.suffix.lower() in (*TABLES, *PICTURES, ".html") and not folder.is_dir():
+        problem = f"is not written as {folder.suffix}: several files are"
+        raise FileError(problem, file=folder, remedy="name a new folder, such as -o results")
     if folder.is_file():
         raise FileError("is a file, but several files are written", file=folder, remedy="name a new folder")
     here = Path.cwd()
@@ -333,7 +347,8 @@ def prediction_writer(request: PredictRequest) -> Iterator[PartFile]:
 
     The caller skips the first `complete` blocks of the PartFile, and ends each other block.
     """
-    if request.output is None or request.part is not None or is_packed(request.output):
+    converted = (".gz", ".bgz", *TABLES[2:])
+    if request.output is None or request.part is not None or request.output.lower().endswith(converted):
         with output_writer(request.output) as write:
             yield PartFile(write)
         return

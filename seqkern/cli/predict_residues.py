@@ -33,7 +33,6 @@ from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.layers.chain import Decided, as_decisions
 
 PICTURES = (".svg", ".html")
-OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".tif", ".tiff", ".webp")
 
 
 def run_residues(request: PredictRequest, model: ResidueModel, notes: dict[str, Any]) -> None:
@@ -88,10 +87,6 @@ def run_residues(request: PredictRequest, model: ResidueModel, notes: dict[str, 
 def _form(request: PredictRequest) -> str:
     """Return ``"table"``, ``"text"``, ``".svg"`` or ``".html"``."""
     suffix = Path(request.output or "").suffix.lower()
-    if suffix in OTHER_PICTURES:
-        raise ParameterError(
-            f"tracks cannot be written as {suffix}", file=request.output, remedy="write .svg, .html or .txt"
-        )
     ending = suffix if suffix in PICTURES else None
     if not request.draws:
         if ending is not None:

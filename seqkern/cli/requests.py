@@ -9,6 +9,11 @@ from seqkern.cli.options import IfGiven, Request, all_of, excludes, only_with, o
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import anything, choice, flag, integer, real, text
 
+TABLES = (".tsv", ".txt", ".csv", ".json", ".xlsx", ".parquet")
+"""Endings of the tables that verbs write; without an ending the table is a TSV."""
+PICTURES = (".svg", ".png", ".pdf")
+"""Endings of pictures."""
+
 
 class Threads(Request, group="resources"):
     """A verb that computes in threads."""

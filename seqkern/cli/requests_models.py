@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option
 from seqkern.cli.requests import (
+    PICTURES,
+    TABLES,
     GivenSites,
     ModelReading,
     ModelRegions,
@@ -146,7 +148,12 @@ class PredictRequest(NewSamples, Scan, TrueStates, Parts):
     fasta: IfGiven = argument(
         "FASTA of new sequences, - for standard input; BED with --genome; or a feature table, as in training", nargs="?"
     )
-    output: str | None = option("output file; -: standard output (the default)", short="-o", metavar="FILE")
+    output: str | None = option(
+        "table: .tsv, .csv, .json, .xlsx or .parquet, text also as .gz; -: standard output as TSV (the default)",
+        short="-o",
+        metavar="FILE",
+        endings=(*TABLES, ".gz", ".bed", ".bedgraph", ".bg", ".bw", ".bigwig", ".svg", ".html"),
+    )
     interval: float | None = option(
         "level of the prediction intervals (lower, upper) of a Gaussian process regression (default: 0.9)",
         real(default=None, low=0, high=1, open_low=True, open_high=True),
@@ -187,7 +194,7 @@ class ExplainRequest(NewSamples, Contributions, Overwrite):
     model: str = argument("model file of seqkern train or LS-GKM")
     fasta: IfGiven = argument("FASTA of new sequences, - for standard input; or BED with --genome", nargs="?")
     output: str = option(
-        "output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures",
+        "output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures; NAME.html: the page alone",
         text(),
         short="-o",
         metavar="DIR",
@@ -214,8 +221,8 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
     output: str = option("output file in MEME format", text(), short="-o", metavar="FILE")
     kmers: bool = option("make motifs of the k-mers of greatest weight, not of sequences", flag(default=False))
     known: str | None = option("known motifs to compare with: JASPAR, MEME or TRANSFAC format", metavar="FILE")
-    plot: str | None = option("draw the logos: .html or .svg", metavar="FILE")
-    table: str | None = option("write the table of motifs as TSV", metavar="FILE")
+    plot: str | None = option("draw the logos: .html, .svg, .png or .pdf", metavar="FILE", endings=(".html", *PICTURES))
+    table: str | None = option("write the table of motifs: .tsv, .csv, .xlsx, …", metavar="FILE", endings=TABLES)
     pair: str | None = option("multi-class models: explain the classifier of classes A and B", metavar="A:B")
     minimum: int = option("smallest number of sites of a motif (default: 10)", integer(default=10, low=1), metavar="N")
     rules = all_of(excludes("kmers", "fasta"))
@@ -253,7 +260,12 @@ class SuggestRequest(NewSamples, Acquisition):
     )
     fasta: IfGiven = argument("FASTA of sequences without a label, - for standard input; or a feature table", nargs="?")
     n: int = option("number of records to choose (default: 20)", integer(default=20), short="-n", metavar="N")
-    output: str | None = option("output file; -: standard output (the default)", short="-o", metavar="FILE")
+    output: str | None = option(
+        "table: .tsv, .csv, .json, .xlsx or .parquet; -: standard output as TSV (the default)",
+        short="-o",
+        metavar="FILE",
+        endings=(*TABLES, ".gz"),
+    )
     diversity: float | None = option(
         "from 0, the records nearest the hyperplane, to 1, records unlike each other among these (default: 0.5)",
         real(default=None),
@@ -324,7 +336,11 @@ class WithoutVcf(Request, group="instead of a VCF file"):
     alt: IfGiven = option("the same with the alternative allele, in the same order", metavar="FASTA")
     region: IfGiven = option("all single-base variants of a region; positions from 1", metavar="CHR:FROM-TO")
     sequences: str | None = option("all single-base variants of sequences", metavar="FASTA")
-    plot: str | None = option("with --region or --sequences: heat map of delta, with a logo", metavar="SVG")
+    plot: str | None = option(
+        "with --region or --sequences: heat map of delta, with a logo: .svg, .png or .pdf",
+        metavar="FILE",
+        endings=PICTURES,
+    )
     rules = all_of(
         only_with("ref", "alt"),
         only_with("alt", "ref"),
@@ -346,11 +362,12 @@ class VariantsRequest(VariantScores, Null, WithoutVcf, SpreadsheetSafe, Threads,
     )
     genome: IfGiven = option("genome of the variants, plain or compressed by bgzip", metavar="FASTA")
     output: str = option(
-        ".tsv, or - for standard output: a row for each alternative allele; .vcf or .vcf.gz: the VCF file with fields "
-        "in INFO (.gz is compressed by bgzip and indexed)",
+        ".tsv, .csv, .json, .xlsx or .parquet, or - for standard output: a row for each alternative allele; .vcf or "
+        ".vcf.gz: the VCF file with fields in INFO (.gz is compressed by bgzip and indexed)",
         text(),
         short="-o",
         metavar="FILE",
+        endings=(*TABLES, ".vcf", ".gz", ".bgz"),
     )
     EXAMPLE = "seqkern variants model.seqkern variants.vcf.gz --genome genome.fa --null 100000 -o scores.tsv"
     MORE_EXAMPLES = (

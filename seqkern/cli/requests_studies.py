@@ -6,7 +6,9 @@ import re
 
 from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option, study_gives
 from seqkern.cli.requests import (
+    PICTURES,
     POLICIES,
+    TABLES,
     InnerLoop,
     Layers,
     Memory,
@@ -209,7 +211,7 @@ class GramRequest(OfStudy, Reading, Windows, Regions, Tracks, Memory, Threads):
 
 
 class BaselineRequest(OfFolds):
-    """Scores of trivial baselines."""
+    """Scores of reference methods and trivial baselines."""
 
     output: str = option("folder for metrics.tsv and decisions.tsv", text(), short="-o")
     EXAMPLE = (
@@ -408,7 +410,7 @@ class SitesRequest(Request):
         "GTF, GFF3, GenBank or EMBL, plain or compressed (default: the features of a genome in GenBank or EMBL)",
         nargs="?",
     )
-    output: str = option("output file, a table of sites", text(), short="-o", metavar="FILE")
+    output: str = option("output file, a table of sites", text(), short="-o", metavar="FILE", endings=TABLES)
     kind: str = option(
         "ends of introns, or start or stop codons (default: donor)",
         choice(default="donor", choices=("donor", "acceptor", "start", "stop")),
@@ -453,8 +455,10 @@ class Drawing(
         "(default: same)",
         choice(default="same", choices=("same", "any")),
     )
-    table: str | None = option("write how well the background matches", metavar="TSV")
-    plot: str | None = option("draw histograms of peaks and background", metavar="SVG")
+    table: str | None = option("write how well the background matches", metavar="FILE", endings=TABLES)
+    plot: str | None = option(
+        "draw histograms of peaks and background: .svg, .png or .pdf", metavar="FILE", endings=PICTURES
+    )
 
 
 class Shuffling(Request, group="shuffled sequences"):

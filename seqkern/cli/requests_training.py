@@ -6,6 +6,7 @@ from typing import Any
 
 from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option
 from seqkern.cli.requests import (
+    TABLES,
     Layers,
     Memory,
     Overwrite,
@@ -210,6 +211,7 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
         "also write the selected features, best first, for a solver that selects features such as "
         "psvc:kernel=features; with weights if the decision is a weighted sum of them, on the solver's scale",
         metavar="FILE",
+        endings=TABLES,
     )
     inner_folds: int | None = _inner_folds("--folds")
     verbose: bool = option(

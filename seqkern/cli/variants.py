@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.cli.output import as_part, gather, log, output_writer, warn
+from seqkern.cli.requests import TABLES
 from seqkern.cli.requests_models import VariantsRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checkpoint import CheckpointFolder
@@ -24,7 +25,7 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parts import PartFolder
 from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.text_files import is_standard_output, open_lines
-from seqkern.core.tsv import write_tsv
+from seqkern.core.tsv import check_ending, write_tsv
 from seqkern.core.types import Arrays
 from seqkern.formats.alleles import ABSENT, BEYOND, MISMATCH, NOTES, PLACED, Placing, left_out
 from seqkern.formats.libraries import pysam
@@ -53,8 +54,8 @@ def run(request: VariantsRequest) -> None:
         raise ParameterError(
             "variants need the genome around them", remedy="add --genome FASTA, or give --ref and --alt"
         )
-    if sources and not (request.output.endswith((".tsv", ".tsv.gz")) or is_standard_output(request.output)):
-        raise ParameterError(f"-o {request.output}: --{sources[0]} gives a table", remedy="end the name in .tsv")
+    if sources:
+        check_ending(request.output, TABLES)
     check_writable(request.output)
     if request.ref is not None:
         run_pairs(request, scorers_of(request.files, request))
@@ -132,13 +133,13 @@ def run_saturation(request: VariantsRequest, scorers: dict[str, Scorer]) -> None
     write_tsv(request.output, ["chromosome" if request.region else "id", "position", "ref", "alt", *names], rows())
     if request.plot is not None:
         # imported here: Matplotlib is slow to load
-        from seqkern.report.drawing import as_file
+        from seqkern.report.figure_files import write_picture
         from seqkern.report.logo import mutation_figure
 
         piece, (name, only) = pieces[0], next(iter(found[0].items()))
         label = f"{name}: effect of each single-base variant of {piece.name}, from {piece.first}"
-        with atomic_write(request.plot, "w") as file:
-            file.write(as_file(mutation_figure(only.delta, only.codes, (label, only.alphabet), first=piece.first)))
+        figure = mutation_figure(only.delta, only.codes, (label, only.alphabet), first=piece.first)
+        write_picture(request.plot, figure)
 
 
 def _pieces(request: VariantsRequest, scorers: dict[str, Scorer]):
@@ -180,12 +181,13 @@ def _region_piece(request: VariantsRequest, flank: int):
 
 # ``seqkern variants`` for a VCF file, in chunks: p-values in a second pass; output as a table or annotated VCF.
 
-VCF, TABLE = (".vcf", ".vcf.gz", ".vcf.bgz"), (".tsv", ".tsv.gz")
+VCF = (".vcf", ".vcf.gz", ".vcf.bgz")
 
 
 def run_vcf(request: VariantsRequest, models: list[str], vcf: str) -> None:
     """Score the variants of a VCF file."""
-    _check_names(request, vcf)
+    if vcf == "-":
+        raise ParameterError("variants are read from a file, not from standard input", remedy="give a file")
     with VcfReader(vcf, request.part):  # a file that is not VCF is refused before the models are read
         pass
     given = parse_model_args(models)
@@ -272,17 +274,6 @@ def gather_variants(request: VariantsRequest, words: list[str], vcf: str) -> Non
 def _ascending(places: list[Any]) -> bool:
     """Return whether positions never decrease within a chromosome."""
     return all(a[0] != b[0] or a[1] <= b[1] for a, b in itertools.pairwise(places))
-
-
-def _check_names(request: VariantsRequest, vcf: str) -> None:
-    """Raise an error for an output name without a known format, and for standard input."""
-    if not request.output.endswith((*VCF, *TABLE)) and not is_standard_output(request.output):
-        raise ParameterError(
-            f"-o {request.output}: the ending of the name does not determine the format",
-            remedy="end it in .tsv, .tsv.gz, .vcf or .vcf.gz, or give - for a table on standard output",
-        )
-    if vcf == "-":
-        raise ParameterError("variants are read from a file, not from standard input", remedy="give a file")
 
 
 def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:

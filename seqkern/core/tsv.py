@@ -2,17 +2,22 @@
 
 import contextlib
 import csv
+import importlib
+import io
 import itertools
+import json
 import math
+import os
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.archive import atomic_write
+from seqkern.core.checks import read_number
 from seqkern.core.errors import FileError, SequenceError, naming, reading
 from seqkern.core.text_files import open_lines, source_name
 
@@ -90,12 +95,103 @@ def format_cell(value: object) -> str:
 
 
 def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
-    """Write a table atomically; rows are dicts by column name, or values in the order of `columns`."""
-    with atomic_write(path, "w") as file:
-        file.write(table_text("\t".join(columns) + "\n"))
+    """Write a table atomically, in the format of its ending; rows are dicts by column, or values in their order."""
+    with table_writer(path) as write:
+        write(table_text("\t".join(columns) + "\n"))
         for row in rows:
             cells = [row.get(name) for name in columns] if isinstance(row, dict) else row
-            file.write(table_text("\t".join(map(format_cell, cells)) + "\n"))
+            write(table_text("\t".join(map(format_cell, cells)) + "\n"))
+
+
+_TEXT_COLUMNS = ("id", "chromosome")
+
+
+@contextlib.contextmanager
+def table_writer(path: str | PathLike, pack: Callable[[Any], Any] | None = None) -> Iterator[Callable[[str], object]]:
+    """Yield a function that takes lines of a TSV and writes them, or what else the file's ending says.
+
+    ``pack(file)`` compresses text. JSON, Excel and Parquet are written at the end, from memory.
+    """
+    ending = os.path.splitext(str(path).removesuffix(".gz").removesuffix(".bgz"))[1].lower()
+    if ending in _WRITERS:
+        lines: list[str] = []
+        yield lines.append
+        columns, *rows = (line.split("\t") for line in "".join(lines).removesuffix("\n").split("\n"))
+        values = [[] for _ in columns] if not rows else list(map(list, zip(*rows, strict=True)))
+        typed = [_typed(name, cells) for name, cells in zip(columns, values, strict=True)]
+        with atomic_write(path) as file:
+            _WRITERS[ending](file, columns, typed)
+        return
+    with atomic_write(path, "wb" if pack else "w") as file:
+        out = pack(file) if pack else file
+        yield (lambda text: out.write(_as_csv(text))) if ending == ".csv" else out.write
+        if pack:
+            out.finish()
+
+
+def _as_csv(text: str) -> str:
+    """Return lines of a TSV as lines of a CSV."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(line.split("\t") for line in text.removesuffix("\n").split("\n"))
+    return out.getvalue()
+
+
+def _typed(name: str, cells: list[str]) -> list[Any]:
+    """Return the values of a column: numbers if all of its cells are some, except of ids; None for empty cells."""
+    numbers = [math.nan if cell in ("inf", "-inf") else read_number(cell) for cell in cells if cell]
+    if name in _TEXT_COLUMNS or any(map(math.isnan, numbers)):
+        return [cell or None for cell in cells]
+    read: type[int] | type[float] = float if any(set(cell) & set(".eE") for cell in cells) else int
+    return [read(cell) if cell else None for cell in cells]
+
+
+def _write_json(file: Any, columns: list[str], values: list[list[Any]]) -> None:
+    """Write a table as a JSON list of its rows."""
+    rows = (json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) for row in zip(*values, strict=True))
+    file.write(("[\n" + ",\n".join(rows) + "\n]\n").encode("utf-8", "backslashreplace"))
+
+
+def _write_excel(file: Any, columns: list[str], values: list[list[Any]]) -> None:
+    """Write a table as a sheet, in which no text is a formula."""
+    openpyxl = optional_library("openpyxl", "excel")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("seqkern")
+    for row in (columns, *zip(*values, strict=True)):
+        cells = [openpyxl.cell.WriteOnlyCell(sheet, value) for value in row]
+        for cell in cells:
+            cell.data_type = "s" if cell.data_type == "f" else cell.data_type
+        sheet.append(cells)
+    book.save(file)
+
+
+def _write_parquet(file: Any, columns: list[str], values: list[list[Any]]) -> None:
+    """Write a table as Parquet."""
+    arrow, parquet = (optional_library(name, "embeddings") for name in ("pyarrow", "pyarrow.parquet"))
+    parquet.write_table(arrow.table(values, names=columns), file)
+
+
+_WRITERS = {".json": _write_json, ".xlsx": _write_excel, ".parquet": _write_parquet}
+_PACKAGES = {".xlsx": ("openpyxl", "excel"), ".parquet": ("pyarrow", "embeddings")}
+
+
+def check_ending(path: str | PathLike, endings: Sequence[str]) -> None:
+    """Raise FileError for a file name with another ending than these, or whose package is missing."""
+    ending = os.path.splitext(str(path))[1].lower()
+    inner = os.path.splitext(str(path)[: -len(ending)])[1].lower() if ending in (".gz", ".bgz") else ""
+    if ending not in ("", *endings) or inner not in ("", *endings) or inner in _WRITERS:
+        problem, listed = f"{inner}{ending} is not an ending of this output", ", ".join(endings[:-1])
+        raise FileError(problem, file=path, remedy=f"end it in {listed} or {endings[-1]}")
+    if ending in _PACKAGES:
+        optional_library(*_PACKAGES[ending], path, instead="write .csv")
+
+
+def optional_library(module: str, extra: str, file: str | PathLike | None = None, *, instead: str = "") -> Any:
+    """Return an optional library; if it is missing, raise FileError with the command that installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        remedy = f'install it: pip install "seqkern[{extra}]"{instead and f", or {instead}"}'
+        raise FileError(f"needs the package {module.partition('.')[0]}", file=file, remedy=remedy) from error
 
 
 def read_utf8(path: str | PathLike, *, remedy: str) -> str:
@@ -203,13 +299,7 @@ def is_excel(source: "Source") -> bool:
 
 def _excel_cells(source: Any) -> list[list[str]]:
     """Return the cells of the first sheet, without empty rows and columns."""
-    try:
-        import openpyxl  # imported here for fast start-up
-    except ImportError as error:
-        raise FileError(
-            "is an Excel file, which needs the package openpyxl",
-            remedy='install it: pip install "seqkern[excel]", or save the table as CSV',
-        ) from error
+    openpyxl = optional_library("openpyxl", "excel", instead="save the table as CSV")
     try:
         _check_unpacked(source)
         with warnings.catch_warnings(), open(source, "rb") as file:  # by its content, whatever its name

@@ -48,8 +48,10 @@ def render_page(
     means: Sequence[Shown],
     words: Words,
     positions: Positions | None = None,
+    *,
+    alone: bool = False,
 ) -> Markup:
-    """Return the whole page as HTML."""
+    """Return the whole page as HTML, without the names of files beside it if it stands alone."""
     model = summary.explainer.model
     content = {
         "summary": summary,
@@ -60,6 +62,7 @@ def render_page(
         "positions": positions_content(positions, summary.name) if positions else None,
         "profiles": profiles,
         "means": means,
+        "alone": alone,
         "words": list(_word_tables(summary, words)) if words else None,
     }
     return whole_page(f"{summary.name} · seqkern explain", render("explanation", "page", content))
@@ -236,10 +239,15 @@ def write_explanation(
     show: Callable[[int], None] | None = None,
     n_threads: int | None = None,
     track: Track | None = None,
+    page_path: PathLike | None = None,
 ) -> KmerTable:
-    """Explain the decisions on any number of sequences in bounded memory, and return the k-mers of all of them."""
+    """Explain the decisions on any number of sequences in bounded memory, and return the k-mers of all of them.
+
+    The page is in the folder unless `page_path` names another file.
+    """
     out_dir = Path(out_dir)
-    check_writable(out_dir / "index.html")
+    path = Path(page_path or out_dir / "index.html")
+    check_writable(path)
     assert explainer.model.alphabet is not None
     summary, table = Summary(explainer, model, fasta), KmerTable(explainer.both_strands)
     means = WindowMeans(explainer.model.alphabet, MOST_LETTERS)
@@ -275,7 +283,9 @@ def write_explanation(
         words = table.sorted()
         summary.n_words, summary.dropped = len(words), table.dropped
         positions = _positions(means, explainer)
-        page = render_page(summary, shown, _mean_profiles(means, explainer), words, positions)
+        page = render_page(
+            summary, shown, _mean_profiles(means, explainer), words, positions, alone=page_path is not None
+        )
     rows = ((word, repr(weight), count) for word, weight, count in words)
     write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), rows)
     pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
@@ -286,7 +296,7 @@ def write_explanation(
         remove_positions(out_dir)
     else:
         write_positions(positions, out_dir, model)
-    with atomic_write(out_dir / "index.html", "w") as file:
+    with atomic_write(path, "w") as file:
         file.write(page)
     for path in out_dir.iterdir():  # remove those of an earlier run with more
         if PICTURE.fullmatch(path.name) and path.name not in pictures:

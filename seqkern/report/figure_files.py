@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
+from seqkern.core.archive import atomic_write
 from seqkern.report.drawing import Point, as_file, picture
 from seqkern.report.markup import Markup, tag
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from matplotlib.artist import Artist
+    from matplotlib.transforms import Affine2D
+
+    from seqkern.core.types import PathLike
 
 FOLDER = "figures"
 """Name of the folder beside the page."""
@@ -59,7 +63,7 @@ def file_links(svg: Markup, label: str) -> Markup:
         return Markup("")
     name = file_name(label)
     files[f"{name}.svg"] = as_file(svg).encode()
-    files[f"{name}.pdf"] = pdf(svg)
+    files[f"{name}.pdf"] = drawn(svg)
     where = f"also {FOLDER}/{name}.svg and .pdf"
     button = tag("button", "Save SVG", type="button", hidden=True, title=where, aria_label=f"Save SVG: {label}")
     return tag("span", button, class_="files", data_save=name)
@@ -81,40 +85,72 @@ PDF_STYLE: dict[Any, Any] = {"text.parse_math": False, "figure.facecolor": "none
 ANCHORS: dict[str, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
 
 
-def pdf(svg: Markup) -> bytes:
-    """Return a chart as PDF: its outlines, its texts with their font, and its images."""
+def write_picture(path: PathLike, svg: Markup) -> None:
+    """Write a chart as the file's ending says: .svg, .png or .pdf."""
+    form = str(path).rpartition(".")[2].lower()
+    with atomic_write(path) as file:
+        file.write(as_file(svg).encode() if form == "svg" else drawn(svg, form))
+
+
+def drawn(svg: Markup, form: str = "pdf") -> bytes:
+    """Return a chart as PDF or PNG: its outlines, its texts with their font, and its images."""
     # imported here: only where a PDF is written, as Matplotlib takes 0.4 s
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Affine2D
 
     root = ElementTree.fromstring(svg)
     width, height = map(float, root.attrib["viewBox"].split()[2:])
     with matplotlib.rc_context(PDF_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # such as Chinese ones
-        figure = Figure(figsize=(width / 72, height / 72), dpi=72)  # a dot is a point
-        for order, element in enumerate(root.iter()):
+        scale = 3 if form == "png" else 1  # dots in a point
+        figure = Figure(figsize=(width / 72, height / 72), dpi=72 * scale)
+        place = Affine2D().scale(scale, -scale).translate(0, scale * height)  # y coordinates of figures go upwards
+        shapes = {f"#{one.get('id')}": one for one in root.iter() if one.get("id")}
+        for order, (element, *where) in enumerate(_elements(root, place, 0, shapes)):
             if make := WRITERS.get(element.tag.rpartition("}")[2]):
-                artist = make(element, height, float(root.attrib["font-size"]))
+                artist = make(element, *where)
                 artist.set_zorder(order)
                 figure.add_artist(artist)
         file = io.BytesIO()
-        figure.savefig(file, format="pdf", metadata=dict.fromkeys(("CreationDate", "Creator", "Producer")))
+        more: dict[str, Any] = {"facecolor": "white"} if form == "png" else {}
+        unsaid = ("Software",) if form == "png" else ("CreationDate", "Creator", "Producer")
+        figure.savefig(file, format=form, metadata=dict.fromkeys(unsaid), **more)
     return file.getvalue()
 
 
-def _outline(element: Element, height: float, _: float) -> Artist:
-    """Return an outline of a figure, whose y coordinates go upwards."""
-    # imported here: only where a PDF is written
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
+def _elements(
+    element: Element, place: Affine2D, size: float, shapes: dict[str, Element]
+) -> Iterator[tuple[Element, Affine2D, float]]:
+    """Yield the elements of a chart, each with the place of its coordinates in the figure and the size of its font."""
     from matplotlib.transforms import Affine2D
 
+    kind, size = element.tag.rpartition("}")[2], float(element.get("font-size", size))
+    if kind == "use":
+        numbers = map(float, re.findall(r"[-\d.e]+", element.attrib["transform"].partition("(")[2]))
+        element, place = shapes[element.attrib["href"]], Affine2D.from_values(*numbers) + place
+    elif kind == "svg":
+        place = Affine2D().translate(float(element.get("x", 0)), float(element.get("y", 0))) + place
+    yield element, place, size
+    for one in () if kind == "defs" else element:
+        yield from _elements(one, place, size, shapes)
+
+
+def _outline(element: Element, place: Affine2D, _: float) -> Artist:
+    """Return an outline."""
+    # imported here: only where a file is drawn
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
     points, codes = [(0.0, 0.0)], []
-    for kind, numbers in re.findall("([MLHV])([^MLHV]*)", element.attrib["d"]):
+    for kind, text in re.findall("([MLHVQZ])([^A-Z]*)", element.attrib["d"]):
         x, y = points[-1]
-        first, *second = map(float, numbers.split())
-        points.append((x if kind == "V" else first, y if kind == "H" else [first, *second][-1]))
-        codes.append(Path.MOVETO if kind == "M" else Path.LINETO)
+        numbers = [*map(float, text.split())]
+        if kind in "HVZ":
+            numbers = {"H": [*numbers, y], "V": [x, *numbers], "Z": [x, y]}[kind]
+        points += zip(numbers[::2], numbers[1::2], strict=True)
+        code = {"M": Path.MOVETO, "Q": Path.CURVE3, "Z": Path.CLOSEPOLY}.get(kind, Path.LINETO)
+        codes += [code] * (len(numbers) // 2)
     dashes = [float(length) for length in element.get("stroke-dasharray", "").split()]
     width = float(element.get("stroke-width", 1))
     return PathPatch(
@@ -123,23 +159,30 @@ def _outline(element: Element, height: float, _: float) -> Artist:
         edgecolor=element.get("stroke", "none"),
         linewidth=width,
         linestyle=(0, [length / width for length in dashes]) if dashes else "-",
-        transform=Affine2D().scale(1, -1).translate(0, height),
+        transform=place,
     )
 
 
-def _text(element: Element, height: float, size: float) -> Artist:
-    """Return a text of a figure."""
-    # imported here: only where a PDF is written
+def _circle(element: Element, place: Affine2D, _: float) -> Artist:
+    """Return a dot."""
+    from matplotlib.patches import Circle
+
+    x, y, radius = (float(element.attrib[name]) for name in ("cx", "cy", "r"))
+    return Circle((x, y), radius, facecolor=element.get("fill", "#000"), edgecolor="none", transform=place)
+
+
+def _text(element: Element, place: Affine2D, size: float) -> Artist:
+    """Return a text."""
+    # imported here: only where a file is drawn
     from matplotlib.text import Text
     from matplotlib.transforms import IdentityTransform
 
     turn = re.findall(r"rotate\((\S+)", element.get("transform", "rotate(0 "))
     return Text(
-        float(element.attrib["x"]),
-        height - float(element.attrib["y"]),
+        *place.transform((float(element.attrib["x"]), float(element.attrib["y"]))),
         element.text or "",
         color=element.get("fill", "#000"),
-        fontsize=float(element.get("font-size", size)),
+        fontsize=size,
         family="DejaVu Sans Mono" if element.get("font-family") else "DejaVu Sans",
         horizontalalignment=ANCHORS[element.get("text-anchor", "start")],
         rotation=-float(*turn),
@@ -148,17 +191,17 @@ def _text(element: Element, height: float, size: float) -> Artist:
     )
 
 
-def _image(element: Element, height: float, _: float) -> Artist:
-    """Return an image of a figure."""
-    # imported here: only where a PDF is written
+def _image(element: Element, place: Affine2D, _: float) -> Artist:
+    """Return an image."""
+    # imported here: only where a file is drawn
     from matplotlib.image import BboxImage, imread
     from matplotlib.transforms import Bbox
 
     x, y, wide, high = (float(element.attrib[name]) for name in ("x", "y", "width", "height"))
-    image = BboxImage(Bbox.from_bounds(x, height - y - high, wide, high), interpolation="none")
+    image = BboxImage(Bbox(place.transform([(x, y + high), (x + wide, y)])), interpolation="none")
     image.set_data(imread(io.BytesIO(b64decode(element.attrib["href"].partition(",")[2]))))
     return image
 
 
-WRITERS = {"path": _outline, "text": _text, "image": _image}
+WRITERS = {"path": _outline, "circle": _circle, "text": _text, "image": _image}
 """What makes an artist of each kind of element."""

@@ -1,7 +1,6 @@
 """Views of a data set, and vectors from files, such as embeddings."""
 
 import contextlib
-import importlib
 import mmap
 import os
 import struct
@@ -21,6 +20,7 @@ from seqkern.core.checks import check_name
 from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, unknown_name, unreadable
 from seqkern.core.parameters import text
+from seqkern.core.tsv import optional_library
 from seqkern.core.types import PathLike
 from seqkern.formats.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet
@@ -138,6 +138,7 @@ def _walk(content: mmap.mmap, start: int) -> None:
 # links to other files are ignored, and data stored in other files are refused.
 
 IDS, VALUES = "ids", "values"
+INSTEAD = "store the vectors as .npz"
 IDS_BESIDE = (".ids", ".ids.txt")
 
 
@@ -178,7 +179,8 @@ def open_vectors(path: PathLike, ids: PathLike | None = None) -> "VectorFile":
         elif head.startswith(b"\x89HDF"):
             found = _hdf5_file(name)
         elif head.startswith(b"PAR1"):
-            found = _table_file(name, *parquet_vectors(name, _library("pyarrow.parquet", name)))
+            pyarrow = optional_library("pyarrow.parquet", "embeddings", name, instead=INSTEAD)
+            found = _table_file(name, *parquet_vectors(name, pyarrow))
         else:
             table, _ = read_features(path, ())
             found = _table_file(name, table.ids, table.values)
@@ -224,17 +226,6 @@ def _readable(name: str) -> Iterator[None]:
         ) from error
 
 
-def _library(module: str, name: str) -> Any:
-    """Return an optional library; if it is missing, raise FileError with the command that installs it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise FileError(
-            f"needs the package {package}", file=name, remedy=f"pip install {package}, or store the vectors as .npz"
-        ) from error
-
-
 def _npy_file(path: Path, ids: PathLike | None) -> "VectorFile":
     """Return the rows of a memory-mapped ``.npy`` table, with the ids of a text file."""
     try:
@@ -266,7 +257,7 @@ def _npz_file(name: str) -> "VectorFile":
 
 def _hdf5_file(name: str) -> "VectorFile":
     """Return the arrays of an HDF5 file; ids are their names, or their attribute ``original_id``."""
-    h5py = _library("h5py", name)
+    h5py = optional_library("h5py", "embeddings", name, instead=INSTEAD)
     check_heaps(Path(name))
     file, found = h5py.File(name, "r"), {}
 

@@ -42,6 +42,9 @@ def test_meme_table_and_logos_are_written(folder, tmp_path, capsys):
     out, table = tmp_path / "motifs.meme", tmp_path / "motifs.tsv"
     argv = ["motifs", str(folder / "m.seqkern"), str(folder / "new.fa"), "-o", str(out), "--table", str(table)]
     argv += ["--known", str(folder / "known.jaspar")]
+    for form, start in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        assert main([*argv, "--plot", str(tmp_path / f"logos.{form}")]) == 0
+        assert (tmp_path / f"logos.{form}").read_bytes().startswith(start)
     assert main([*argv, "--plot", str(tmp_path / "logos.svg")]) == 0
     printed = capsys.readouterr().out
     assert "seqlets in 60 sequences of new.fa" in printed
@@ -73,7 +76,7 @@ def test_bad_input_takes_one_line_and_writes_nothing(folder, tmp_path, capsys):
     model, new, out = str(folder / "m.seqkern"), str(folder / "new.fa"), tmp_path / "m.meme"
     argv = ["motifs", model, new, "-o", str(out)]
     assert "remove" in fails(capsys, *argv, "--kmers")
-    assert "neither .html nor .svg" in fails(capsys, *argv, "--plot", str(tmp_path / "a.png"))
+    assert "end it in .html, .svg, .png or .pdf" in fails(capsys, *argv, "--plot", str(tmp_path / "a.gif"))
     assert "no motif was found" in fails(capsys, *argv, "--minimum", "10000")
     protein = tmp_path / "p.meme"
     protein.write_text(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unicodedata
 
+import pandas as pd
 import pytest
 from test_cli_predict import fails, records, write
 
@@ -35,7 +36,7 @@ def test_a_dash_is_standard_output(tmp_path, monkeypatch, model, files, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["predict", model, files[0], "-o", "p.tsv"]) == 0
     assert main(["predict", model, files[0], "-o", "-"]) == 0
-    assert capsys.readouterr() == ((tmp_path / "p.tsv").read_text(), "")
+    assert capsys.readouterr().out == (tmp_path / "p.tsv").read_text()
     assert main(["variants", model, "--ref", files[0], "--alt", files[0], "-o", "v.tsv"]) == 0
     capsys.readouterr()
     assert main(["variants", model, "--ref", files[0], "--alt", files[0], "-o", "-"]) == 0
@@ -359,3 +360,30 @@ def test_a_model_from_a_pipe_is_refused_at_once(tmp_path, files, capsys):
     assert "pipe: is a pipe, but a model is read in parts; write it" in fails(
         capsys, "predict", str(tmp_path / "pipe"), files[0]
     )
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "xlsx", "parquet", "csv.gz"])
+def test_predictions_are_written_as_the_ending_says(tmp_path, model, files, ending):
+    out = tmp_path / f"p.{ending}"
+    argv = ["predict", model, files[0], "-o"]
+    assert main([*argv, str(out)]) == main([*argv, str(tmp_path / "p.tsv")]) == 0
+    frame = {"csv": pd.read_csv, "gz": pd.read_csv, "json": pd.read_json, "xlsx": pd.read_excel}
+    found = frame.get(ending.rpartition(".")[2], pd.read_parquet)(out)
+    pd.testing.assert_frame_equal(found, pd.read_table(tmp_path / "p.tsv"), check_dtype=False)
+
+
+def test_an_output_of_no_known_format_is_refused_before_any_work(tmp_path, model, files, capsys):
+    for argv in (["predict", model, files[0]], ["suggest", model, files[0]]):
+        assert ".doc is not an ending of this output" in fails(capsys, *argv, "-o", str(tmp_path / "p.doc"))
+    assert "in parts" in fails(capsys, "predict", model, files[0], "--part", "1/2", "-o", str(tmp_path / "p.json"))
+    assert "several files are" in fails(capsys, "explain", model, files[0], "-o", str(tmp_path / "e.pdf"))
+    assert {path.name for path in tmp_path.iterdir()} <= {"m", *(os.path.basename(file) for file in files)}
+
+
+def test_explain_writes_its_page_alone(tmp_path, model, files, capsys):
+    page = tmp_path / "pages" / "e.html"
+    page.parent.mkdir()
+    assert main(["explain", model, files[0], "--plots", "1", "-o", str(page)]) == 0
+    assert capsys.readouterr().out.startswith(f"{page}\n")
+    assert list(page.parent.iterdir()) == [page]
+    assert "words.tsv" not in page.read_text()

@@ -293,7 +293,7 @@ def test_an_indel_without_a_whole_kmer_has_no_score(folder):
 
 def test_regions_give_tables(folder, capsys):
     run(folder, "ap1.seqkern", "--region", "chr1:100-120", "--genome", "g.fa", output="region.vcf.gz", code=1)
-    assert "end the name in .tsv" in capsys.readouterr().err
+    assert "end it in .tsv" in capsys.readouterr().err
 
 
 def test_output_formats_are_known_by_their_names(folder, capsys):

@@ -1,8 +1,8 @@
 """Tables of any kind as cells: TSV, CSV, semicolons and Excel."""
 
-import builtins
 import gzip
 import io
+import sys
 import time
 import zipfile
 
@@ -55,14 +55,7 @@ def test_an_empty_sheet(tmp_path):
 
 def test_excel_without_its_package_is_one_line(tmp_path, monkeypatch):
     path = excel(tmp_path / "t.xlsx", ROWS)
-    imported = builtins.__import__
-
-    def refused(name, *args, **kwargs):
-        if name == "openpyxl":
-            raise ImportError(name)
-        return imported(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refused)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(FileError, match=r'needs the package openpyxl; install it: pip install "seqkern\[excel\]"'):
         read_cells(path)
 

@@ -311,6 +311,6 @@ def test_a_missing_library(tmp_path, write, package, monkeypatch):
         return found(name, *more)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    problem = rf"v\.\w+: needs the package {package}; pip install {package}, or store the vectors as \.npz"
+    problem = rf'v\.\w+: needs the package {package}; install it: pip install "seqkern\[embeddings\]", or store the'
     with pytest.raises(FileError, match=problem):
         open_vectors(file)

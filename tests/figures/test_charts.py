@@ -9,7 +9,7 @@ import pytest
 from seqkern.evaluation.calibration import Bin
 from seqkern.report import curves, plots
 from seqkern.report.drawing import COLOURS, Axis, Panel, Style, axis_scale
-from seqkern.report.figure_files import chart, pdf
+from seqkern.report.figure_files import chart, drawn
 
 RNG = np.random.default_rng(0)
 LONG = "a name with <b> & more " * 9
@@ -78,11 +78,11 @@ def test_ticks_are_few_round_numbers_with_room_beside_them():
 
 
 def test_the_pdf_of_a_chart_has_its_size_and_its_texts():
-    def drawn(label):
+    def as_pdf(label):
         panel = Panel((20, 5, 70, 50), Axis(0, 1, label, [(0, "0"), (1, "1")]), Axis(0, 1))
-        return pdf(chart(panel.drawn(), (100.0, 72.0), "label"))
+        return drawn(chart(panel.drawn(), (100.0, 72.0), "label"))
 
-    made = drawn("share")
+    made = as_pdf("share")
     assert b"/MediaBox [0 0 100 72]" in made.replace(b"[ 0 0 100 72 ]", b"[0 0 100 72]")
     assert b"DejaVuSans" in made
-    assert made == drawn("share") != drawn("other")
+    assert made == as_pdf("share") != as_pdf("other")

@@ -287,7 +287,9 @@ def test_mistakes_are_told_in_one_line(home, models, capsys):
     assert "add --track" in refused(capsys, "predict", model, new, "-o", home / "x.svg")
     assert "holds one chain" in refused(capsys, "predict", model, new, "--track", "-o", home / "x.svg")
     assert not (home / "x.svg").exists()
-    assert "tracks cannot be written as" in refused(capsys, "predict", model, new, "--track", "-o", home / "x.png")
+    assert ".png is not an ending of this output; end it in" in refused(
+        capsys, "predict", model, new, "--track", "-o", home / "x.png"
+    )
     assert "every residue" in refused(capsys, "predict", model, new, "--scan", "AG")
     assert "ghost=…" in refused(capsys, "predict", model, new, "--track", "ghost=x.fa")
     states = home / "short.states"

@@ -12,4 +12,4 @@ def _figures_are_not_written_as_pdf(request, monkeypatch):
     With ``--all-cases`` all are written.
     """
     if not request.config.option.all_cases and not request.node.get_closest_marker("drawn"):
-        monkeypatch.setattr(figure_files, "pdf", lambda _: b"%PDF")
+        monkeypatch.setattr(figure_files, "drawn", lambda _: b"%PDF")
