@@ -57,6 +57,9 @@ def other_page(request, tmp_path_factory):
             main(["simulate", "donor", "-o", f"{home / seed}", "--n-positive", "40", "--n-decoy", "40", "--seed", seed])
             == 0
         )
+    others = (home / "2.tsv").read_text().splitlines()[1:]
+    (home / "all.tsv").write_text((home / "1.tsv").read_text() + "".join(f"b{line}\n" for line in others))
+    (home / "others.fasta").write_text((home / "2.fasta").read_text().replace(">", ">b"))
     data = [
         f"{home}/1.fasta",
         "--labels",
@@ -74,7 +77,7 @@ def other_page(request, tmp_path_factory):
             ["train", *data, "-o", model],
             ["motifs", model, fasta, "-o", f"{home}/m.tsv", "--plot", f"{page}"],
         ],
-        "audit": [["audit", f"{home}/1.fasta", f"{home}/1.fasta", f"{home}/1.tsv", "-o", f"{home}/audit"]],
+        "audit": [["audit", f"{home}/1.fasta", f"{home}/others.fasta", f"{home}/all.tsv", "-o", f"{home}/audit"]],
     }
     for command in commands[request.param.partition("/")[0]]:
         assert main(command) == 0
