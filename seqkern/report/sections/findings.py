@@ -455,11 +455,18 @@ def train_command(view: View) -> tuple[str, str, str] | None:
         files = ["positive.fa", "negative.fa"]
         if isinstance(data.source, FastaSource) and data.source.classes is not None:
             paths = dict(zip(data.source.classes, data.source.paths, strict=True))
-            files = [paths.get(name, "") for name in reversed(view.dataset.classes(next(iter(view.dataset.tasks))))]
+            names = view.dataset.classes(next(iter(view.dataset.tasks), ""))
+            files = [paths[name] for name in reversed(names) if name in paths] if len(paths) == 2 else files
     options = [["--kernel", kernel_text(kernel.kernel)]]
     for one in kernel.transform_specs:
         options.append(["--transform", one if isinstance(one, str) else json.dumps(one)])
-    options.append(["--solver", spec_text(dict(solver.spec)), *(["--search"] if len(solver.specs) > 1 else [])])
+    options.append(
+        [
+            "--solver",
+            solver.spec if isinstance(solver.spec, str) else spec_text(dict(solver.spec)),
+            *(["--search"] if len(solver.specs) > 1 else []),
+        ]
+    )
     method = " \\\n    ".join(map(shlex.join, options))
     return shlex.quote(f"{view.dataset.name}.seqkern"), shlex.join(files), method
 
