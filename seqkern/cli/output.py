@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from seqkern.cli.options import Request
 from seqkern.cli.requests import PICTURES, TABLES, Overwrite, SpreadsheetSafe
 from seqkern.cli.requests_models import Parts, PredictRequest
@@ -24,7 +26,7 @@ from seqkern.core.package_files import build_digest
 from seqkern.core.parts import CHUNK, Part, PartFile, PartFolder, file_stamp, files_digest, resumable_write
 from seqkern.core.text_files import file_sha256, is_standard_output, standard_output, table_on_standard_output
 from seqkern.core.tsv import FORMULA, check_ending, table_writer
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.formats.bgzip import BgzipWriter
 from seqkern.sequences.alphabets import masked_text
 
@@ -50,6 +52,28 @@ def log_counts(counts: Mapping[str, int], source: PathLike) -> None:
         log(f"{source}: {', '.join(touched)}")
     if masked:
         log(f"{source}: {masked}; --unknown error refuses them")
+
+
+MOST_SHOWN = 5
+"""Number of strongest rows that end a run."""
+
+
+def keep_strongest(best: list[tuple[float, str]], values: Floats, describe: Callable[[int], str]) -> None:
+    """Keep in `best` the rows of greatest value that were seen so far, each with its description."""
+    order = np.argsort(-values, kind="stable")[:MOST_SHOWN].tolist()
+    best += [(float(values[i]), describe(i)) for i in order if values[i] == values[i]]
+    best.sort(key=lambda row: -row[0])
+    del best[MOST_SHOWN:]
+
+
+def log_strongest(output: PathLike | None, lines: Iterable[str], title: str, best: list[tuple[float, str]]) -> None:
+    """Print what ends a run on standard error; nothing if the table is piped and no terminal shows messages."""
+    if (output is None or is_standard_output(output)) and not sys.stderr.isatty():
+        return
+    for line in [*lines, *[title] * bool(best)]:
+        log(line)
+    for _, text in best:
+        print(f"  {text}", file=sys.stderr)
 
 
 def log_folds(notes: dict[str, Any]) -> None:

@@ -105,8 +105,12 @@ class Scan(Request, group=SCAN, everyday=("scan",)):
         "positions before and after a candidate's first letter (default: as in training)", metavar="-L:+R"
     )
     strand: str | None = option("default: both", choice(default=None, choices=("both", "+", "-")))
+    all: bool = option(
+        "write all candidates (default: those predicted positive; bigwig and bedgraph always hold all)",
+        flag(default=False),
+    )
     threshold: IfGiven = option(
-        "write only decisions above X; model: above the model's own threshold (default: write all)",
+        "write only decisions above X (default: the model's threshold, in tsv and bed)",
         real(default=None, infinite=True, words=("model",)),
         metavar="X",
         read=_threshold,
@@ -120,7 +124,8 @@ class Scan(Request, group=SCAN, everyday=("scan",)):
         choice(default=None, choices=("letters", "skip")),
     )
     rules = all_of(
-        only_with("scan", "format", "window", "strand", "threshold", "masked", "lower", add="--scan LETTERS"),
+        only_with("scan", "format", "window", "strand", "all", "threshold", "masked", "lower", add="--scan LETTERS"),
+        excludes("all", "threshold"),
         excludes("scan", "unknown", remedy="remove --unknown; use --masked for N"),
         excludes("scan", "empty", "strip_gaps", "track", "profiles", "search_profiles", "sites"),
     )

@@ -41,7 +41,10 @@ class Labels(Request, group="labels", everyday=("labels", "positive")):
         "(label_propagation, transductive_svc); with --labels leave their labels empty instead",
         metavar="FILE",
     )
-    positive: str | None = option("train this class against all others", metavar="CLASS")
+    positive: str | None = option(
+        "train this class against all others (default of two: by name, as of active or binder; else the first file)",
+        metavar="CLASS",
+    )
     rules = all_of(excludes("labels=first-word", "label_field"))
 
 
