@@ -190,7 +190,7 @@ def read_fasta(
     Parameters
     ----------
     source : path-like, ``"-"``, file object, or list of these
-        FASTA, FASTQ, GenBank, EMBL, Stockholm or Clustal, plain text or compressed with gzip, bzip2 or xz;
+        FASTA, FASTQ, GenBank, EMBL, Stockholm or Clustal, plain text or compressed with gzip, bzip2, xz or zstd;
         ``"-"`` is standard input. The files of a list are read one after another.
     alphabet : str or Alphabet, optional
         ``"dna"``, ``"rna"``, ``"protein"`` or letters; guessed from the letters by default.

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import sys
 
 import numpy as np
@@ -310,6 +311,23 @@ def test_other_bases_are_converted_and_terminal_stops_removed(tmp_path, text, al
 def test_the_policy_error_converts_no_bases(tmp_path):
     with pytest.raises(SequenceError, match="convert U to T"):
         read_fasta(write(tmp_path, ">a\nACGU\n"), "dna", unknown="error")
+
+
+def test_zstd(tmp_path, monkeypatch):
+    zstd = pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    records = (b">r%d\n%s\n" % (i, random.Random(i).randbytes(40).hex().encode()) for i in range(999))
+    packed = zstd.compress(b"".join(records), options={zstd.CompressionParameter.checksum_flag: 1})
+        b"".join(b">r%d\n%s\n" % (i, random.Random(i).randbytes(40).hex().encode()) for i in range(999))
+    )
+    assert len(read_fasta(write(tmp_path, packed), "0123456789ABCDEF")) == 999
+    with pytest.raises(FileError, match=r"in\.fasta: is truncated"):
+        read_fasta(write(tmp_path, packed[:-100]), "0123456789ABCDEF")
+    with pytest.raises(FileError, match=r"in\.fasta: is corrupted"):
+        read_fasta(write(tmp_path, packed[:-1] + b"?"), "0123456789ABCDEF")
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
+    with pytest.raises(FileError, match=r"in\.fasta: is compressed by zstd, which needs the package .*zstd -d FILE"):
+        read_fasta(write(tmp_path, packed))
 
 
 def test_damaged_bzip2(tmp_path):
