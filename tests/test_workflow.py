@@ -390,7 +390,7 @@ def test_a_failing_job_names_its_input(tmp_path):
     told = done.stdout + done.stderr
     assert "bad.fa" in told
     assert "'!'" in told
-    assert re.search(r"Look above for error messages\nseqkern: bad\.fa: record 'only': .*\nComplete log", told)
+    assert re.search(r"Look above for error messages\nseqkern: bad\.fa: record 'only': .*\nWorkflowError:", told)
     assert "Traceback" not in told
     assert not (tmp_path / "results/tiny/datasets/mine/data.npz").exists()
 

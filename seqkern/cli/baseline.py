@@ -1,4 +1,4 @@
-"""``seqkern baseline``: trivial baselines over all folds of a data set."""
+"""``seqkern baseline``: reference methods and trivial baselines over all folds of a data set."""
 
 from __future__ import annotations
 

@@ -160,14 +160,20 @@ def cross_validated(
     return CrossValidated(data.labels, outer, splits, results, found, test, beside)
 
 
-def score_table(found: CrossValidated) -> list[str]:
-    """Return the lines of the score table: mean, interval and each fold."""
+def score_rows(found: CrossValidated) -> list[list[str]]:
+    """Return the rows of the score table, with its header: mean, interval and each fold."""
     each = [split.name for split in found.splits] if len(found.splits) <= MOST_FOLDS else []
-    rows = [["score", "mean", "95 % interval", *(f"fold {name}" for name in each)]]
+    rows = [["score", "mean", "95% interval", *(f"fold {name}" for name in each)]]
     for name, one in found.scores.items():
         several = name == "auc" and found.labels.kind == "multiclass"
         cells = ["macro AUC" if several else metric_name(name), f"{one.score:.4f}", _interval(one)]
         rows.append([*cells, *("-" if math.isnan(value) else f"{value:.4f}" for value in one.folds if each)])
+    return rows
+
+
+def score_table(found: CrossValidated) -> list[str]:
+    """Return the lines of the score table."""
+    rows = score_rows(found)
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -203,7 +209,8 @@ def notes(found: CrossValidated) -> Iterator[str]:
     headline = metric_name(next(iter(found.scores), ""))
     of_role = {BASELINES[one.baseline].role: one for one in reversed(found.rivals)}
     for role, best in sorted(of_role.items()):
-        text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}; the method is {_verdict(best)}"
+        text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}"
+        text += f"; the method is {_verdict(best)}"
         yield text if math.isnan(best.p) else f"{text} (p = {best.p:.2g})"
     if found.test is not None:
         yield permutation_line(found.test)
@@ -367,16 +374,17 @@ def run(request: CvRequest) -> None:
         )
         log_fewer_folds(request, data.labels)
         found = cross_validated(request, method, data, given, outer, unfinished.under(identity_of(method, data)))
+    what = _what(method, data, "residues" if dataset.residues is not None else "samples")
     if request.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(request):
-            _write(Path(request.output), found)
+            _write(Path(request.output), found, what)
     for text in dict.fromkeys(str(warning.message) for warning in said):
         warn(text)
     for text in fold_remarks(found.results):
         log(text)
     for text in trivial_warning(found, request):
         warn(text)
-    print(_what(method, data, "residues" if dataset.residues is not None else "samples"))
+    print(what)
     for line in (*score_table(found), *notes(found)):
         print(line)
     if request.output is not None:
@@ -399,8 +407,8 @@ def _what(method: Method, data: FitData, unit: str) -> str:
     )
 
 
-def _write(folder: Path, found: CrossValidated) -> None:
-    """Write the tables and the ROC curves."""
+def _write(folder: Path, found: CrossValidated, what: str) -> None:
+    """Write the tables, the ROC curves and the page."""
     write_results(folder, found.results)
     rows = [
         {
@@ -419,8 +427,15 @@ def _write(folder: Path, found: CrossValidated) -> None:
     write_tsv(folder / "scores.tsv", columns, rows)
     # imported here: seqkern train and seqkern evaluate, which use this module too, draw nothing
     from seqkern.report.curves import roc_picture
+    from seqkern.report.drawing import as_file
+    from seqkern.report.page_frame import scores_page
 
-    picture = roc_picture(found.results, found.labels)
-    if picture is not None:
-        with atomic_write(folder / "roc.svg") as file:
-            file.write(picture)
+    figure, files = roc_picture(found.results, found.labels), "scores.tsv, metrics.tsv, decisions.tsv"
+    if figure is not None:
+        files += ", roc.svg"
+        with atomic_write(folder / "roc.svg", "w") as file:
+            file.write(as_file(figure))
+    head = ("seqkern cv", "Cross-validation", what)
+    page = scores_page(head, score_rows(found), figure, list(notes(found)), files)
+    with atomic_write(folder / "index.html", "w") as file:
+        file.write(page)

@@ -261,8 +261,12 @@ def _print_scores(finished: list[dict[str, Any]], splits: OuterSplits) -> None:
     results = [FoldResult(**row) for row in finished]
     for text in fold_remarks(results):
         print(f"seqkern: {text}", file=sys.stderr)
+    tasks: dict[str, list[str]] = {}
     for name in splits.fold_sets:
-        print(headline([result for result in results if result.metrics["task"] == name], splits.labels(name), name))
+        own = [result for result in results if result.metrics["task"] == name]
+        tasks.setdefault(headline(own, splits.labels(name)), []).append(name)
+    for text, (first, *others) in tasks.items():
+        print(f"{first}{f' and {len(others)} more tasks' if others else ''}: {text}")
 
 
 # The outer splits of a data set, which define the folds of an evaluation.
@@ -324,18 +328,18 @@ def _learned_from(task: Task, fold_set: FoldSet) -> list[str | None]:
     return [task.labels.digest(), inner]
 
 
-def headline(results: Sequence[FoldResult], labels: Labels, task: str) -> str:
+def headline(results: Sequence[FoldResult], labels: Labels) -> str:
     """Return the headline score of a task, with its interval."""
     used = labels.take(labels.used())
     lacking = too_few(used)
     found = estimates(results, used)
     if lacking is not None or not found:
-        return f"{task}: {'no score' if lacking is None else lacking.sentence()}"
+        return "no score" if lacking is None else lacking.sentence()
     name, one = next(iter(found.items()))
     title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric_name(name)
     interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
     parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
-    return f"{task}: {title} {one.score:.4f}{interval}, {parts}"
+    return f"{title} {one.score:.4f}{interval}, {parts}"
 
 
 # The evaluation of one method on the outer splits of a data set, which resumes after the finished folds.

@@ -56,7 +56,7 @@ VERBS = {
     "check": Verb("check that every training set suits its solver (no kernel is computed)", "requests_studies"),
     "plan": Verb("predict CPU time and memory of the jobs of a data set", "requests_studies"),
     "gram": Verb("compute a Gram matrix from FASTA or from a data set", "requests_studies"),
-    "baseline": Verb("evaluate trivial baselines, which any method should beat", "requests_studies"),
+    "baseline": Verb("evaluate reference methods and trivial baselines", "requests_studies"),
     "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop", "requests_studies"),
     "cv": Verb("cross-validate one method on FASTA, without a study", "requests_training"),
     "compare": Verb("test which methods differ significantly", "requests_studies", "results:run_compare"),

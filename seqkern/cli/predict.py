@@ -25,6 +25,7 @@ from seqkern.core.tsv import check_ending, format_cell, table_text
 from seqkern.formats.signals import Track
 from seqkern.methods.loading import is_pack, load_model, parse_model_args
 from seqkern.methods.model import Model, find_probabilities
+from seqkern.methods.novelty import first_residues, known_samples, outside
 from seqkern.methods.residue_model import ResidueModel
 from seqkern.methods.scan import decision_columns
 from seqkern.sequences.sequence_set import SequenceSet
@@ -170,12 +171,51 @@ def _run(request: PredictRequest, models: dict[str, Model], notes: dict[str, Any
         check_ending(request.output, (*TABLES, ".gz"))
     columns = [column + f"_{name}" * bool(name) for name, model in models.items() for column in _columns(model)]
     head = "\t".join(map(format_cell, ["id", *columns])) + "\n"
-    counts = _predict(request, next(iter(models.values())), head, lambda X, counts: _lines(models, X, request, counts))
+    model, sizes, first = next(iter(models.values())), list[int](), list[SequenceSet | FeatureTable]()
+
+    def _block_lines(X: SequenceSet | FeatureTable, counts: Counter[str]) -> str:
+        if not sizes:
+            some = X.take(slice(0, FIRST))
+            first.append(first_residues(some) if isinstance(some, SequenceSet) else some)
+        sizes.append(len(X))
+        return _lines(models, X, request, counts)
+
+    counts = _predict(request, model, head, _block_lines)
     notes["counts"] = dict(counts)
     log_counts(counts, source_name(request.fasta))
+    for text in novelty(model, first[0], sum(sizes)) if first else ():
+        warn(f"{source_name(request.fasta)}: {text}")
     for name, model in models.items():
         for text in unrecognised(model):
             warn(f"{request.model}{f':{name}' * bool(name)}: {text}")
+
+
+FIRST = 1000
+"""Records of a file, at most, that are compared with the training."""
+FEW = 0.05
+"""Share of records outside the range of the training up to which nothing is said."""
+UNLIKE = {
+    "length": "{} in length (expected: {:,.0f} to {:,.0f})",
+    "gc": "{} in GC content (expected: {:.0%} to {:.0%})",
+    "known": "{} with few k-mers of the training (expected: {:.0%} or more)",
+}
+"""Reasons why records are unlike the training samples, with their number and the ends of the range."""
+
+
+def novelty(model: Model, X: SequenceSet | FeatureTable, total: int) -> Iterator[str]:
+    """Yield warnings about the first records of a file: those trained on, and those unlike all that were."""
+    known = known_samples(model.record, X)
+    n = f"{len(X)} records" if len(X) == total else f"the first {len(X)} records"
+    if known is not None and known.any():
+        yield f"{int(known.sum())} of {n} are training samples of the model: their decisions say nothing about new ones"
+    found = outside(model.record, X) if isinstance(X, SequenceSet) and len(X) and not model.sequence_views else {}
+    away = np.any([mask for mask, _, _ in found.values()], axis=0) if found else np.zeros(1, dtype=bool)
+    if away.mean() > FEW:
+        each = [UNLIKE[name].format(int(mask.sum()), *ends) for name, (mask, *ends) in found.items() if mask.any()]
+        yield (
+            f"{int(away.sum())} of {n} are unlike the training samples of the model, {', '.join(each)}: do not rely on "
+            f"their decisions; the first is {X.ids[int(away.argmax())]!r}"
+        )
 
 
 def _predict(request: PredictRequest, model: Model, head: str, lines_of: Lines) -> Counter[str]:

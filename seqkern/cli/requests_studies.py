@@ -211,7 +211,7 @@ class GramRequest(OfStudy, Reading, Windows, Regions, Tracks, Memory, Threads):
 
 
 class BaselineRequest(OfFolds):
-    """Scores of trivial baselines."""
+    """Scores of reference methods and trivial baselines."""
 
     output: str = option("folder for metrics.tsv and decisions.tsv", text(), short="-o")
     EXAMPLE = (

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from seqkern.cli.output import log
 from seqkern.cli.requests_studies import CompareRequest, ReportRequest
 from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, unknown_name
 from seqkern.core.tsv import format_cell
@@ -168,4 +169,4 @@ def run_report(request: ReportRequest) -> None:
             raise ConfigError(
                 f"--study is not JSON: {error}", remedy="quote the argument in the shell, or remove it"
             ) from error
-    print(build_report(request.results, request.output or Path(request.results) / "report", config))
+    print(build_report(request.results, request.output or Path(request.results) / "report", config, log=log))

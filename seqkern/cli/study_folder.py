@@ -17,7 +17,7 @@ from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_studies import DemoRequest
 from seqkern.cli.requests_training import InitRequest
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import pause
 from seqkern.study.workflow import is_demo, write_study_folder
 
@@ -94,13 +94,17 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
 
     if "-" in request.fasta:
         raise ParameterError("a study cannot read standard input", remedy="give a file")
+    if len(request.fasta) == 1 and not (request.labels or request.sites or request.has("background")):
+        remedy = "give the negatives as a second file, or add --labels (header, first-word or a table)"
+        raise LabelError("no labels given", file=request.fasta[0], remedy=remedy)
     options = request.get_params(deep=False)
     own = {name: options[name] for name in CvRequest.declarations() if name in options}
     given = read_input(read_training(CvRequest(**own)))
     X, labels, home = cast("SequenceSet", given.X), given.labels, os.path.realpath(request.folder)
     usual = {name for name in POLICIES if not request.has(name)}
     entry = {key: _moved(value, home) for key, value in given.entry.items() if key not in usual}
-    if entry["labels"] == {"label": "label"}:
+    entry["labels"] = {key: value for key, value in entry["labels"].items() if (key, value) != ("label", "label")}
+    if not entry["labels"]:
         del entry["labels"]
     counts = np.bincount(labels.y).tolist() if labels.kind in ("binary", "multiclass") else []
     if "genome" not in entry:  # else the folds hold out whole chromosomes

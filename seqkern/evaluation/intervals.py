@@ -159,7 +159,7 @@ def error_ends(score: float, errors: Sequence[Floats], methods: int, *, tested_o
     return ScoreInterval(score, se, max(0.0, score - half), score + half)
 
 
-def task_ends(values: npt.ArrayLike, methods: int, *, largest: float = math.inf) -> ScoreInterval:
+def task_ends(values: npt.ArrayLike, methods: int, *, least: float = 0.0, largest: float = math.inf) -> ScoreInterval:
     """Return Student's interval of a mean over tasks, from the variation between tasks.
 
     >>> found = task_ends([0.7, 0.8, 0.9, 0.8], methods=1, largest=1)
@@ -173,7 +173,7 @@ def task_ends(values: npt.ArrayLike, methods: int, *, largest: float = math.inf)
         return ScoreInterval(score, *[math.nan] * 3)
     se = float(known.std(ddof=1)) / math.sqrt(len(known))
     half = quantile(methods, len(known) - 1) * se
-    return ScoreInterval(score, se, max(0.0, score - half), min(largest, score + half))
+    return ScoreInterval(score, se, max(least, score - half), min(largest, score + half))
 
 
 # The bootstrap 95 % interval of Matthews' correlation on one test set.

@@ -12,8 +12,8 @@ from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Bools, Floats, Ints
-from seqkern.methods.fitted import known_samples
 from seqkern.methods.model import MEANS_KEY, Model
+from seqkern.methods.novelty import known_samples
 from seqkern.solvers.gaussian.processes import covariances
 
 # Choice of the records of a pool to label next: those the model is least sure of, and that differ from each other.

@@ -394,8 +394,8 @@ class BaselineData:
 
 # The baselines, defined once: name in tables, name in figures and sentences, and what each one does.
 #
-# A trivial baseline ignores the order of residues. A reference method is what the field used before kernels, or
-# still uses beside them.
+# A trivial baseline sees class sizes, lengths and composition only. A reference method is what the field used before
+# kernels, and still uses beside them.
 
 
 @dataclass(frozen=True)
@@ -412,7 +412,7 @@ class Baseline:
     sentence: str  # What it does
     suits: Callable[[BaselineData, str], bool]
     rule: Callable[[BaselineData, Labels, Array, Array], Decided]
-    trivial: bool = False  # Whether it ignores the order of residues; else it is a reference method
+    trivial: bool = False  # Whether it sees class sizes, lengths and composition only; else it is a reference method
 
     @property
     def role(self) -> str:

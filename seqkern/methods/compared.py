@@ -230,7 +230,7 @@ def verdict(one: Comparison | PairTest) -> str:
     return "worse" if lead(one) < 0 else "better"
 
 
-# Trivial baselines of a data set, as written by ``seqkern baseline``; none where it was not run.
+# Baselines of a data set, as written by ``seqkern baseline``; none where it was not run.
 
 NAMES = {name: baseline.title for name, baseline in BASELINES.items()}
 """Names of the baselines in figures and tables."""

@@ -1,9 +1,7 @@
 """A method fitted to a training set: it classifies other samples of the data, and can be turned into a Model."""
 
-import hashlib
 import math
 import platform
-from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import distribution, version
@@ -12,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from seqkern import __version__
-from seqkern.core.errors import ModelError, ParameterError, SeqkernError
+from seqkern.core.errors import ParameterError, SeqkernError
 from seqkern.core.package_files import build_digest
-from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.core.types import Array, Floats, Ints
 from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
 from seqkern.evaluation.selection import AUTO, Choice, Search, ends, number_paths, unequal
 from seqkern.kernels.kernel import Kernel
@@ -27,10 +25,10 @@ from seqkern.methods.model import (
     codes_of_decisions,
     find_probabilities,
 )
+from seqkern.methods.novelty import labelled_record, ranges_record
 from seqkern.methods.sources import Block, FitData, Samples, Source
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers.contract import ClassSolver, Solver
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
 
@@ -116,49 +114,6 @@ def exemplar_rows(solver: "Solver", ids: Sequence[str], classes: Sequence[str]) 
         }
         for one in solver.exemplars()
     ]
-
-
-# Digests of the samples labelled in training, in a model's record, so that `suggest` does not suggest them again.
-
-KEY = "labelled_samples"
-MOST_SAMPLES = 100_000
-"""Maximum number of samples with stored digests: more would take up most of many a model's file."""
-DIGEST_BYTES = 6
-
-
-def labelled_record(X: Samples, labels: Labels) -> dict[str, str]:
-    """Return the digests of labelled samples for a model's record; empty for more than `MOST_SAMPLES`."""
-    rows = np.flatnonzero(labels.used())
-    if labels.kind == "none" or len(rows) > MOST_SAMPLES or not isinstance(X, SequenceSet | FeatureTable):
-        return {}
-    found = sorted(set(_digests(X.take(rows))))
-    return {KEY: b2a_base64(b"".join(found), newline=False).decode()}
-
-
-def known_samples(record: Mapping[str, Any], X: Samples) -> Bools | None:
-    """Return a mask of the samples equal to one labelled in training, whatever their ids.
-
-    It is None if the record does not say which samples had a label.
-    """
-    if KEY not in record:
-        return None
-    try:
-        stored = a2b_base64(record[KEY])
-    except (Error, TypeError, ValueError):
-        stored = b"?"
-    if len(stored) % DIGEST_BYTES:
-        raise ModelError("has a corrupted record of its training samples", remedy="train it again")
-    known = {stored[i : i + DIGEST_BYTES] for i in range(0, len(stored), DIGEST_BYTES)}
-    return np.array([digest in known for digest in _digests(X)], dtype=bool)
-
-
-def _digests(X: Any) -> list[bytes]:
-    """Return a digest of each sample's residues or feature values."""
-    if isinstance(X, FeatureTable):
-        parts = [np.ascontiguousarray(row) for row in X.values]
-    else:
-        parts = [np.ascontiguousarray(X.codes[a:b]) for a, b in zip(X.starts, X.stops, strict=True)]
-    return [hashlib.blake2b(part.data, digest_size=DIGEST_BYTES).digest() for part in parts]
 
 
 # Probabilities and the threshold of the positive class, fitted to held-out decisions after the choice of a solver.
@@ -396,7 +351,7 @@ class FittedMethod:
             "classes": labels.class_counts(),
             **({"unlabelled": unlabelled} if unlabelled else {}),
             "training_digest": X.digest(),
-            **({} if self.data.residues is not None else labelled_record(X, labels)),
+            **({} if self.data.residues is not None else labelled_record(X, labels) | ranges_record(X)),
             "counts": X.counts,
             "kernel_counts": self.block.counts,
             "kernel": self.choice.kernel,

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FileError, LabelError, SeqkernError
-from seqkern.core.statistics import holm
+from seqkern.core.statistics import Z95, holm
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chance import (
     Permuted,
@@ -48,6 +48,7 @@ from seqkern.evaluation.many_task_tests import (
 from seqkern.evaluation.metrics import higher_is_better
 from seqkern.evaluation.residue_results import ChainShares
 from seqkern.evaluation.single_task_tests import FOLDS, SINGLE, PairedDecisions, PairTest, metrics_with_test, pair_tests
+from seqkern.methods.baselines import BASELINES
 from seqkern.methods.compared import (
     CHANCE_LEVEL,
     LEVEL,
@@ -273,10 +274,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class AgainstBaseline:
-    """Comparison of the methods with the strongest trivial baseline."""
+    """Comparison of the methods with the strongest trivial baseline, or with the strongest reference method."""
 
     name: str  # Of the baseline
     key: str  # The metric of the test
+    # Each method's score less the baseline's, and the interval of the difference, which holds for all methods together
+    gains: dict[Method, ScoreInterval]
     # 1 if the method is significantly better, −1 if the baseline is, 0 if they do not differ significantly
     signs: dict[Method, int]
 
@@ -302,26 +305,26 @@ class Headline:
         return entries
 
     @cached_property
-    def trivial(self) -> dict[str, Entry]:
-        """Entry of each baseline by name, without a test, best first."""
+    def baseline_entries(self) -> dict[str, Entry]:
+        """Entry of each baseline by name, without a test: reference methods, then trivial baselines; best first."""
         found = self.baselines.units(self.key)
         entries = {name: self._interval(as_method(name), float(series.mean())) for name, series in found.items()}
         sign = -1 if self.higher else 1
-        return dict(sorted(entries.items(), key=lambda item: sign * item[1].score))
+        return dict(sorted(entries.items(), key=lambda item: (BASELINES[item[0]].trivial, sign * item[1].score)))
 
     @property
     def chance(self) -> float | None:
         """Score of chance: 0.5 for an AUC, otherwise the majority class's or the mean's score; None if unknown."""
         if self.key == "auc":
             return 0.5
-        return next((entry.score for name, entry in self.trivial.items() if name in CHANCE_LEVEL), None)
+        return next((entry.score for name, entry in self.baseline_entries.items() if name in CHANCE_LEVEL), None)
 
     @property
     def reference(self) -> str:
         """Name, for sentences, of the reference that methods are tested against: chance, or the baseline standing for
         it.
         """
-        found = next((name for name in self.trivial if name in CHANCE_LEVEL), None)
+        found = next((name for name in self.baseline_entries if name in CHANCE_LEVEL), None)
         tested = self.dataset.residues or (self._ranks_tasks and self.key != "auc")
         return "chance" if found is None or not tested else NAMES[found]
 
@@ -383,36 +386,49 @@ class Headline:
             return False
         return key not in CLASS_METRICS or not self._splits(method).predicts_one_class
 
-    @property
-    def best_baseline(self) -> str | None:
-        """The baseline with the best headline score, other than chance; None where there is none."""
-        return next((n for n in self.trivial if not (self.key == "auc" and n in CHANCE_LEVEL)), None)
+    def best_baseline(self, *, trivial: bool) -> str | None:
+        """Return the best trivial baseline other than chance, or the best reference method; None without one."""
+        own = (name for name in self.baseline_entries if BASELINES[name].trivial == trivial)
+        return next((name for name in own if not (self.key == "auc" and name in CHANCE_LEVEL)), None)
 
     @cached_property
-    def against_baseline(self) -> AgainstBaseline | None:
-        """Comparison of the methods with the strongest baseline; None without a baseline or a valid test."""
-        name = self.best_baseline
+    def against_baselines(self) -> dict[bool, AgainstBaseline]:
+        """Comparison with the strongest baseline of either kind, by whether it is trivial, where a test is valid."""
+        found = {trivial: self._against(trivial) for trivial in (False, True)}
+        return {trivial: one for trivial, one in found.items() if one is not None}
+
+    def _against(self, trivial: bool) -> AgainstBaseline | None:
+        """Return the comparison with the strongest baseline of a kind; None without one, or without a valid test."""
+        name = self.best_baseline(trivial=trivial)
         if name is None or not self.methods:
             return None
         control = as_method(name)
+        score = self.baseline_entries[name].score
+        gains = {m: ScoreInterval(self.ranking.score(m).mean - score, *[math.nan] * 3) for m in self.methods}
         if self.dataset.several:
             values = self._task_values() | {control: self.baselines.units(self.key)[name].reindex(self.dataset.units)}
-            return AgainstBaseline(name, self.key, _signs(compare_all(values, higher=self.higher, control=control)))
+            own, count = np.asarray(values[control], dtype=np.float64), len(self.methods)
+            gains = {m: task_ends(np.asarray(values[m]) - own, count, least=-math.inf) for m in self.methods}
+            signs = _signs(compare_all(values, higher=self.higher, control=control))
+            return AgainstBaseline(name, self.key, gains, signs)
         if self._paired is None:
             return None
         if self.dataset.residues:
             shares = self._shares([control, *self.methods])
-            return AgainstBaseline(name, self.key, _signs(compare_all(shares, control=control)))
-        return self._pair_tests(self._paired, name)
+            return AgainstBaseline(name, self.key, gains, _signs(compare_all(shares, control=control)))
+        return self._pair_tests(self._paired, name, gains)
 
-    def _pair_tests(self, paired: PairedDecisions, name: str) -> AgainstBaseline | None:
+    def _pair_tests(
+        self, paired: PairedDecisions, name: str, gains: dict[Method, ScoreInterval]
+    ) -> AgainstBaseline | None:
         """Return the results of the tests on one task against the baseline."""
         known = metrics_with_test(paired)
         key = self.key if self.key in known else next(iter(known), None)
         if key is None:
             return None
         if key == "accuracy":  # the best baseline by rank need not be the best by predicted classes
-            right = {n: float(np.mean(paired.predicted[as_method(n)] == paired.labels)) for n in self.trivial}
+            alike = [n for n in self.baseline_entries if BASELINES[n].trivial == BASELINES[name].trivial]
+            right = {n: float(np.mean(paired.predicted[as_method(n)] == paired.labels)) for n in alike}
             name = max(right, key=lambda n: right[n])
         control = as_method(name)
         own = {m: values for m, values in paired.predicted.items() if m == control or m in self.methods}
@@ -420,7 +436,12 @@ class Headline:
             tests = pair_tests(replace(paired, predicted=own), key, higher=higher_is_better(key), control=control)
         except SeqkernError:
             return None
-        return AgainstBaseline(name, key, _signs(tests))
+        wider = quantile(len(self.methods)) / Z95  # the tests give the interval of a single difference
+        for one in tests if key != "rmse" else ():  # of errors, the test compares medians
+            own_gain, (low, high) = -one.difference, (-one.high, -one.low)
+            ends = own_gain - wider * (own_gain - low), own_gain + wider * (high - own_gain)
+            gains[methods_of(one)[1]] = ScoreInterval(own_gain, math.nan, *ends)
+        return AgainstBaseline(name, key, gains, _signs(tests))
 
     @cached_property
     def _paired(self) -> PairedDecisions | None:
@@ -505,7 +526,7 @@ class Headline:
     def _against_chance(self, method: Method) -> tuple[float, bool]:
         """Return the p-value of a method against chance, and whether its score is on the better side."""
         if self.dataset.residues:
-            control = next((as_method(name) for name in self.trivial if name in CHANCE_LEVEL), None)
+            control = next((as_method(name) for name in self.baseline_entries if name in CHANCE_LEVEL), None)
             if self._chains is None or control is None or method not in self._chains.paired.predicted:
                 return math.nan, False
             shares = self._shares([method, control])

@@ -64,7 +64,7 @@ def findings_table(caption: str, findings: Sequence[Finding], n_test: int) -> Ma
         Column("Meaning", False),
         Column("Test sequences", hint="that overlap with training in this way"),
         "Share",
-        Column("In no stronger way", hint="none of the kinds above it"),
+        Column("Only this kind", hint="none of the kinds above it"),
         Column("Other label", hint="the nearest training relative has another label"),
         Column("Within training", hint="training sequences with such a relative in training"),
         Column("Within test", hint="test sequences with such a relative in the test part"),

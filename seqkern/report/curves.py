@@ -21,7 +21,6 @@ from seqkern.report.drawing import (
     Panel,
     Point,
     Style,
-    as_file,
     outline,
     panels,
     picture,
@@ -241,6 +240,8 @@ def _frame(panel: Panel, kind: Kind) -> list[Markup]:
 
 # ROC curves, and precision-recall curves beside them.
 
+LARGE = (200.0, 200.0)
+"""Width and height of a plot that stands alone."""
 MOST_NAMED = 6
 """Classes up to which each has a colour and a name."""
 
@@ -302,11 +303,11 @@ def precision_figure(curves: Sequence[tuple[str, Curve]], chance: float, label: 
     return with_legend([panel], [*entries, ("chance", guide)], 2, size, label)
 
 
-# A file with the ROC curves of one cross-validated method.
+# The ROC curves of one cross-validated method.
 
 
-def roc_picture(results: Sequence[FoldResult], labels: Labels) -> bytes | None:
-    """Return an SVG file of the ROC curves; None for real labels, or if no fold has a curve.
+def roc_picture(results: Sequence[FoldResult], labels: Labels) -> Markup | None:
+    """Return the ROC curves as SVG; None for real labels, or if no fold has a curve.
 
     For two classes it has a curve for each fold and their mean, for several classes the mean curve of each class.
     """
@@ -320,11 +321,9 @@ def roc_picture(results: Sequence[FoldResult], labels: Labels) -> bytes | None:
         return None
     if binary:
         (_, found), *_ = curves
-        figure = roc_panel(found, mean_curve(found), f"ROC curves of {len(found)} folds and their mean")
-    else:
-        means = [(name, mean_curve(found)) for name, found in curves]
-        figure = class_roc_panel(means, "mean ROC curve of each class")
-    return as_file(figure).encode()
+        return roc_panel(found, mean_curve(found), f"ROC curves of {len(found)} folds and their mean", size=LARGE)
+    means = [(name, mean_curve(found)) for name, found in curves]
+    return class_roc_panel(means, "mean ROC curve of each class", LARGE)
 
 
 def _curves(results: Sequence[FoldResult], name: str, column: str) -> list[Curve]:

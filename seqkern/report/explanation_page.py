@@ -58,7 +58,7 @@ def render_page(
         "model": model,
         "kernel": _text(model.kernel),
         "solver": _text(model.solver),
-        "threshold": f"{model.threshold.value:.4g}" if model.threshold else None,
+        "threshold": f"{model.threshold.value:.4g}".replace("-", "\N{MINUS SIGN}") if model.threshold else None,
         "positions": positions_content(positions, summary.name) if positions else None,
         "profiles": profiles,
         "means": means,

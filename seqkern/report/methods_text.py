@@ -364,9 +364,10 @@ def _statistics(text: "MethodsText", views: Sequence[View]) -> Iterator[str]:
         if not view.ranking.headline:
             continue
         name = view.dataset.name
-        baselines = [BASELINES[one].title for one in view.headline.trivial]
-        if baselines:
-            yield f"Trivial baselines on {name}, fitted on the same training sets: {', '.join(baselines)}."
+        for trivial, kind in ((False, "Reference methods"), (True, "Trivial baselines")):
+            baselines = [BASELINES[n].title for n in view.headline.baseline_entries if BASELINES[n].trivial == trivial]
+            if baselines:
+                yield f"{kind} on {name}, fitted on the same training sets: {', '.join(baselines)}."
         several = len(view.dataset.units) > 1
         mean = f"the mean {view.metric.name} over {view.words}" if several else f"the {view.metric.name}"
         compared = view.comparisons.get(view.ranking.headline)

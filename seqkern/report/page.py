@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import yaml
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.exclusive_files import exclusive_folder
-from seqkern.core.progress import progress_bar, tell
+from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import format_cell, table_text, write_tsv
 from seqkern.evaluation.ranking import precision_recall_curve, roc_curve
 from seqkern.methods.compared import COLUMNS
@@ -170,6 +170,7 @@ def build_report(
     out_dir: str | os.PathLike[str],
     config: Mapping[str, Any] | None = None,
     date: str | None = None,
+    log: Callable[[str], None] | None = None,
 ) -> Path:
     """Write the report of a study.
 
@@ -179,15 +180,17 @@ def build_report(
         ``results/<study>``, as the workflow leaves it; what is missing is shown as missing.
     out_dir : path-like
         Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``intervals.tsv``,
-        ``seqkern_mqc.tsv`` for MultiQC, ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and PDF
-        in the folder ``figures``, and the points of all curves, fold by fold: ``roc.tsv`` (``false_positive_rate``, ``true_positive_rate``,
-        ``threshold``) and ``pr.tsv`` (``recall``, ``precision``, ``threshold``). Run time and memory, which vary
-        between runs, are in ``costs.html`` and ``costs.tsv`` only.
+        ``seqkern_mqc.tsv`` for MultiQC, ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and
+        PDF in the folder ``figures``, and the points of all curves, fold by fold: ``roc.tsv``
+        (``false_positive_rate``, ``true_positive_rate``, ``threshold``) and ``pr.tsv`` (``recall``, ``precision``,
+        ``threshold``). Run time and memory, which vary between runs, are in ``costs.html`` and ``costs.tsv`` only.
     config : dict, optional
         The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
     date : str, optional
         When the report is made, for its methods section; by default the day of ``SOURCE_DATE_EPOCH``, or none, so that
         the same results give the same bytes.
+    log : callable, optional
+        Gets the main finding on each data set, as text.
 
     Returns
     -------
@@ -264,8 +267,8 @@ def build_report(
                 file.write(picture)
         with atomic_write(out_dir / "index.html", "w") as file:
             file.write(page)
-    for view in views:
-        tell(f"{view.dataset.name}: {text_of(headline_sentence(view))}")
+    for view in views if log is not None else ():
+        log(f"{view.dataset.name}: {text_of(headline_sentence(view))}")
     return out_dir / "index.html"
 
 

@@ -78,6 +78,17 @@ def whole_page(title: str, body: Markup) -> Markup:
     return macro("whole_page", title, body, contents, style, scripts, __version__)
 
 
+def scores_page(
+    head: tuple[str, str, str], rows: Sequence[Sequence[str]], figure: Markup | None, notes: Sequence[str], files: str
+) -> Markup:
+    """Return the page of a method's scores: verb, title and lead; a table with its header; curves, sentences, files."""
+    verb, title, lead = head
+    columns: list[Column | str] = [Column(rows[0][0], False), *rows[0][1:]]
+    scores = table("Scores", columns, rows[1:], class_="dense")
+    content = {"verb": verb, "title": title, "lead": lead, "scores": scores, "figure": figure, "notes": notes}
+    return whole_page(f"{title} · {verb}", render("page", "scores", {**content, "files": files}))
+
+
 def json_script(data: object) -> Markup:
     r"""Return data as a JSON script element for a page; no text in the data can close the element.
 

@@ -73,7 +73,7 @@ def with_legend(
     return chart([*(panel.drawn() for panel in drawn), *parts], (size[0], size[1] + height + 8), label)
 
 
-# Figure of scores with their intervals: one row for each method, reference lines, and trivial baselines.
+# Figure of scores with their intervals: one row for each method, reference lines, and baselines.
 
 ROW, TOP, FOOT, FONT_SIZE = 19, 22, 40, 12
 VALUE = 48
@@ -83,6 +83,7 @@ LETTER, BOLD = 6.6, 7.5
 MARKS = {
     "better": Style(POSITIVE, 0, "", "o", 9),
     "not better": Style(POSITIVE, 0, "", "o", 9, "#fff"),
+    "reference": Style(SOFT, 0, "", "D", 8.4),
     "baseline": Style(SOFT, 0, "", "D", 8.4, "#fff"),
 }
 UNCLEAR = Style(POSITIVE, 0, "", "o", 9, PALE)
@@ -102,7 +103,8 @@ class Row:
     score: float  # The score and the ends of its interval; NaN where there is none
     low: float  # The score and the ends of its interval; NaN where there is none
     high: float  # The score and the ends of its interval; NaN where there is none
-    mark: str  # Against chance: a filled, an empty or a grey dot; or a diamond
+    # Against chance: a filled, an empty or a grey dot; a filled diamond for a reference method, or an open one
+    mark: str
     strong: bool = False  # Whether the name is bold
     colour: str = POSITIVE  # Of the method in all figures
     hint: str | None = None  # What the method is, shown when the pointer rests on its name
@@ -143,7 +145,7 @@ def dot_intervals(
         parts.append(stroke(SOFT, [(place, TOP - 5), (place, panel.bottom)], width=1.2, dashes="4 3"))
         parts.append(text(name, (min(max(place, left + half), width - half), TOP - 9), fill=SOFT))
     for i, row in enumerate(rows):
-        trivial = row.mark == "baseline"
+        trivial = row.mark in ("reference", "baseline")
         colour, base = SOFT if trivial else row.colour, TOP + ROW * (i + 0.5) + 0.35 * FONT_SIZE
         name = names[i] if row.hint is None else [tag("title", row.hint), names[i]]
         parts.append(text(name, (left, base), "end", fill=SOFT if trivial else INK, bold=row.strong, italic=trivial))

@@ -94,7 +94,7 @@ class View:
 
     @cached_property
     def headline(self) -> Headline:
-        """The methods ranked by the headline metric, with intervals, compared with chance and trivial baselines."""
+        """The methods ranked by the headline metric, with intervals, compared with chance and baselines."""
         return Headline(self.dataset, self.ranking)
 
     @cached_property

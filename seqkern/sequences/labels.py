@@ -191,9 +191,8 @@ def positive_of_two(first: str, second: str) -> str | None:
 
 def _side(name: str, other: str) -> int:
     """Return 1 for a name of a positive class, -1 of a negative one, 0 if its words do not say or contradict."""
-    number = read_number(name)
-    if not math.isnan(number):
-        return {1: 1, 0: -1, -1: -1}.get(number, 0)
+    if not math.isnan(number := read_number(name)):
+        return 1 if number == 1 else -int(number in (0, -1))
     others = _words(other)
     words = _words(name) - others | {name.strip().casefold()}
     negated = [found[1] for word in words if (found := NEGATION.fullmatch(word))]

@@ -120,7 +120,8 @@ class ProgressLines(logging.Handler):
         event = getattr(record, "event", None)
         self._runs = self._runs or event == "workflow_started"
         says = record.levelno >= logging.WARNING or str(record.msg).startswith("Nothing to be done")
-        return self._runs and (not says or event in ("job_error", "group_error"))
+        of_job = event in ("job_error", "group_error") or "\nCalledProcessError in " in str(record.msg)
+        return self._runs and (of_job or not says)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Note a job that starts; print a line for one that ends."""

@@ -155,7 +155,7 @@ def test_moving_the_threshold_changes_the_confusion_matrix(open_page, study):
         expected = counted(rows, lambda row, threshold=threshold: float(row["decision"]) >= threshold)
         assert counts(page) == expected
         sensitivity = 100 * expected["tp"] / (expected["tp"] + expected["fn"])
-        assert box.locator('[data-count="sensitivity"]').inner_text() == f"{sensitivity:.1f} %"
+        assert box.locator('[data-count="sensitivity"]').inner_text() == f"{sensitivity:.1f}%"
     assert counts(page) != before
     box.get_by_role("button").click()
     assert counts(page) == before
@@ -168,8 +168,10 @@ def test_links_open_folded_parts(open_page, study):
     page = open_page()
     part = page.locator("#d2-fits details.part")
     assert part.get_attribute("open") is None
+    page.locator("nav summary", has_text="superfamily").click()
     page.locator('nav a[href="#d2-fits"]').click()
     assert part.get_attribute("open") == ""
+    assert page.locator("nav details[open]").count() == 0
     assert part.locator("table").first.is_visible()
     page.goto((study / "report" / "index.html").as_uri() + "#d1-fits")
     page.reload()

@@ -35,7 +35,7 @@ def train(donors, output, *options):
 def test_two_files_are_enough(donors, capsys):
     train(donors, "auto.seqkern", "--folds", "2", "--cv", "3")
     text = capsys.readouterr().out
-    for word in ("kernel", "tried", "why", "estimate", "95 % interval", "60 DNA sequences of 40 bases"):
+    for word in ("kernel", "tried", "why", "estimate", "95% interval", "60 DNA sequences of 40 bases"):
         assert word in text
     main(["predict", str(donors / "auto.seqkern"), str(donors / "pos.fa"), "-o", str(donors / "out.tsv")])
     assert (donors / "out.tsv").exists()

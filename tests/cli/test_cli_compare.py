@@ -148,7 +148,7 @@ def test_the_report_has_the_same_rows(tmp_path, capsys):
     assert rows == table(text)
     page = Page(html)
     assert "McNemar's test (mid-p) asks whether" in page.text
-    assert "folds: scores with 95 % intervals (DeLong, bootstrap (2,000 draws, BCa) and Wilson)" in page.text
+    assert "folds: scores with 95% intervals (DeLong, bootstrap (2,000 draws, BCa) and Wilson)" in page.text
     intervals = read_tsv(tmp_path / "r/intervals.tsv")
     assert {row["metric"] for row in intervals} == {"auc", "roc50", "average_precision", "accuracy"}
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in intervals)
@@ -323,7 +323,7 @@ def test_methods_stand_in_the_order_of_what_is_shown(tmp_path, capsys):
         write_tsv(place / "metrics.tsv", list(rows[0]), rows)
     for key in ("accuracy", "auc"):
         _, text, _ = compare(capsys, folder, "--metric", key)
-        lines = [line.split() for line in text.splitlines() if "95 % interval" in line]
+        lines = [line.split() for line in text.splitlines() if "95% interval" in line]
         shown = [float(line[3]) for line in lines]
         assert len(shown) == 3
         assert shown == sorted(shown, reverse=True)

@@ -77,6 +77,8 @@ def test_scores_are_printed_and_written(tmp_path, files, capsys):
     assert float(auc["low"]) < mean < float(auc["high"])
     assert len(rows_of(folder / "decisions.tsv")) == 60
     assert (folder / "roc.svg").read_text().startswith(("<?xml", "<svg"))
+    page = (folder / "index.html").read_text()
+    assert all(words in page for words in (lines[0].partition(";")[0], f"{mean:.4f}", "5 stratified folds", "roc.svg"))
 
 
 def test_two_folders_can_be_compared(tmp_path, files, capsys):

@@ -36,7 +36,7 @@ def test_a_dash_is_standard_output(tmp_path, monkeypatch, model, files, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["predict", model, files[0], "-o", "p.tsv"]) == 0
     assert main(["predict", model, files[0], "-o", "-"]) == 0
-    assert capsys.readouterr() == ((tmp_path / "p.tsv").read_text(), "")
+    assert capsys.readouterr().out == (tmp_path / "p.tsv").read_text()
     assert main(["variants", model, "--ref", files[0], "--alt", files[0], "-o", "v.tsv"]) == 0
     capsys.readouterr()
     assert main(["variants", model, "--ref", files[0], "--alt", files[0], "-o", "-"]) == 0

@@ -13,7 +13,9 @@ import pytest
 from seqkern.cli import new_sequences
 from seqkern.cli.main import main
 from seqkern.methods.loading import load_model
+from seqkern.methods.novelty import outside, ranges_record
 from seqkern.sequences.fasta import read_fasta
+from seqkern.sequences.sequence_set import SequenceSet
 
 MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
 TRAIN = ["--kernel", "spectrum:k=3", "--solver", "csvc:C=1"]
@@ -76,8 +78,8 @@ def test_summary_of_two_files(tmp_path, files, capsys):
     assert err == ""
     lines = out.splitlines()
     assert lines[:3] == [
-        f"{path}: pos (positive, 30 sequences) against neg (30); kernel: counts the 3-mers that two sequences "
-        "share; solver: C-SVM (C=1)",
+        f"{path}: pos (positive, 30 sequences) against neg (30); kernel: counts the 3-mers that two sequences share; "
+        "solver: C-SVM (C=1)",
         "not cross-validated; add --cv",
         f"next: seqkern predict {path} NEW.fa -o predictions.tsv",
     ]
@@ -249,12 +251,12 @@ def test_policies_are_the_models_unless_given(tmp_path, files, capsys):
     assert main(["predict", lenient, odd]) == 0
     out, err = capsys.readouterr()
     assert [row["id"] for row in table(out)] == ["a", "b"]
-    assert err == f"seqkern: {odd}: 1 records with unknown letters left out\n"
+    assert err.startswith(f"seqkern: {odd}: 1 records with unknown letters left out\n")
     assert main(["predict", strict, odd, "--unknown", "mask", "--ids", "number"]) == 0
     out, err = capsys.readouterr()
     assert [row["id"] for row in table(out)] == ["1", "2", "3"]
     told = "2 letters outside the alphabet (N: 2) are masked; --unknown error refuses them"
-    assert err == f"seqkern: {odd}: {told}\n"
+    assert err.splitlines()[0] == f"seqkern: {odd}: {told}"
 
 
 def test_mistakes_in_prediction_are_one_line(tmp_path, model, new, capsys, monkeypatch):
@@ -305,9 +307,48 @@ def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
     for n in (2_000, 60_000):  # about 3 and 90 chunks; 60,000 predictions are some 20 MB as Python objects
         many = write(tmp_path / "many.fa", *(f">r{i}\n{'ACGTTGCA' * 10}\n" for i in range(n)))
         argv = [sys.executable, "-c", script, "predict", model, many, "-o", str(tmp_path / "p.tsv")]
-        peaks.append(int(subprocess.run(argv, capture_output=True, check=True).stderr))
+        told = subprocess.run(argv, capture_output=True, check=True).stderr.decode().splitlines()
+        lengths = (
+            "695 of the first 695 records are unlike the training samples of the model, 695 in length (expected: 40"
+        )
+        assert lengths in told[0]
+        peaks.append(int(told[-1]))
         assert (tmp_path / "p.tsv").read_bytes().count(b"\n") == n + 1
     assert peaks[1] < peaks[0] + 8_000  # kB
+
+
+@pytest.mark.parametrize(
+    ("letters", "length", "said"),
+    [
+        ("ACGT", 40, ""),
+        (
+            "ACGT",
+            60,
+            "40 of 40 records are unlike the training samples of the model, 40 in length (expected: 40 to 40): ",
+        ),
+        ("CG", 40, "40 of 40 records are unlike the training samples of the model, 40 in GC content (expected: "),
+        (None, 40, "30 of 30 records are training samples of the model: "),
+    ],
+)
+def test_records_like_none_of_the_training_or_of_it_are_told_once(
+    tmp_path, files, model, capsys, letters, length, said
+):
+    rng, new = np.random.default_rng(5), files[1]
+    if letters is not None:
+        rows = ["".join(rng.choice(list(letters), length)) for _ in range(40)]
+        new = write(tmp_path / "new.fa", *(f">r{i}\n{row}\n" for i, row in enumerate(rows)))
+    assert main(["predict", model, new, "-o", str(tmp_path / "out.tsv")]) == 0
+    err = capsys.readouterr().err
+    assert (err.count("\n"), said in err) == (int(bool(said)), True)
+
+
+def test_sequences_with_k_mers_of_their_own_are_outside():
+    rng = np.random.default_rng(7)
+    old, new = (["".join(rng.choice(words, 20)) for _ in range(40)] for words in (["AAC", "GGT"], ["ACA", "GTG"]))
+    record = ranges_record(SequenceSet.from_strings(old, "dna"))
+    for texts, expected in ((old, 0), (new, 1)):
+        assert outside(record, SequenceSet.from_strings(texts, "dna"))["known"][0].mean() == expected
+    assert outside({}, SequenceSet.from_strings(new, "dna")) == {}  # a model of an earlier release
 
 
 def test_what_the_kernel_touches_in_training_is_told(tmp_path, files, capsys):

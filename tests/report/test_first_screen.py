@@ -1,7 +1,8 @@
-"""The first screen: what is best, against chance and trivial baselines; stars; the same number everywhere."""
+"""The first screen: what is best, against chance and baselines; stars; the same number everywhere."""
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from test_report import Page
 
 from seqkern.core.errors import FileError
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.evaluation.single_task_tests import pair_tests
+from seqkern.methods.compared import as_method, read_paired_decisions
 from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
 from seqkern.report.drawing import POSITIVE, SOFT
@@ -105,16 +108,12 @@ def test_a_good_method_is_compared_with_chance_the_baseline_and_the_next_best(tm
     text = text_of(headline_sentence(first_view(folder)))
     assert "strong with svm has the highest AUC, 0.980 [" in text
     assert (
-        "it is significantly better than chance (p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001) and the runner-up, weak with"
-        in text
+        "it is significantly better than chance (p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001) and the runner-up" in text
     )
     write_baseline(folder)
     text = text_of(headline_sentence(first_view(folder)))
-    assert re.search(
-        r"0.001\), the best trivial baseline, a linear model of length and composition \(0\.\d+\) and the "
-        "runner-up, weak with",
-        text,
-    )
+    words = r"Against the best trivial baseline, a linear model of length and composition \(0\.\d+\): "
+    assert re.search(words + r"significantly better\.", text)
     assert "length and composition" in page_of(folder).text
 
 
@@ -123,9 +122,9 @@ def test_a_method_that_length_and_composition_explain_is_said_to_be_so(tmp_path)
     write_baseline(folder, skill=0.8)
     text = text_of(headline_sentence(first_view(folder)))
     words = (
-        r"significantly better than chance \(.*\)\. It is not significantly better than the best trivial baseline, a "
+        r"significantly better than chance \(.*\)\. Against the best trivial baseline, a linear model of length and "
     )
-    assert re.search(words + r"linear model of length and composition \(AUC 0\.744\), which has the higher AUC\.", text)
+    assert re.search(words + r"composition \(0\.744\): not significantly better\.", text)
     told = " ".join(text_of(one) for one in caveats(first_view(folder)))
     assert "the best method, weak with svm, is not significantly better than a trivial baseline" in told
 
@@ -143,28 +142,62 @@ def test_a_baseline_that_is_better_is_said_to_be_so(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.8)}, {"weak": TWO["weak"]}, ONE)
     write_baseline(folder, name="pwm", skill=3)
     text = text_of(headline_sentence(first_view(folder)))
-    assert re.search(
-        r"The best trivial baseline, a position weight matrix \(AUC 0\.97\d\), is significantly better\.", text
+    words = (
+        r"−0\.2\d\d AUC over the best reference method, a position weight matrix \(0\.97\d\): significantly worse \("
     )
+    assert re.search(words + r"95% interval −0\.\d+ to −0\.\d+\)\.", text)
     told = " ".join(text_of(one) for one in caveats(first_view(folder)))
-    assert "a position weight matrix, a trivial baseline, is significantly better than the best method" in told
+    assert "a position weight matrix, a reference method, is significantly better than the best method" in told
     page = page_of(folder).text
-    assert "1 trivial baseline" in page
+    assert "1 baseline" in page
     assert "Adds up the log odds of each residue or base at its position" in page
 
 
 def test_other_baselines_do_not_weaken_the_test_against_the_best(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=1.2)}, {"weak": TWO["weak"]}, ONE)
     write_baseline(folder, name="kmers", skill=0.8)
-    alone = first_view(folder).headline.against_baseline
+    alone = first_view(folder).headline.against_baselines[False]
     place = folder / "baseline/d"
     for file in ("decisions.tsv", "metrics.tsv"):
         rows = read_tsv(place / file)
-        worse = [row | {"baseline": name} for name in ("nearest", "alignment", "composition") for row in rows]
+        worse = [row | {"baseline": name} for name in ("nearest", "alignment", "pwm") for row in rows]
         write_tsv(place / file, list(rows[0]), rows + worse)
-    together = first_view(folder).headline.against_baseline
+    together = first_view(folder).headline.against_baselines[False]
     assert (alone.name, together.name) == ("kmers", "kmers")
     assert list(alone.signs.values()) == list(together.signs.values()) == [1]
+
+
+def test_gains_over_reference_methods_and_trivial_baselines_are_apart(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=400, skill=0.8)}, TWO, ONE)
+    write_baseline(folder, name="composition", skill=0.2)
+    place = folder / "baseline/d"
+    trivial = {file: read_tsv(place / file) for file in ("decisions.tsv", "metrics.tsv")}
+    write_baseline(folder, name="kmers", skill=0.1)
+    for file, rows in trivial.items():
+        write_tsv(place / file, list(rows[0]), rows + read_tsv(place / file))
+    view = first_view(folder)
+    assert {kind: one.name for kind, one in view.headline.against_baselines.items()} == {
+        False: "kmers",
+        True: "composition",
+    }
+    found, best = view.headline.against_baselines[False], view.ranking.best[0]
+    score = view.headline.baseline_entries["kmers"].score
+    assert found.gains[best].score == pytest.approx(view.ranking.score(best).mean - score)
+    (pair,) = [one for one in naive_gain_tests(view, "kmers") if one.second == best]
+    wider = 2.2414 / 1.95996  # two methods: 0.975 becomes 0.9875
+    assert found.gains[best].high - found.gains[best].score == pytest.approx(
+        wider * (pair.difference - pair.low), rel=1e-4
+    )
+    text = text_of(headline_sentence(view))
+    assert text.index("over the best reference method, a linear model of 6-mers") < text.index("best trivial baseline")
+    assert "simultaneous 95% interval +0." in text
+
+
+def naive_gain_tests(view, name):
+    """Return the tests of one baseline with each method, from the decisions."""
+    paired = read_paired_decisions(view.dataset, baselines=view.headline.baselines)
+    own = {m: p for m, p in paired.predicted.items() if m.solver or m.kernel == name}
+    return pair_tests(replace(paired, predicted=own), "auc", control=as_method(name))
 
 
 @pytest.mark.parametrize("families", [3, 6, 12])

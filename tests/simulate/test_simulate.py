@@ -1,19 +1,20 @@
 """The generators follow their published figures, and the data they make tell kernels apart."""
 
+import hashlib
 import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from scipy.stats import chisquare, rankdata
+from scipy.stats import chi2_contingency, chisquare, rankdata
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError, ParameterError
 from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.simulate import KINDS, SEQUENCE_VIEWS, parameters, simulate, write_simulated
 from seqkern.simulate.proteins import MOTIFS, Evolution, wag
-from seqkern.simulate.splicing import INTRON, codon_usage, donor_frequencies
+from seqkern.simulate.splicing import INTRON, codon_usage, donor_classes, donor_frequencies
 from seqkern.study import make_dataset
 
 # The fixed seeds make these tests repeatable; a true deviation gives p-values far below.
@@ -88,14 +89,22 @@ def test_transition_probabilities_are_the_matrix_exponential(time):
 # ---- donor sites ---------------------------------------------------------------------------------
 
 
+def pooled_frequencies():
+    """Return the frequencies of all classes of sites together."""
+    shares, classes = donor_classes()
+    return sum(share * one for share, one in zip(shares, classes, strict=True))
+
+
+@pytest.mark.parametrize("dependence", [1.0, 0.0])
 @pytest.mark.parametrize("signal", [1.0, 0.5])
-def test_sites_follow_the_position_frequencies(signal):
+def test_sites_follow_the_position_frequencies(signal, dependence):
     n = 5000
-    data = simulate("donor", seed=3, n_positive=n, n_decoy=1, left=5, right=8, signal=signal)
+    options = {"left": 5, "right": 8, "signal": signal, "dependence": dependence}
+    data = simulate("donor", seed=3, n_positive=n, n_decoy=1, **options)
     codes = matrix(data.sequences)[:n]
     codons, usage = codon_usage()
     exon = np.bincount(codons.ravel(), weights=np.repeat(usage, 3)) / 3
-    for i, frequencies in enumerate(donor_frequencies()):
+    for i, frequencies in enumerate(pooled_frequencies() if dependence else donor_frequencies()):
         expected = signal * frequencies + (1 - signal) * (exon if i < 3 else INTRON)
         if i in (3, 4):
             expected = frequencies
@@ -103,6 +112,32 @@ def test_sites_follow_the_position_frequencies(signal):
         assert (seen[expected == 0] == 0).all()
         if i not in (3, 4):
             assert chisquare(seen, n * expected).pvalue > SMALLEST_P
+
+
+@pytest.mark.parametrize("dependence", [1.0, 0.5, 0.0])
+def test_bases_of_a_site_depend_on_each_other_and_those_of_a_pseudo_site_do_not(dependence):
+    n = 20_000
+    data = simulate("donor", seed=4, n_positive=n, n_decoy=n, left=3, right=6, dependence=dependence, pseudo_sites=1.0)
+    codes = matrix(data.sequences)
+    a, g, t = (DNA.letters.index(letter) for letter in "AGT")
+    shares, classes = donor_classes()
+    for (i, x), (j, y) in (((7, g), (2, g)), ((2, g), (8, t)), ((1, a), (5, a)), ((7, g), (6, a))):
+        both, first, second = (classes[:, i, x] * classes[:, j, y], classes[:, i, x], classes[:, j, y])
+        covariance = shares @ both - (shares @ first) * (shares @ second)
+        site, pseudo = (np.cov(part[:, i] == x, part[:, j] == y)[0, 1] for part in (codes[:n], codes[n:]))
+        assert abs(covariance) > 0.01
+        if dependence != 0.5:
+            assert site == pytest.approx(dependence * covariance, abs=5 * 0.5 / math.sqrt(n) / 2)
+        assert pseudo == pytest.approx(0, abs=5 * 0.5 / math.sqrt(n) / 2)
+    for i in range(9):  # one position does not tell them apart
+        counts = [np.bincount(part[:, i], minlength=4) for part in (codes[:n], codes[n:])]
+        seen = np.array(counts)[:, np.sum(counts, axis=0) > 0]
+        assert len(seen[0]) == 1 or chi2_contingency(seen).pvalue > SMALLEST_P
+
+
+def test_independent_sites_are_those_of_earlier_releases():
+    data = simulate("donor", seed=3, dependence=0)
+    assert hashlib.md5(data.sequences.codes.tobytes()).hexdigest() == "fa16611c5539059c45f3d52250af65b0"
 
 
 def test_all_windows_carry_the_same_gt():
@@ -139,7 +174,7 @@ def test_without_contrast_the_flanks_are_alike():
 
 def test_less_signal_is_harder():
     background = np.full(4, 0.25)
-    weights = np.log((donor_frequencies() + 1e-3) / background)
+    weights = np.log((pooled_frequencies() + 1e-3) / background)
     areas = []
     for signal in (1.0, 0.7, 0.4, 0.0):
         data = simulate("donor", seed=5, n_positive=500, n_decoy=1000, signal=signal, contrast=0.0)

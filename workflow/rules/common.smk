@@ -29,6 +29,7 @@ def load_study():
             files = os.path.relpath(next(filter(Path.exists, DEFAULTS)))
             given = read_config(files)
             update_config(given, config)
+            config.update(given)  # the report of Snakemake names the study
         with reporting():
             study = Study.parse(given, file=files)
         study.check_files(file=files)

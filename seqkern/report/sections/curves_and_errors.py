@@ -11,6 +11,7 @@ from seqkern.evaluation.metrics import LEVEL, LEVELS, brier, interval_coverage, 
 from seqkern.methods.poim import load_positions
 from seqkern.methods.study_results import DatasetResults, Method, numbers, positive_class, rows_by_value, unit_scores
 from seqkern.report.curves import (
+    LARGE,
     Kind,
     Line,
     MethodLines,
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 # ROC and precision-recall curves of a data set's methods; for real labels, predicted against true values.
 
-LARGE = (200.0, 200.0)
-"""Width and height of the panel on the first screen."""
 MOST_LINES = 1000
 """Maximum number of curves of all methods together; with more, the page keeps only the means."""
 

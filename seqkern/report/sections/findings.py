@@ -35,7 +35,7 @@ from seqkern.report.plots import Row, dot_intervals
 from seqkern.report.residue_data import PARTS
 from seqkern.report.sections.curves_and_errors import best_panel, percent
 from seqkern.report.sections.fitting import edge_choices, unrepaired, unused_sentence
-from seqkern.report.sections.provenance import explained
+from seqkern.report.sections.provenance import explained, with_hints
 from seqkern.report.sections.scores import MISSING, STAR, starred, top
 from seqkern.report.sections.tests import cumulative, drawn, verdicts
 from seqkern.report.sentences import LEAKS, footnote, metric
@@ -64,7 +64,8 @@ def headline_sentence(view: View) -> Markup:
     if entry.beats_chance is False:
         return _no_better(view, entry)
     note = footnote(best, view.dataset.transductive)
-    return Markup(f"{_highest(view, entry)}{_comparisons(view, entry)}.{note}{_not_better_than_baseline(view)}")
+    against = "".join(_against_baseline(view, trivial) for trivial in (False, True))
+    return Markup(f"{_highest(view, entry)}{_comparisons(view, entry)}.{note}{against}")
 
 
 def _highest(view: View, entry: Entry) -> Markup:
@@ -104,8 +105,8 @@ def _no_better(view: View, entry: Entry) -> Markup:
     text = f"{subject} {is_} {verdict}: {view.metric.name} {_value(entry)} ({p})"
     if others:
         text += f"; {method_names(others)} {'is' if len(others) == 1 else 'are'}{' better' if entry.worse else ''}"
-    baseline = _not_better_than_baseline(view) if baseline_sign(view) == -1 else ""
-    return Markup(f"{text}.{footnote(best, view.dataset.transductive)}{baseline}")
+    against = "".join(_against_baseline(view, kind) for kind in (False, True) if baseline_sign(view, kind) == -1)
+    return Markup(f"{text}.{footnote(best, view.dataset.transductive)}{against}")
 
 
 def _p(p: float) -> Markup:
@@ -120,8 +121,6 @@ def _comparisons(view: View, entry: Entry) -> str:
     not_better: list[str] = []
     if entry.beats_chance:
         better.append(f"{view.headline.reference} ({_p(entry.p)})")
-    if baseline := _baseline(view):
-        better.append(baseline)
     text, found = _next(view)
     if text and found is not None:
         (better if found else not_better).append(text)
@@ -146,48 +145,45 @@ def _by(headline: Headline, key: str) -> str:
     return "" if key == headline.key else f"; tested by {metric(key).name}"
 
 
-def _baseline(view: View) -> str:
-    """Return the strongest trivial baseline with its score, if the best method is significantly better."""
-    found = view.headline.against_baseline
-    if found is None or found.signs.get(view.ranking.best[0]) != 1:
-        return ""
-    value = f"{number(view.headline.trivial[found.name].score)}{_by(view.headline, found.key)}"
-    return f"the best trivial baseline, {BASELINES[found.name].phrase} ({value})"
-
-
-def baseline_sign(view: View) -> int | None:
-    """Return 1 if the best method is significantly better than the strongest trivial baseline, −1 if worse, otherwise
-    0.
+def baseline_sign(view: View, trivial: bool) -> int | None:
+    """Return 1 if the best method is significantly better than the strongest baseline of a kind, −1 if worse, or 0.
 
     Return None without a test.
     """
-    found = view.headline.against_baseline
+    found = view.headline.against_baselines.get(trivial)
     return None if found is None else found.signs.get(view.ranking.best[0])
 
 
-def _not_better_than_baseline(view: View) -> str:
-    """Return a sentence on the strongest trivial baseline, unless the best method is significantly better."""
-    headline, sign = view.headline, baseline_sign(view)
-    tested = headline.against_baseline
-    name = headline.best_baseline if tested is None else tested.name
-    if name is None or sign == 1:
+VERDICTS = {1: "significantly better", 0: "not significantly better", -1: "significantly worse", None: "not tested"}
+
+
+def _against_baseline(view: View, trivial: bool) -> str:
+    """Return a sentence on the best method's gain over the strongest reference method, or trivial baseline."""
+    headline, best, sign = view.headline, view.ranking.best[0], baseline_sign(view, trivial)
+    tested = headline.against_baselines.get(trivial)
+    name = headline.best_baseline(trivial=trivial) if tested is None else tested.name
+    if name is None:
         return ""
-    score, own = (rounded(e.score) for e in (headline.trivial[name], headline.entries[view.ranking.best[0]]))
-    by = "" if tested is None else _by(headline, tested.key)
-    baseline = f"{BASELINES[name].phrase} ({view.metric.name} {number(score)}{by})"
-    if sign == -1:
-        return f" The best trivial baseline, {baseline}, is <b>significantly better</b>."
-    ahead = score > own if headline.higher else score < own
-    which = f", which has the {'higher' if headline.higher else 'lower'} {view.metric.name}" if ahead else ""
-    if sign == 0:
-        return f" {_subject(view)} <b>not significantly better than the best trivial baseline</b>, {baseline}{which}."
-    return f" The best trivial baseline is {baseline}{which}."
+    score, verdict = headline.baseline_entries[name].score, VERDICTS[sign]
+    phrase = f"{BASELINES[name].phrase} ({number(score)})"
+    verdict = verdict if sign == 1 else f"<b>{verdict}</b>"
+    if trivial:
+        by = "" if tested is None else _by(headline, tested.key)
+        return f" Against the best trivial baseline, {phrase}: {verdict}{by}."
+    if tested is None:
+        gain, key, ends = headline.entries[best].score - score, headline.key, ""
+    else:
+        (gain, _, low, high), key = tested.gains[best], tested.key
+        simultaneous = "" if len(headline.methods) == 1 else "simultaneous "
+        ends = f" ({simultaneous}95% interval {signed(low)} to {signed(high)})" if low == low else ""
+    gained = f"<b>{signed(gain)} {metric(key).name}</b>"
+    over = "over" if metric(key).higher else "against"
+    return f" {gained} {over} the best reference method, {phrase}: {verdict}{ends}."
 
 
-def _subject(view: View) -> str:
-    """Return the best method as the subject of a second sentence, with its verb."""
-    best = view.ranking.best
-    return "It is" if len(best) == 1 else f"{method_name(best[0])} is"
+def signed(value: float) -> str:
+    """Return a difference with its sign."""
+    return f"{'−' if value < 0 else '+'}{number(abs(value))}"
 
 
 def _next(view: View) -> tuple[str, bool | None]:
@@ -288,10 +284,11 @@ def _methods(view: View, fits: pd.DataFrame) -> list[Method]:
 
 
 def baseline(view: View) -> Contents:
-    """A trivial baseline that does as well as the best method."""
-    found, sign = view.headline.against_baseline, baseline_sign(view)
-    if found is not None and sign is not None and sign <= 0:
-        yield {"phrase": BASELINES[found.name].phrase, "better": sign < 0}
+    """A baseline that does as well as the best method."""
+    for trivial, found in view.headline.against_baselines.items():
+        sign, one = baseline_sign(view, trivial), BASELINES[found.name]
+        if sign is not None and sign <= 0:
+            yield {"phrase": one.phrase, "role": one.role, "better": sign < 0}
 
 
 def few_samples(view: View) -> Contents:
@@ -431,7 +428,7 @@ def findings_section(views: Sequence[View], overview: Overview | None) -> Markup
         "caveats": [sentence for view in views for sentence in caveats(view)],
         "trained": [command for view in views[:MOST_COMMANDS] if (command := train_command(view)) is not None],
     }
-    return render("findings", "findings", content)
+    return with_hints(render("findings", "findings", content), views[0].dataset.study)
 
 
 MOST_COMMANDS = 2
@@ -456,30 +453,34 @@ def train_command(view: View) -> tuple[str, str, str] | None:
         if isinstance(data.source, FastaSource) and data.source.classes is not None:
             paths = dict(zip(data.source.classes, data.source.paths, strict=True))
             files = [paths.get(name, "") for name in reversed(view.dataset.classes(next(iter(view.dataset.tasks))))]
-    options = ["--kernel", kernel_text(kernel.kernel), "--solver", spec_text(dict(solver.spec))]
-    for transform in kernel.transform_specs:
-        options += ["--transform", transform if isinstance(transform, str) else json.dumps(transform)]
-    options += ["--search"] if len(solver.specs) > 1 else []
-    return (shlex.quote(f"{view.dataset.name}.seqkern"), shlex.join(files), shlex.join(options))
+    options = [["--kernel", kernel_text(kernel.kernel)]]
+    for one in kernel.transform_specs:
+        options.append(["--transform", one if isinstance(one, str) else json.dumps(one)])
+    options.append(["--solver", spec_text(dict(solver.spec)), *(["--search"] if len(solver.specs) > 1 else [])])
+    method = " \\\n    ".join(map(shlex.join, options))
+    return shlex.quote(f"{view.dataset.name}.seqkern"), shlex.join(files), method
 
 
 def _rows(view: View, count: int) -> list[Row]:
     """Return the rows of the picture: methods, then baselines."""
     headline, rows = view.headline, [_row(view, method) for method in _shown(view, count)]
     hidden = CHANCE_LEVEL if headline.chance is not None else ()
-    baselines = [(BASELINES[n], NAMES[n], e) for n, e in headline.trivial.items() if n not in hidden]
-    return rows + [Row(name, e.score, e.low, e.high, "baseline", hint=one.sentence) for one, name, e in baselines]
+    baselines = [(BASELINES[n], NAMES[n], e) for n, e in headline.baseline_entries.items() if n not in hidden]
+    kinds = {True: "baseline", False: "reference"}
+    return rows + [Row(n, e.score, e.low, e.high, kinds[one.trivial], hint=one.sentence) for one, n, e in baselines]
 
 
 def _figure(view: View, rows: list[Row], beside: list[Row]) -> Markup:
     """Return the picture of the methods and baselines."""
     headline, lines = view.headline, {}
     if headline.chance is not None:
-        name = "chance" if headline.key == "auc" else next((n for n in headline.trivial if n in CHANCE_LEVEL), "")
+        name = (
+            "chance" if headline.key == "auc" else next((n for n in headline.baseline_entries if n in CHANCE_LEVEL), "")
+        )
         lines[headline.chance] = NAMES.get(name, name)
     names = ", ".join(f"{row.name} {fixed(row.score)}" for row in rows)
     ends = None if headline.key == "rmse" else (0.0, 1.0)
-    count = sum(row.mark != "baseline" for row in rows)
+    count = sum(row.mark not in ("reference", "baseline") for row in rows)
     label = f"{view.dataset.name}: {view.metric.name} of {plural(count, 'method')}: {names}"
     scores = view.ranking.score(view.ranking.best[0]).n
     title = f"mean {view.metric.name} over {scores} {view.words}" if scores > 1 else view.metric.name
@@ -526,7 +527,7 @@ def _caption(view: View, count: int) -> Markup:
         "headline": headline,
         "intervals": any(headline.entries[method].low == headline.entries[method].low for method in shown),
         "found": {headline.beats_chance(method) for method in shown},
-        "baselines": any(name not in hidden for name in headline.trivial),
+        "kinds": {BASELINES[name].trivial for name in headline.baseline_entries if name not in hidden},
         "rest": len(headline.methods) - len(shown),
     }
     return render("findings", "caption", content)

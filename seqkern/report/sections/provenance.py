@@ -47,6 +47,14 @@ def explained(study: Study, name: str, kind: str) -> str:
     return f"{name} is {spec_text(spec, kind)}. {sentence}".strip()
 
 
+def with_hints(page: Markup, study: Study) -> Markup:
+    """Return a part of the page in which each method's name, where it first stands, says what it is on hover."""
+    for kind in ("kernel", "solver"):
+        for name in getattr(study, f"{kind}s"):
+            page = Markup(page.replace(tag("b", name), tag("b", name, title=explained(study, name, kind)), 1))
+    return page
+
+
 def names_section(study: Study) -> Markup:
     """Return the legend of the methods' names; empty without a configuration."""
     found = [(kind, name) for kind in ("kernel", "solver") for name in getattr(study, f"{kind}s")]

@@ -1,4 +1,4 @@
-"""Section on the scores: kernels × solvers, every metric, trivial baselines; how the best of a column is marked."""
+"""Section on the scores: kernels × solvers, every metric, baselines; how the best of a column is marked."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -70,7 +70,7 @@ def star_rule(headline: Headline, *, classes: bool = False) -> str:
 
 @section("scores", "Scores")
 def scores_section(view: View) -> dict[str, Any]:
-    """Make the tables of kernels × solvers, of all metrics and of the trivial baselines."""
+    """Make the tables of kernels × solvers, of all metrics and of the baselines."""
     dataset, ranking, name = view.dataset, view.ranking, view.metric.name
     if not ranking.order:
         return {"missing": "No combination of kernel and solver gave a result for this data set."}
@@ -139,14 +139,18 @@ def _all_metrics(view: View) -> list[Markup]:
 
 
 def _baselines_table(view: View) -> Markup | None:
-    """Return the table of the trivial baselines, best first; None where none was run."""
+    """Return the table of reference methods and trivial baselines, best first; None where none was run."""
     values, score = view.headline.baselines.units(view.headline.key), view.metric.name
     rows = [
         {
             Column("Baseline", False): BASELINES[name].title,
+            Column("Kind", False): BASELINES[name].role,
             score: spread(values[name].mean(), values[name].std()),
             Column("Rule", False): BASELINES[name].sentence,
         }
-        for name in view.headline.trivial
+        for name in view.headline.baseline_entries
     ]
-    return listing(f"{view.dataset.name}: {score} of trivial baselines, fitted on the same training sets.", rows)
+    return listing(
+        f"{view.dataset.name}: {score} of reference methods and trivial baselines, fitted on the same training sets.",
+        rows,
+    )
