@@ -317,8 +317,6 @@ def test_zstd(tmp_path, monkeypatch):
     zstd = pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
     records = (b">r%d\n%s\n" % (i, random.Random(i).randbytes(40).hex().encode()) for i in range(999))
     packed = zstd.compress(b"".join(records), options={zstd.CompressionParameter.checksum_flag: 1})
-        b"".join(b">r%d\n%s\n" % (i, random.Random(i).randbytes(40).hex().encode()) for i in range(999))
-    )
     assert len(read_fasta(write(tmp_path, packed), "0123456789ABCDEF")) == 999
     with pytest.raises(FileError, match=r"in\.fasta: is truncated"):
         read_fasta(write(tmp_path, packed[:-100]), "0123456789ABCDEF")
