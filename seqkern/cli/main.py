@@ -282,6 +282,10 @@ def _run(args: argparse.Namespace) -> int:
         with reporting(), checked_output(request), spreadsheet_safe(safe):
             return _named(args.verb, VERBS[args.verb].run or f"{args.verb}:run")(request) or 0
     except SeqkernError as error:
+        from seqkern.cli.wrong_files import swapped_files
+
+        with contextlib.suppress(NameError):  # without a request, if its options conflict
+            error = swapped_files(request) or error
         return _refused(with_remedy(error, args.verb) if isinstance(error, TooLargeError) else error, args.verb)
     except BrokenPipeError:
         # The reader of the output has gone: print nothing more, not even at interpreter exit.

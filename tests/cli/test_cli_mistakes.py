@@ -91,9 +91,48 @@ def test_the_model_comes_first(tmp_path, fasta, capsys, verb):
     other = write(tmp_path / "neg.fa", *records("neg", 8))
     assert main(["train", fasta, other, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", model]) == 0
     err = fails(capsys, *verb, fasta, model)
-    assert f"{fasta}: is not a model file; give the model before the sequences: {model} {fasta}" in err
+    assert f"{fasta}: is not a model; give a model first: seqkern {verb[0]} {model} {fasta}" in err
     told = "pos.fa: is FASTA, not a model; the model comes first, then the sequences"
     assert told in fails(capsys, *verb, fasta, other)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            "variants v.vcf m --genome g.fa -o out.tsv",
+            "v.vcf: is not a model; give a model first: seqkern variants m v.vcf",
+        ),
+        (
+            "variants m g.fa --genome v.vcf -o out.tsv",
+            "v.vcf: is VCF, not FASTA; swap the files: seqkern variants m v.vcf ",
+        ),
+        ("motifs g.fa m -o out.meme", "g.fa: is not a model; give a model first: seqkern motifs m g.fa"),
+        ("genes g.fa m", "g.fa: is not a model; give a model first: seqkern genes m g.fa"),
+        (
+            "predict m g.fa --genome p.bed",
+            "p.bed: is BED, not FASTA; swap the files: seqkern predict m p.bed --genome g.fa",
+        ),
+        ("background g.fa --genome p.bed -o out.bed", "swap the files: seqkern background p.bed --genome g.fa"),
+        (
+            "train t.tsv --labels g.fa -o out",
+            "g.fa: is FASTA, not a table; swap the files: seqkern train g.fa --labels t.tsv",
+        ),
+        ("audit t.tsv g.fa g2.fa -o out", "t.tsv: is not FASTA; give FASTA first: seqkern audit g.fa g2.fa t.tsv"),
+        ("train p.bed --genome g.fa -o out", "p.bed: no labels given; add --background 1 to draw negatives that match"),
+        ("predict m x.fa", "x.fa: no such file"),
+    ],
+)
+def test_files_in_each_others_place_are_named_with_their_order(tmp_path, monkeypatch, fasta, capsys, given, message):
+    monkeypatch.chdir(tmp_path)
+    other = write(tmp_path / "g.fa", *records("neg", 8))
+    write(tmp_path / "g2.fa", *records("neg", 8, seed=1))
+    write(tmp_path / "v.vcf", "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\nneg0\t5\t.\tA\tC\n")
+    write(tmp_path / "p.bed", "neg0\t5\t20\n")
+    write(tmp_path / "t.tsv", "id\tlabel\nneg0\t1\n")
+    assert main(["train", fasta, other, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", "m"]) == 0
+    assert message in fails(capsys, *given.split())
+    assert not [*tmp_path.glob("out*")]
 
 
 # ---- files of another kind ---------------------------------------------------------------------------------
