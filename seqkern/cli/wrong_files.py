@@ -56,7 +56,7 @@ def swapped_files(request: Request) -> ParameterError | None:
         other, place = values.get(option), next((file for file in files if kinds[file] == kind), None)
         held = _kind_of(other) if isinstance(other, str) else ""
         if place is not None and option not in arguments and held not in ("", kind):
-            ordered = [other if file == place else file for file in files]
+            ordered = [str(other) if file == place else file for file in files]
             remedy = f"swap the files: seqkern {verb} {' '.join(ordered)} --{option} {place}"
             return ParameterError(f"is {held}, not {kind}", file=other, remedy=remedy)
     return None
