@@ -123,6 +123,7 @@ def _elements(
     element: Element, place: Transform, size: float, shapes: dict[str, Element]
 ) -> Iterator[tuple[Element, Transform, float]]:
     """Yield the elements of a chart, each with the place of its coordinates in the figure and the size of its font."""
+    # imported here: only where a file is drawn
     from matplotlib.transforms import Affine2D
 
     kind, size = element.tag.rpartition("}")[2], float(element.get("font-size", size))
@@ -165,6 +166,7 @@ def _outline(element: Element, place: Transform, _: float) -> Artist:
 
 def _circle(element: Element, place: Transform, _: float) -> Artist:
     """Return a dot."""
+    # imported here: only where a file is drawn
     from matplotlib.patches import Circle
 
     x, y, radius = (float(element.attrib[name]) for name in ("cx", "cy", "r"))
