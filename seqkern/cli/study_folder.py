@@ -90,6 +90,7 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
         raise ParameterError("a study cannot read standard input", remedy="give a file")
     if len(request.fasta) == 1 and not (request.labels or request.sites or request.has("background")):
         remedy = "give the negatives as a second file, or add --labels (header, first-word or a table)"
+        remedy += " or --background 1" * request.has("genome")
         raise LabelError("no labels given", file=request.fasta[0], remedy=remedy)
     options = request.get_params(deep=False)
     own = {name: options[name] for name in CvRequest.declarations() if name in options}
