@@ -173,8 +173,11 @@ def _against_baseline(view: View, trivial: bool) -> str:
         gain, key, ends = headline.entries[best].score - score, headline.key, ""
     else:
         (gain, _, low, high), key = tested.gains[best], tested.key
-        simultaneous = "" if len(headline.methods) == 1 else "simultaneous "
-        ends = f" ({simultaneous}95% interval {signed(low)} to {signed(high)})" if low == low else ""
+        kind = "95% interval" if len(headline.methods) == 1 else "simultaneous 95% interval"
+        ahead, tasks = tested.ahead.get(best, (0, 0))
+        ranks = f" in the signed-rank test, ahead in {ahead} of {tasks} {view.words}" if tasks else ""
+        kind += " of the mean" if tasks else ""
+        ends = f"{ranks} ({kind} {signed(low)} to {signed(high)})" if low == low else ranks
     gained = f"<b>{signed(gain)} {metric(key).name}</b>"
     over = "over" if metric(key).higher else "against"
     return f" {gained} {over} the best reference method, {phrase}: {verdict}{ends}."
