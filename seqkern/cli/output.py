@@ -12,18 +12,21 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from seqkern.cli.options import Request
 from seqkern.cli.requests import PICTURES, TABLES, Overwrite, SpreadsheetSafe
 from seqkern.cli.requests_models import Parts, PredictRequest
-from seqkern.core.archive import atomic_write, canonical_json, check_writable, noting_files
-from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SequenceError
+from seqkern.core.archive import atomic_write, canonical_json, check_writable, load_archive, noting_files
+from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SeqkernError, SequenceError
 from seqkern.core.exclusive_files import SUFFIX, exclusive_folder, remove_dead
+from seqkern.core.file_kinds import MODEL
 from seqkern.core.interruption import remove_tree
 from seqkern.core.package_files import build_digest
 from seqkern.core.parts import CHUNK, Part, PartFile, PartFolder, file_stamp, files_digest, resumable_write
 from seqkern.core.text_files import file_sha256, is_standard_output, standard_output, table_on_standard_output
 from seqkern.core.tsv import FORMULA, check_ending, table_writer
-from seqkern.core.types import PathLike
+from seqkern.core.types import Floats, PathLike
 from seqkern.formats.bgzip import BgzipWriter
 from seqkern.sequences.alphabets import masked_text
 
@@ -49,6 +52,28 @@ def log_counts(counts: Mapping[str, int], source: PathLike) -> None:
         log(f"{source}: {', '.join(touched)}")
     if masked:
         log(f"{source}: {masked}; --unknown error refuses them")
+
+
+MOST_SHOWN = 5
+"""Number of strongest rows that end a run."""
+
+
+def keep_strongest(best: list[tuple[float, str]], values: Floats, describe: Callable[[int], str]) -> None:
+    """Keep in `best` the rows of greatest value that were seen so far, each with its description."""
+    order = np.argsort(-values, kind="stable")[:MOST_SHOWN].tolist()
+    best += [(float(values[i]), describe(i)) for i in order if values[i] == values[i]]
+    best.sort(key=lambda row: -row[0])
+    del best[MOST_SHOWN:]
+
+
+def log_strongest(output: PathLike | None, lines: Iterable[str], title: str, best: list[tuple[float, str]]) -> None:
+    """Print what ends a run on standard error; nothing if the table is piped and no terminal shows messages."""
+    if (output is None or is_standard_output(output)) and not sys.stderr.isatty():
+        return
+    for line in [*lines, *[title] * bool(best)]:
+        log(line)
+    for _, text in best:
+        print(f"  {text}", file=sys.stderr)
 
 
 def log_folds(notes: dict[str, Any]) -> None:
@@ -165,6 +190,8 @@ def checked_output(request: Request) -> Iterator[None]:
         _check_folder(Path(output))
     _check_no_input(request)
     _check_endings(request)
+    if output is not None and request.verb() == "train" and not request.has("output") and os.path.exists(output):
+        _check_model(output)
     if not piped:
         yield
         return
@@ -173,6 +200,16 @@ def checked_output(request: Request) -> Iterator[None]:
         raise FileError(f"{request.verb()} writes {what}, not to standard output", remedy="name it: -o NAME")
     with table_on_standard_output():
         yield
+
+
+def _check_model(output: str) -> None:
+    """Print that a model of the default name will be replaced; raise FileError if the file is no model."""
+    try:
+        load_archive(output, MODEL, wanted=lambda name: False)
+    except SeqkernError as error:
+        error.problem, error.remedy = f"exists, and is not {MODEL.words}", "name another output with -o FILE"
+        raise
+    log(f"{output} exists and will be replaced; -o FILE names another file")
 
 
 def _check_no_input(request: Request) -> None:
@@ -234,7 +271,9 @@ def check_result_folder(request: Overwrite) -> None:
         return
     if not (folder / MARK).exists():
         raise FileError("holds other files", file=folder, remedy="name a new folder, or add --overwrite")
-    if _read_mark(folder)[0] == _command(request):
+    command = _read_mark(folder)[0]
+    of_verb = isinstance(command, dict) and command.get("verb") == repr(request.verb())
+    if command == _command(request) or (of_verb and not request.has("output")):
         return
     raise FileError(
         "holds the result of another command", file=folder, remedy="name a new folder, or add --overwrite to replace it"
@@ -254,6 +293,8 @@ def result_folder(request: Overwrite) -> Iterator[None]:
         check_result_folder(request)
         command, files = _read_mark(folder)
         if command != _command(request):
+            if files and not request.overwrite:
+                log(f"{request.output}: replacing the result of another command; -o DIR names another folder")
             for name in files:
                 (folder / name).unlink(missing_ok=True)
             files = []

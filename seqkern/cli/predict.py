@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,28 @@ import numpy as np
 
 from seqkern.cli.common import unrecognised, with_fasta
 from seqkern.cli.new_sequences import load_given, read_chunks
-from seqkern.cli.output import added, as_part, gather, log_counts, log_formulas, naming_file, prediction_writer, warn
+from seqkern.cli.output import (
+    added,
+    as_part,
+    gather,
+    keep_strongest,
+    log_counts,
+    log_formulas,
+    log_strongest,
+    naming_file,
+    prediction_writer,
+    warn,
+)
 from seqkern.cli.requests import TABLES
 from seqkern.cli.requests_models import PredictRequest
-from seqkern.cli.scan import run_scan
+from seqkern.cli.scan import log_scanned, run_scan
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parts import Part, PartFolder
 from seqkern.core.progress import memory_in_use, progress_bar, progress_counter
 from seqkern.core.text_files import is_standard_output, source_name
 from seqkern.core.tsv import check_ending, format_cell, table_text
+from seqkern.core.types import Floats
 from seqkern.formats.signals import Track
 from seqkern.methods.loading import is_pack, load_model, parse_model_args
 from seqkern.methods.model import Model, find_probabilities
@@ -87,6 +100,8 @@ def gather_predictions(request: PredictRequest) -> None:
     if notes is None:
         return
     log_counts(added([note["counts"] for note in notes]), request.fasta)
+    if request.scan is not None:
+        log_scanned(source_name(request.fasta), notes)
 
 
 def _big_wig(folder: PartFolder, name: str, notes: list[Any]) -> bool:
@@ -171,23 +186,53 @@ def _run(request: PredictRequest, models: dict[str, Model], notes: dict[str, Any
         check_ending(request.output, (*TABLES, ".gz"))
     columns = [column + f"_{name}" * bool(name) for name, model in models.items() for column in _columns(model)]
     head = "\t".join(map(format_cell, ["id", *columns])) + "\n"
-    model, sizes, first = next(iter(models.values())), list[int](), list[SequenceSet | FeatureTable]()
+    model, first = next(iter(models.values())), list[SequenceSet | FeatureTable]()
+    seen = {name: Seen() for name in models}
 
     def _block_lines(X: SequenceSet | FeatureTable, counts: Counter[str]) -> str:
-        if not sizes:
+        if not first:
             some = X.take(slice(0, FIRST))
             first.append(first_residues(some) if isinstance(some, SequenceSet) else some)
-        sizes.append(len(X))
-        return _lines(models, X, request, counts)
+        return _lines(models, X, request, counts, seen)
 
-    counts = _predict(request, model, head, _block_lines)
+    done, counts = _predict(request, model, head, _block_lines)
     notes["counts"] = dict(counts)
     log_counts(counts, source_name(request.fasta))
-    for text in novelty(model, first[0], sum(sizes)) if first else ():
+    for text in novelty(model, first[0], done) if first else ():
         warn(f"{source_name(request.fasta)}: {text}")
     for name, model in models.items():
         for text in unrecognised(model):
             warn(f"{request.model}{f':{name}' * bool(name)}: {text}")
+    if request.part is None:
+        title = "largest predictions:" if model.kind == "real" else "highest decision values:"
+        lines = [_summary(name, model, seen[name], done) for name, model in models.items()]
+        log_strongest(request.output, lines, title, seen[""].best if "" in seen else [])
+
+
+@dataclass
+class Seen:
+    """What was predicted for the records so far."""
+
+    predicted: Counter[str] = field(default_factory=Counter)  # Records by class; all under "" without classes
+    best: list[tuple[float, str]] = field(default_factory=list)  # The strongest
+
+    def add(self, model: Model, ids: Sequence[str], decisions: Floats, predicted: list[Any]) -> None:
+        """Add some records."""
+        self.predicted.update(predicted if model.kind in ("binary", "multiclass") and predicted else [""] * len(ids))
+        tops = decisions if decisions.ndim == 1 else decisions.max(axis=1, initial=-np.inf)
+        if not model.projects:
+            words = [""] * len(ids) if model.kind == "real" else predicted
+            keep_strongest(self.best, tops, lambda i: f"{tops[i]:<9.4g} {ids[i]} {words[i]}".rstrip())
+
+
+def _summary(name: str, model: Model, seen: Seen, done: int) -> str:
+    """Return a line on what was predicted."""
+    total = seen.predicted.total()
+    rest = "" if total == done else f" after those of an interrupted run, {done:,} in all"
+    rule = {model.classes[1]: f" ({model.cut.words})"} if model.kind == "binary" else {}
+    counts = [f"{seen.predicted[one]:,} {one}{rule.get(one, '')}" for one in reversed(model.classes)]
+    told = ": " + ", ".join(counts) if model.kind in ("binary", "multiclass") and not model.projects else ""
+    return f"{f'{name}: ' * bool(name)}{total:,} records{rest}{told}"
 
 
 FIRST = 1000
@@ -218,8 +263,8 @@ def novelty(model: Model, X: SequenceSet | FeatureTable, total: int) -> Iterator
         )
 
 
-def _predict(request: PredictRequest, model: Model, head: str, lines_of: Lines) -> Counter[str]:
-    """Write the predictions, block by block; return the counts of the reading policies."""
+def _predict(request: PredictRequest, model: Model, head: str, lines_of: Lines) -> tuple[int, Counter[str]]:
+    """Write the predictions, block by block; return the number of records, and the counts of the reading policies."""
     done, counts, told = 0, Counter[str](), False
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(prediction_writer(request))
@@ -237,7 +282,7 @@ def _predict(request: PredictRequest, model: Model, head: str, lines_of: Lines) 
             done += len(X)
             if show is not None:
                 show(done)
-    return counts
+    return done, counts
 
 
 def _blocks(model: Model, request: PredictRequest, counts: Counter[str]) -> Iterator[SequenceSet | FeatureTable]:
@@ -259,19 +304,23 @@ def _columns(model: Model) -> list[str]:
 
 
 def _lines(
-    models: dict[str, Model], X: SequenceSet | FeatureTable, request: PredictRequest, counts: Counter[str]
+    models: dict[str, Model],
+    X: SequenceSet | FeatureTable,
+    request: PredictRequest,
+    counts: Counter[str],
+    seen: dict[str, Seen],
 ) -> str:
-    """Return the lines of some samples, and count negative variances."""
+    """Return the lines of some samples; count negative variances, and what is predicted."""
     columns: list[Sequence[Any]] = [X.ids]
-    for model in models.values():
-        columns += _predictions(model, X, request, counts)
+    for name, model in models.items():
+        columns += _predictions(model, X, request, counts, seen[name])
     return "".join("\t".join(map(format_cell, row)) + "\n" for row in zip(*columns, strict=True))
 
 
 def _predictions(
-    model: Model, X: SequenceSet | FeatureTable, request: PredictRequest, counts: Counter[str]
+    model: Model, X: SequenceSet | FeatureTable, request: PredictRequest, counts: Counter[str], seen: Seen
 ) -> list[list[Any]]:
-    """Return the values of a model's columns, and count negative variances."""
+    """Return the values of a model's columns; count negative variances, and what is predicted."""
     decisions, variances = model.decision_and_variances(X, n_threads=request.threads)
     values = [decisions]
     probabilities = find_probabilities(model.solver, model.calibration, decisions, variances)
@@ -283,4 +332,6 @@ def _predictions(
         if model.kind == "real":
             values.extend(variances.interval(decisions, 0.9 if request.interval is None else request.interval))
     columns = np.column_stack(values).T.tolist()
-    return columns if model.projects else [*columns, model.classify(decisions).tolist()]
+    predicted = [] if model.projects else model.classify(decisions).tolist()
+    seen.add(model, X.ids, decisions, predicted)
+    return columns if model.projects else [*columns, predicted]

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from seqkern.cli.output import log, log_counts, naming_file, output_writer, prediction_writer
+from seqkern.cli.output import (
+    keep_strongest,
+    log,
+    log_counts,
+    log_strongest,
+    naming_file,
+    output_writer,
+    prediction_writer,
+    warn,
+)
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ModelError, ParameterError
@@ -15,6 +24,7 @@ from seqkern.core.parts import Part, PartFile
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import source_name
 from seqkern.core.tsv import escaped, table_text
+from seqkern.core.types import Bools, Floats
 from seqkern.formats.libraries import py_big_wig
 from seqkern.formats.reference import Genome
 from seqkern.formats.signals import Track, track_format
@@ -38,13 +48,10 @@ def run_scan(request: PredictRequest, model: Model, notes: dict[str, Any]) -> No
             file=request.model,
             remedy="use --format tsv without --threshold, or train one class against the rest with --positive",
         )
-    least = request.threshold
-    if least == "model":
-        if model.threshold is None:
-            raise ModelError(
-                "was trained without --threshold", file=request.model, remedy="give a number, such as --threshold 0"
-            )
-        least = model.threshold.value
+    if request.threshold == "model" and form not in BY_STRAND:
+        log("--threshold model is the default now: leave it out")
+    positive = _positive(request, model)
+    every = positive is None or request.all or (form in BY_STRAND and request.threshold is None)
     try:
         scanner = Scanner(model, request.scan, request.window, n_threads=request.threads, **options)
     except ModelError as error:
@@ -56,23 +63,31 @@ def run_scan(request: PredictRequest, model: Model, notes: dict[str, Any]) -> No
             "compared with the support sequences, which is slower"
         )
     ids = request.ids or ("number" if model.policies.get("ids") == "number" else "header")
-    n_found = 0
+    n_candidates, n_found, best = 0, 0, list[tuple[float, str]]()
     with contextlib.ExitStack() as stack:
         write, out = stack.enter_context(_writer(form, request, scanner, notes))
         show = stack.enter_context(progress_counter("scan", " bases"))
         stack.enter_context(naming_file(name))
-        n_found += 0 if out is None else out.complete
+        resumed = 0 if out is None else out.complete
         for found in _candidates(stack, request, scanner, ids, show, out):
-            n_found += len(found)
-            write(found if least is None else found.take(found.decisions > least))
-    notes["counts"] = dict(scanner.counts)
+            n_candidates += len(found)
+            chosen = found if positive is None else found.take(positive(found.decisions))
+            n_found += len(chosen)
+            write(found if every else chosen)
+            if model.kind != "multiclass":
+                keep_strongest(best, chosen.decisions, lambda i, chosen=chosen: _described(chosen, i))
+    notes |= {"counts": dict(scanner.counts), "scanned": [n_candidates, n_found]}
+    notes["rule"] = f" {scanner.window.site}", _rule(request, model) + ", all written" * every
     log_counts(scanner.counts, name)
-    for text in _remarks(request, model, scanner) if n_found else ():
-        log(text)
+    if n_candidates or resumed:
+        log_scanned(name, [notes])
+        _warn_of_sites(request, model, scanner)
+    if request.part is None:
+        log_strongest(request.output, [], "highest decision values:", best)
     if scanner.bare:
         others = f" and {len(scanner.bare) - 1} more" if len(scanner.bare) > 1 else ""
         log(f"{name}: record {scanner.bare[0]!r}{others}: only N or other masked letters, so no candidate")
-    elif not n_found:
+    elif not n_candidates and not resumed:
         log(f"{name}: no candidate {scanner.window.site!r} to classify")
 
 
@@ -93,19 +108,40 @@ def _candidates(
     return scan_part(scanner, genome, request.part, ids=ids, progress=show)
 
 
-def _remarks(request: PredictRequest, model: Model, scanner: Scanner) -> Iterator[str]:
-    """Yield remarks on the interpretation of the decisions."""
-    if model.kind == "binary":
-        writes = model.threshold is not None and request.threshold is None
-        others = "; --threshold model writes only those" if writes else ""
-        comma = "," if model.threshold is not None else ""
-        yield f"{request.model}: {model.cut.words}{comma} predict class {model.classes[1]}{others}"
+def _positive(request: PredictRequest, model: Model) -> Callable[[Floats], Bools] | None:
+    """Return a function of decisions that is true for what is found; None if all candidates are."""
+    if request.threshold not in (None, "model"):
+        return lambda decisions: decisions > request.threshold
+    return (lambda decisions: model.cut.codes(decisions) > 0) if model.kind == "binary" else None
+
+
+def log_scanned(name: str, notes: list[Any]) -> None:
+    """Print the number of candidates in all parts, and how many are found."""
+    candidates, found = (sum(note["scanned"][i] for note in notes) for i in (0, 1))
+    site, rule = notes[0]["rule"]
+    log(f"{name}: {candidates:,} candidates{site}{rule.format(found=f'{found:,}')}")
+
+
+def _rule(request: PredictRequest, model: Model) -> str:
+    """Return what is found, in words with a place for their number."""
+    if request.threshold not in (None, "model"):
+        return f", {{found}} above {request.threshold:g}"
+    return f", {{found}} predicted {model.classes[1]} ({model.cut.words})" if model.kind == "binary" else ""
+
+
+def _described(found: Candidates, i: int) -> str:
+    """Return a candidate in a line."""
+    return f"{found.decisions[i]:<9.4g} {found.record}:{found.positions[i]}:{'+-'[int(found.reverse[i])]}"
+
+
+def _warn_of_sites(request: PredictRequest, model: Model, scanner: Scanner) -> None:
+    """Print a warning if most training windows have other bases at the site."""
     window = scanner.window
     at_site = cast("SequenceSet", model.support).part(window.left, window.left + len(window.site)).strings()
     share = at_site.count(window.site) / len(at_site)
     if share < 0.5:
-        yield (
-            f"warning: {request.model}: only {share:.0%} of the training windows in the model have {window.site} at "
+        warn(
+            f"{request.model}: only {share:.0%} of the training windows in the model have {window.site} at "
             f"the site; check the positions of the training sites (train with --site {window.site})"
         )
 

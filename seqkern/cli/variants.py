@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.output import as_part, gather, log, output_writer, warn
+from seqkern.cli.output import MOST_SHOWN, as_part, gather, keep_strongest, log, log_strongest, output_writer, warn
 from seqkern.cli.requests import TABLES
 from seqkern.cli.requests_models import VariantsRequest
 from seqkern.core.archive import atomic_write, check_writable
@@ -27,7 +27,7 @@ from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.text_files import is_standard_output, open_lines
 from seqkern.core.tsv import check_ending, write_tsv
 from seqkern.core.types import Arrays
-from seqkern.formats.alleles import ABSENT, BEYOND, MISMATCH, NOTES, PLACED, Placing, left_out
+from seqkern.formats.alleles import NOTES, PLACED, Placing
 from seqkern.formats.libraries import pysam
 from seqkern.formats.reference import Genome
 from seqkern.formats.vcf import Column, TableWriter, VcfChunk, VcfReader, VcfWriter
@@ -76,6 +76,7 @@ def run(request: VariantsRequest) -> None:
 REGION = re.compile(r"(\S+):([0-9,]+)-([0-9,]+)")
 LARGEST_REGION = 100_000
 LARGEST_PLOT = 500
+LARGEST_EFFECTS = "largest effects (delta, variant):"
 PAIR_COLUMNS = ("reference", "alternative", "delta")
 
 
@@ -226,6 +227,7 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
         reader = stack.enter_context(VcfReader(vcf, request.part))
         writer: Any = None
         done = alleles = 0
+        best: list[tuple[float, str]] = []
         first = last = ("", 0)
         for chunk, numbers in job.chunks(reader):
             if writer is None:  # the first chunk fits the genome
@@ -233,6 +235,7 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
                 first = chunk.chromosomes[0], chunk.positions[0]
             span = slice(alleles, alleles + len(chunk.rows))
             write_chunk(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
+            _keep_largest(best, chunk, numbers, job.panel)
             places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
             in_order &= _ascending([last, *places])
             done, alleles, last = done + len(chunk.lines), span.stop, places[-1]
@@ -241,12 +244,29 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
         if writer is None:
             _opened(stack, output, columns, reader.header, with_header)
     if request.part is not None:
-        notes.update(placing=job.placing.summary(), in_order=in_order, ends=[first, last])
+        notes.update(placing=job.placing.summary(), in_order=in_order, ends=[first, last], best=best)
     elif output.name.endswith(VCF[1:]):
         _index(output, in_order)
     _say(request, job, vcf)
     for name, (delta, _, q) in chances.items():
         _say_threshold(request, job, name if len(chances) > 1 else "", delta, q)
+    if request.part is None:
+        log_strongest(request.output, [], LARGEST_EFFECTS, best)
+
+
+def _keep_largest(best: list[tuple[float, str]], chunk: VcfChunk, numbers: Arrays, panel: Panel) -> None:
+    """Keep the alleles of largest effect, each with the model that gives it."""
+    names = list(panel.columns)
+    deltas = np.stack([numbers[f"{name}/delta"] for name in names])
+    sizes = np.where(np.isnan(deltas), -1.0, np.abs(deltas))
+    which, largest = sizes.argmax(axis=0), sizes.max(axis=0)
+
+    def describe(i: int) -> str:
+        row, name = chunk.rows[i], names[which[i]] * panel.several
+        place = f"{chunk.chromosomes[row]}:{chunk.positions[row]} {chunk.refs[row]}>{chunk.alts[i]}"
+        return " ".join([f"{deltas[which[i], i]:<+9.4g} {place}", *[chunk.ids[row]] * (chunk.ids[row] != "."), name])
+
+    keep_strongest(best, np.where(largest < 0, np.nan, largest), lambda i: describe(i).rstrip())
 
 
 def gather_variants(request: VariantsRequest, words: list[str], vcf: str) -> None:
@@ -269,6 +289,8 @@ def gather_variants(request: VariantsRequest, words: list[str], vcf: str) -> Non
         joined = gather(request, words, [vcf, request.genome], check, index)
     if joined is not None:
         _say(request, job, vcf)
+        best = sorted((row for note in joined for row in note["best"]), key=lambda row: -row[0])
+        log_strongest(request.output, [], LARGEST_EFFECTS, best[:MOST_SHOWN])
 
 
 def _ascending(places: list[Any]) -> bool:
@@ -342,21 +364,12 @@ def _is_by_chromosome(output: Path) -> bool:
 
 def _say(request: VariantsRequest, job: VariantRun, vcf: str) -> None:
     """Print a summary of the handling of the variants."""
-    counts, placing = job.counted(), job.placing
-    lines = [f"{counts[PLACED]} alleles scored"]
+    placing = job.placing
+    lines = [f"{placing.counts[PLACED]} alleles scored"]
     if placing.renamed:
         name, own = next(iter(placing.renamed.items()))
         lines.append(f"chromosome {name} is {own} in {request.genome}, and so for {len(placing.renamed)} in all")
-    if placing.kinds:
-        lines.append("not scored: " + "; ".join(left_out(placing.kinds)))
-    if counts[ABSENT]:
-        some = ", ".join(repr(name) for name in list(placing.absent)[:3])
-        lines.append(f"not scored: {counts[ABSENT]} alleles on chromosomes that {request.genome} lacks, such as {some}")
-    if counts[MISMATCH] + counts[BEYOND]:
-        lines.append(
-            f"not scored: {counts[MISMATCH]} alleles whose REF differs from {request.genome}"
-            + (f", {counts[BEYOND]} beyond the end of their chromosome" if counts[BEYOND] else "")
-        )
+    lines += [f"not scored: {text}" for text in placing.unscored()]
     for line in lines:
         log(f"{vcf}: {line}")
 
@@ -380,7 +393,6 @@ def _say_threshold(
 
 # The columns of ``seqkern variants``, and the formatting of their cells.
 
-NO_SCORE = "N or the chromosome's end near it"
 CHANCES = {
     "p": "Share of matched random variants with at least this absolute delta",
     "q": "Least false discovery rate at which delta is significant (Benjamini-Hochberg)",
@@ -426,12 +438,7 @@ def write_chunk(
         names = ["", *job.motifs.names]
         cells.append([" ".join(names[motif + 1].split()) for motif in numbers["motif"].tolist()])
         cells += [_texts(numbers[column], digits) for column in ("ref_motif", "alt_motif")]
-    status = numbers["status"]
-    notes = [NOTES.get(one, "") for one in status.tolist()]
-    bare = np.all([np.isnan(numbers[f"{name}/delta"]) for name in job.panel.columns], axis=0)
-    for allele in np.flatnonzero((status == PLACED) & bare).tolist():
-        notes[allele] = NO_SCORE
-    writer.rows(chunk, cells, notes)
+    writer.rows(chunk, cells, [NOTES.get(one, "") for one in numbers["status"].tolist()])
 
 
 def _texts(values: npt.NDArray[Any], digits: int) -> list[str]:

@@ -25,13 +25,14 @@ MOST_IN_A_PART = 0.5
 """Share of mismatches above which a part of a file has another assembly, whatever the other parts hold."""
 FEW_MISMATCHES = 2
 """Number of mismatches allowed in any file: they are mistakes, not signs of another assembly."""
-PLACED, MISMATCH, ABSENT, BEYOND, LEFT_OUT = range(5)
+PLACED, MISMATCH, ABSENT, BEYOND, LEFT_OUT, BARE = range(6)
 """Status of an allele."""
 NOTES = {
     MISMATCH: "REF differs from the genome",
     ABSENT: "chromosome not in the genome",
     BEYOND: "beyond the end of the chromosome",
     LEFT_OUT: "not scored",
+    BARE: "N or the chromosome's end near it",
 }
 SEPARATOR = b"."
 COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
@@ -208,21 +209,34 @@ class Placing:
                 f"{there[:20]}"
             )
 
+    def unscored(self) -> list[str]:
+        """Return, in words, the number of alleles without a score, by cause."""
+        found = [f"{self.kinds[kind]} {text}" for kind, text in SKIPPED.items() if self.kinds[kind]]
+        names = [", ".join(map(repr, list(some)[:3])) for some in (self.absent, self.genome.lengths)]
+        example = f" ({self._example})" if self._example else ""
+        causes = {
+            ABSENT: f"on chromosomes that {self.genome.path} lacks, such as {names[0]}; it has {names[1]}",
+            MISMATCH: f"whose REF differs from {self.genome.path}{example}",
+            BEYOND: "beyond the end of their chromosome",
+            BARE: "with N or the chromosome's end near them",
+        }
+        return found + [f"{self.counts[one]} {text}" for one, text in causes.items() if self.counts[one]]
+
     def finish(self) -> None:
-        """Raise SequenceError if the genome has none of the chromosomes; to be called after the last chunk."""
-        if self.absent and not self.touched:
-            some = ", ".join(map(repr, list(self.absent)[:3]))
-            raise SequenceError(
-                f"its chromosomes ({some}) are not in {self.genome.path}, which has "
-                f"{', '.join(map(repr, list(self.genome.lengths)[:3]))}",
-                file=self.name,
-                remedy="give the genome of the VCF file, or rename its chromosomes (bcftools annotate --rename-chrs)",
-            )
+        """Raise SequenceError if no allele has a score; to be called after the last chunk."""
+        if self.counts[PLACED] or not self.counts.total():
+            return
+        remedy = "give variants with REF and ALT as bases"
+        if self.absent:
+            remedy = "give the genome of the VCF file, or rename its chromosomes (bcftools annotate --rename-chrs)"
+        elif self.counts[MISMATCH] + self.counts[BEYOND]:
+            remedy = self._cause(self.counts[MISMATCH] + self.counts[BEYOND])
+        raise SequenceError(f"no allele can be scored: {'; '.join(self.unscored())}", file=self.name, remedy=remedy)
 
     def _check(self) -> None:
         """Raise SequenceError if more than a few alleles, and more than the allowed share, do not fit the genome."""
         wrong = self.counts[MISMATCH] + self.counts[BEYOND]
-        total = wrong + self.counts[PLACED]
+        total = wrong + self.counts[PLACED] + self.counts[BARE]
         if wrong > max(self.most * total, FEW_MISMATCHES):
             example = self._example or f"{self.counts[BEYOND]} lie beyond the end of their chromosome"
             raise SequenceError(
@@ -250,11 +264,6 @@ class Placing:
             if self._causes[cause] >= 0.8 * wrong:
                 return text
         return "give the genome of the same assembly"
-
-
-def left_out(kinds: Counter[int]) -> list[str]:
-    """Return, in words, the number of alleles of each kind that have no sequence."""
-    return [f"{kinds[kind]} {text}" for kind, text in SKIPPED.items() if kinds[kind]]
 
 
 def _agree(placed: PlacedAlleles) -> Bools:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from seqkern.core.statistics import benjamini_hochberg
 from seqkern.core.text_files import file_sha256, open_lines
 from seqkern.core.threads import in_threads
 from seqkern.core.types import Arrays, Codes, Floats, Ints, PathLike
-from seqkern.formats.alleles import MOST_IN_A_PART, MOST_MISMATCHES, PLACED, SEPARATOR, PlacedAlleles, Placing
+from seqkern.formats.alleles import BARE, MOST_IN_A_PART, MOST_MISMATCHES, PLACED, SEPARATOR, PlacedAlleles, Placing
 from seqkern.formats.vcf import CHUNK, VcfChunk, VcfReader
 from seqkern.genomics import _variants as loops
 from seqkern.kernels.models.motif_files import matrix_reader, read_matrices
@@ -246,6 +245,14 @@ class VariantRun:
                 whole = np.full(len(status), -1 if values.dtype.kind == "i" else b"", dtype=values.dtype)
             whole[placed.index] = values
             out[name] = whole
+        bare = status == PLACED
+        for name, values in out.items():
+            if name.endswith("/delta"):
+                bare &= np.isnan(values)
+            elif name.endswith("/effect"):  # a site gained or lost where there is no other
+                bare &= values == b""
+        status[bare] = BARE
+        self.placing.counts.update({PLACED: -int(bare.sum()), BARE: int(bare.sum())})
         return out
 
     def chances(self, n: int, seed: int, regions: Regions | None) -> dict[str, tuple[Floats, Floats, Floats]]:
@@ -282,10 +289,6 @@ class VariantRun:
             q[tested] = benjamini_hochberg(p[tested])
             out[name] = (delta, p, q)
         return out
-
-    def counted(self) -> Counter[int]:
-        """Return the number of alleles by placement status; `seqkern.formats.alleles` has the names."""
-        return Counter({PLACED: 0} | self.placing.counts)
 
 
 # Known motifs that a variant changes: the best score of each weight matrix with either allele.

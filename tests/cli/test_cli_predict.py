@@ -94,6 +94,23 @@ def test_summary_of_two_files(tmp_path, files, capsys):
     assert [note["file"] for note in notes] == files
 
 
+def test_classes_have_the_names_of_their_files(tmp_path, files, capsys):
+    active, inactive, path = tmp_path / "active.fa", tmp_path / "inactive.fa.gz", str(tmp_path / "m.seqkern")
+    active.write_text(Path(files[0]).read_text().replace(">pos0\n", ">neg0\n"))
+    inactive.write_text(Path(files[1]).read_text())
+    for order in ([active, inactive], [inactive, active]):
+        assert main(["train", *map(str, order), *TRAIN, "-o", path]) == 0
+        assert load_model(path).classes == ("inactive", "active")
+        out, err = capsys.readouterr()
+        assert out.startswith(f"{path}: active (positive, 30 sequences) against inactive (30); ")
+        assert ("the positive class is active, by its name, although inactive comes first" in err) == (
+            order[0] != active
+        )
+        assert f"seqkern: {order[0]}, {order[1]}: 1 ids in several files, renamed FILE:ID\n" in err
+    assert main(["train", *map(str, order), "--positive", "inactive", *TRAIN, "-o", path]) == 0
+    assert load_model(path).classes == ("active", "inactive")
+
+
 def test_search_is_told_and_recorded(tmp_path, files, capsys):
     path = str(tmp_path / "m.seqkern")
     search = ["--solver", "csvc:C=[0.001,1,10]", "--search", "--folds", "3", "--seed", "7"]
@@ -317,6 +334,23 @@ def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
     assert peaks[1] < peaks[0] + 8_000  # kB
 
 
+def test_a_summary_ends_a_run_unless_its_table_is_piped(tmp_path, model, capsys):
+    new = write(tmp_path / "new.fa", ">a\n", "ACGTTGCA" * 4, "\n>b\n", "TTTTTTTT" * 3)
+    assert main(["predict", model, new]) == 0
+    table, err = capsys.readouterr()
+    assert "records:" not in err
+    assert main(["predict", model, new, "-o", str(tmp_path / "p.tsv")]) == 0
+    out, err = capsys.readouterr()
+    assert (out, (tmp_path / "p.tsv").read_text()) == ("", table)
+    rows = sorted(([*line.split("\t")] for line in table.splitlines()[1:]), key=lambda row: -float(row[1]))
+    counts = [sum(row[2] == name for row in rows) for name in ("pos", "neg")]
+    first, second, *strongest = err.splitlines()[-4:]
+    assert first == f"seqkern: 2 records: {counts[0]} pos (decision values above zero), {counts[1]} neg"
+    assert second == "seqkern: highest decision values:"
+    assert [line.split()[1:] for line in strongest] == [[row[0], row[2]] for row in rows]
+    assert [float(line.split()[0]) for line in strongest] == [float(f"{float(row[1]):.4g}") for row in rows]
+
+
 @pytest.mark.parametrize(
     ("letters", "length", "said"),
     [
@@ -339,7 +373,7 @@ def test_records_like_none_of_the_training_or_of_it_are_told_once(
         new = write(tmp_path / "new.fa", *(f">r{i}\n{row}\n" for i, row in enumerate(rows)))
     assert main(["predict", model, new, "-o", str(tmp_path / "out.tsv")]) == 0
     err = capsys.readouterr().err
-    assert (err.count("\n"), said in err) == (int(bool(said)), True)
+    assert (err.count("warning: "), said in err) == (int(bool(said)), True)
 
 
 def test_sequences_with_k_mers_of_their_own_are_outside():

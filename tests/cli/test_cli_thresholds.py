@@ -4,7 +4,7 @@ import html
 
 import pytest
 from test_cli_explain import read_table
-from test_cli_predict import fails, records, write
+from test_cli_predict import records, write
 
 from seqkern.cli.main import main
 from seqkern.methods.loading import load_model
@@ -32,30 +32,35 @@ def model(tmp_path, files, capsys):
     return path
 
 
-def test_a_scan_names_the_models_threshold_and_can_use_it(tmp_path, files, model, capsys):
+def test_a_scan_writes_what_is_above_the_models_threshold_unless_all_is_wanted(tmp_path, files, model, capsys):
     threshold = load_model(model).threshold
     assert threshold.value > 0
+    assert main(["predict", model, files[0], "--scan", "AG", "--all"]) == 0
+    out, err = capsys.readouterr()
+    rows = out.splitlines()[1:]
+    found = [line for line in rows if float(line.split("\t")[3]) > threshold.value]
+    assert 0 < len(found) < len(rows)
+    rule = f"decision values above {threshold.value:.10g}, the model's threshold for sensitivity=0.3"
+    line = f"pos: {len(rows)} candidates AG, {len(found)} predicted pos ({rule})"
+    assert f"{line}, all written\n" in err
     assert main(["predict", model, files[0], "--scan", "AG"]) == 0
     out, err = capsys.readouterr()
-    found = [line for line in out.splitlines()[1:] if float(line.split("\t")[3]) > threshold.value]
-    assert 0 < len(found) < len(out.splitlines()) - 1
-    assert (
-        f"decision values above {threshold.value:.10g}, the model's threshold for sensitivity=0.3, predict class pos"
-        in err
-    )
-    assert "--threshold model writes only those" in err
-    assert "above zero" not in err
-    assert main(["predict", model, files[0], "--scan", "AG", "--threshold", "model"]) == 0
-    out, err = capsys.readouterr()
     assert out.splitlines()[1:] == found
-    assert "--threshold model" not in err
+    assert f"{line}\n" in err
+    assert main(["predict", model, files[0], "--scan", "AG", "--threshold", "model"]) == 0
+    again, said = capsys.readouterr()
+    assert again == out
+    assert "--threshold model is the default now" in said
+    assert main(["predict", model, files[0], "--scan", "AG", "--strand", "+", "--format", "bedgraph"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == sum(line.split("\t")[2] == "+" for line in rows)
 
 
-def test_a_model_without_a_threshold_has_none_to_scan_with(tmp_path, files, capsys):
+def test_a_model_without_a_threshold_scans_with_zero(tmp_path, files, capsys):
     path = str(tmp_path / "plain.seqkern")
     assert main(["train", *files, "--window=-8:+20", "--sites", str(tmp_path / "sites.tsv"), *TRAIN, "-o", path]) == 0
-    err = fails(capsys, "predict", path, files[0], "--scan", "AG", "--threshold", "model")
-    assert "was trained without --threshold; give a number" in err
+    capsys.readouterr()
+    assert main(["predict", path, files[0], "--scan", "AG", "--threshold", "model"]) == 0
+    assert all(float(line.split("\t")[3]) > 0 for line in capsys.readouterr().out.splitlines()[1:])
 
 
 def test_explain_tells_the_threshold_that_it_predicts_by(tmp_path, files, model, capsys):

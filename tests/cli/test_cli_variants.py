@@ -235,10 +235,13 @@ def test_chromosomes_that_the_genome_lacks(folder, capsys, monkeypatch):
         "chromosome not in the genome",
         "not scored",
     }
-    assert "alleles on chromosomes that" in capsys.readouterr().err
+    assert "last.fa lacks, such as 'chr1'; it has 'chr2'" in capsys.readouterr().err
     (folder / "third.fa").write_text(">chr3\nACGT\n")
     run(folder, "ap1.seqkern", "v.vcf", "--genome", "third.fa", output="third.tsv", code=1)
-    assert "its chromosomes ('chr1', 'chr2') are not in" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "v.vcf: no allele can be scored: " in err
+    assert "2 symbolic alleles, such as <DEL>; " in err
+    assert "third.fa lacks, such as 'chr1', 'chr2'; it has 'chr3'" in err
     assert not list(folder.glob("*third.tsv*"))
 
 
@@ -267,28 +270,41 @@ def test_mistakes_are_one_line(folder, capsys, words, said):
 @pytest.mark.parametrize(("position", "ref"), [("--5", "A"), ("9" * 20, "A"), ("12", "Ä"), ("x", "A")])
 def test_a_damaged_line_is_one_line(folder, capsys, position, ref):
     (folder / "odd.vcf").write_text(HEADER + f"chr1\t{position}\t.\t{ref}\tC\t.\t.\t.\n", encoding="utf-8")
-    run(folder, "ap1.seqkern", "odd.vcf", "--genome", "g.fa", output="odd.tsv", code=0 if ref == "Ä" else 1)
-    err = capsys.readouterr().err
-    assert "Traceback" not in err
-    assert "not scored" in err if ref == "Ä" else f"POS is '{position}', not a position" in err
+    run(folder, "ap1.seqkern", "odd.vcf", "--genome", "g.fa", output="odd.tsv", code=1)
+    said = "no allele can be scored: 1 alleles with letters" if ref == "Ä" else f"POS is '{position}', not a position"
+    assert len(capsys.readouterr().err.split(said)[1].splitlines()) == 1
 
 
 def test_a_slip_in_a_small_file_is_left_out_and_said(folder, capsys):
     base = (folder / "g.fa").read_text().splitlines()[1]
     other = "C" if base[199] != "C" else "A"
     third = next(letter for letter in "GT" if letter != base[199])
-    (folder / "slip.vcf").write_text(HEADER + f"chr1\t200\t.\t{other}\t{third}\t.\t.\t.\n")
+    slip = f"chr1\t200\t.\t{other}\t{third}\t.\t.\t.\n"
+    (folder / "slip.vcf").write_text(f"{HEADER}{slip}chr1\t200\t.\t{base[199]}\t{third}\t.\t.\t.\n")
     rows = table(run(folder, "ap1.seqkern", "slip.vcf", "--genome", "g.fa", output="slip.tsv"))
-    assert rows[0]["note"] == "REF differs from the genome"
-    assert "not scored: 1 alleles whose REF differs" in capsys.readouterr().err
+    assert [row["note"] for row in rows] == ["REF differs from the genome", ""]
+    assert "not scored: 1 whose REF differs from" in capsys.readouterr().err
+    (folder / "slip.vcf").write_text(HEADER + slip)
+    run(folder, "ap1.seqkern", "slip.vcf", "--genome", "g.fa", output="none.tsv", code=1)
+    assert f"(at chr1:200 REF is {other}, the genome has {base[199]}); " in capsys.readouterr().err
+    assert not (folder / "none.tsv").exists()
 
 
-def test_an_indel_without_a_whole_kmer_has_no_score(folder):
+def test_an_indel_without_a_whole_kmer_has_no_score(folder, capsys):
     (folder / "short.fa").write_text(">chr1\nACGTA\n")
     (folder / "short.vcf").write_text(HEADER + "chr1\t3\t.\tGT\tG\t.\t.\t.\nchr1\t3\t.\tG\tGACGT\t.\t.\t.\n")
-    rows = table(run(folder, "ap1.seqkern", "short.vcf", "--genome", "short.fa", output="short.tsv"))
-    assert [row["delta"] for row in rows] == ["", ""]
-    assert "the chromosome's end" in rows[0]["note"]
+    run(folder, "ap1.seqkern", "short.vcf", "--genome", "short.fa", output="short.tsv", code=1)
+    assert "no allele can be scored: 2 with N or the chromosome's end" in capsys.readouterr().err
+    (folder / "long.fa").write_text(">chr1\nACGTA\n>chr2\nACGTACGTACGTACGT\n")
+    with (folder / "short.vcf").open("a") as file:
+        file.write("chr2\t8\t.\tT\tG\t.\t.\t.\n")
+    rows = table(run(folder, "ap1.seqkern", "short.vcf", "--genome", "long.fa", output="short.tsv"))
+    assert [(row["delta"] == "", row["note"]) for row in rows] == [
+        *[(True, "N or the chromosome's end near it")] * 2,
+        (False, ""),
+    ]
+    (folder / "short.vcf").write_text(HEADER)
+    assert not table(run(folder, "ap1.seqkern", "short.vcf", "--genome", "short.fa", output="short.tsv"))
 
 
 def test_regions_give_tables(folder, capsys):

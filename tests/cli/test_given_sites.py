@@ -50,7 +50,7 @@ def test_decisions_at_sites_are_those_of_their_windows(capsys):
     train("s.tsv", "m", "--site", "GT")
     model = load_model("m")
     assert main(["predict", "m", "g.fa", "--sites", "s.tsv", "-o", "d.tsv"]) == 0
-    assert main(["predict", "m", "g.fa", "--scan", "GT", "--format", "tsv", "-o", "scan.tsv"]) == 0
+    assert main(["predict", "m", "g.fa", "--scan", "GT", "--all", "--format", "tsv", "-o", "scan.tsv"]) == 0
     rows = read_tsv("d.tsv")
     scanned = {f"{row['record']}:{row['position']}:{row['strand']}": row["decision"] for row in read_tsv("scan.tsv")}
     assert len(rows) == 76 > len(model.support)
@@ -61,7 +61,7 @@ def test_decisions_at_sites_are_those_of_their_windows(capsys):
     assert [row["id"] for row in told] == [row["id"] for row in rows]
     for row, other in zip(rows, told, strict=True):
         assert float(row["decision"]) == pytest.approx(float(other["decision"]), abs=1e-9)
-    assert "class site" in capsys.readouterr().err
+    assert "predicted site" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", [["predict", "m", "g.fa"], ["explain", "m", "g.fa", "-o", "e2"]])

@@ -460,7 +460,7 @@ SLOW = "has no position weights, so each window is compared with the support seq
 
 
 def test_a_table(folder, capsys):
-    out, err = run(capsys, "predict", "m", "g.fa", *SCAN)
+    out, err = run(capsys, "predict", "m", "g.fa", *SCAN, "--all")
     rows = [line.split("\t") for line in out.splitlines()]
     assert rows[0] == ["record", "position", "strand", "decision"]
     expected = [(name, *item) for name, string in folder.items() for item in naive(string)]
@@ -472,7 +472,7 @@ def test_a_table(folder, capsys):
 
 
 def test_bed_is_half_open_from_zero(folder, capsys):
-    out, _ = run(capsys, "predict", "calibrated", "g.fa", *SCAN, "--format", "bed")
+    out, _ = run(capsys, "predict", "calibrated", "g.fa", *SCAN, "--all", "--format", "bed")
     model = load_model("calibrated")
     rows = [line.split("\t") for line in out.splitlines()]
     expected = [(name, *item) for name, string in folder.items() for item in naive(string)]
@@ -548,8 +548,12 @@ def test_bedgraph_has_one_letter_each_and_a_file_for_each_strand(folder, capsys,
 
 
 def test_a_threshold(folder, capsys):
-    out, _ = run(capsys, "predict", "m", "g.fa", *SCAN)
+    out, _ = run(capsys, "predict", "m", "g.fa", *SCAN, "--all")
     lines = out.splitlines(keepends=True)
+    assert (
+        run(capsys, "predict", "m", "g.fa", *SCAN).out
+        == run(capsys, "predict", "m", "g.fa", *SCAN, "--threshold", "0").out
+    )
     for threshold in (-0.2, 0, 100):
         some, _ = run(capsys, "predict", "m", "g.fa", *SCAN, "--threshold", str(threshold))
         assert some.splitlines(keepends=True) == lines[:1] + [
