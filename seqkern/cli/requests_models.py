@@ -223,7 +223,14 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
         f"model's support sequences, up to {MOST_SUPPORT}; else its k-mers)",
         nargs="?",
     )
-    output: str = option("output file in MEME format", text(), short="-o", metavar="FILE")
+    output: str = option(
+        "page (.html), matrices (.meme), table (.tsv, .csv, …) or logos (.svg, .png, .pdf); -: matrices; a name "
+        "without ending: a folder with page, matrices and table (default: motifs.html)",
+        text(default="motifs.html"),
+        short="-o",
+        metavar="FILE",
+        endings=(".html", ".meme", *TABLES, *PICTURES),
+    )
     kmers: bool = option("make motifs of the k-mers of greatest weight, not of sequences", flag(default=False))
     known: str | None = option("known motifs to compare with: JASPAR, MEME or TRANSFAC format", metavar="FILE")
     plot: str | None = option("draw the logos: .html, .svg, .png or .pdf", metavar="FILE", endings=(".html", *PICTURES))
@@ -231,7 +238,8 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
     pair: str | None = option("multi-class models: explain the classifier of classes A and B", metavar="A:B")
     minimum: int = option("smallest number of sites of a motif (default: 10)", integer(default=10, low=1), metavar="N")
     rules = all_of(excludes("kmers", "fasta"))
-    EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa -o motifs.meme --known jaspar.meme --plot motifs.html"
+    EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa --known jaspar.meme -o motifs.html"
+    MORE_EXAMPLES = ("seqkern motifs peaks.seqkern -o motifs.meme",)
 
 
 class Acquisition(
