@@ -1,10 +1,10 @@
-"""Kernel auto beside fixed kernels and trivial baselines, as a Markdown table.
+"""Kernel auto beside fixed kernels and baselines, as a Markdown table.
 
     python benchmarks/auto_table.py results/auto
 
 For each data set: the fixed kernel with the best mean test AUC (which only the test sets show), the kernel that auto
 chose most often and in how many of the folds, its mean test AUC and the difference, the mean inner score by which it
-chose, the best trivial baseline, and the CPU seconds of auto (matrices, choosing, training and testing in every fold).
+chose, the best baseline, and the CPU seconds of auto (matrices, choosing, training and testing in every fold).
 Last, the median of |inner − test| over all methods.
 """
 
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("results", type=Path, help="folder of the study, such as results/auto")
     args = parser.parse_args()
     print(
-        "| set | best fixed kernel | AUC | auto chose | AUC | difference | inner AUC | best trivial baseline | CPU s |"
+        "| set | best fixed kernel | AUC | auto chose | AUC | difference | inner AUC | best baseline | CPU s |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
     gaps: list[float] = []
@@ -37,8 +37,8 @@ def main() -> None:
         gaps += [abs(inner[name] - test[name]) for name in methods if not np.isnan(inner[name])]
         if AUTO not in test:
             continue
-        trivial = pd.read_csv(args.results / "baseline" / folder.name / "metrics.tsv", sep="\t")
-        means = trivial.groupby("baseline")["auc"].mean()
+        baselines = pd.read_csv(args.results / "baseline" / folder.name / "metrics.tsv", sep="\t")
+        means = baselines.groupby("baseline")["auc"].mean()
         fixed = max((name for name in test if name != AUTO), key=lambda name: test[name])
         differences.append(test[AUTO] - test[fixed])
         cells = [

@@ -44,7 +44,7 @@ def verification(path):
 
 def measure(n, folder):
     """Print a row for each solver."""
-    simulate = {"kind": "donor", "n_positive": n // 2, "n_decoy": n - n // 2}
+    simulate = {"kind": "donor", "n_positive": n // 2, "n_decoy": n - n // 2, "dependence": 0}
     data, folds, gram = folder / "data", folder / "folds", folder / "gram.npy"
     seqkern("datasets", "--entry", json.dumps({"simulate": simulate}), "--name", "donor", "-o", data)
     seqkern("folds", data, "--k", 10, "--allow-similar", "--threads", 1, "-o", folds)

@@ -37,7 +37,7 @@ CHANCE = 0.5
 def problem(name):
     """Return the Gram matrix of the training part, the kernel of the test part with it, and both parts' classes."""
     if name == "donors":
-        data = simulate("donor", n_positive=1000, n_decoy=3000, seed=1)
+        data = simulate("donor", n_positive=1000, n_decoy=3000, seed=1, dependence=0)
         strings, y = data.sequences.strings(), np.array(data.table["label"]) == "donor"
         test = np.arange(len(y)) % 2 == 1
         spec = {"kernel": "weighted_degree", "degree": 20}

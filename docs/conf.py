@@ -81,4 +81,9 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars: dict[str, list[str]] = {"results": [], "performance": [], "benchmark_protocol": [], "index": []}  # wide tables
+html_sidebars: dict[str, list[str]] = {
+    "results": [],
+    "performance": [],
+    "benchmark_protocol": [],
+    "index": [],
+}  # wide tables

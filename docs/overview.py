@@ -23,7 +23,8 @@ STAGES = [
     ("report", "ROC by fold,\nAUC, tables"),
 ]
 INK, PALE, LINE = "#1f2d3d", "#eef2f6", "#8a9bb0"
-CURVES = [("donors", "donor splice sites"), ("homologs", "remote homologs")]
+CURVES = [("donors", "donor splice sites"), ("homologs", "remote homologs"), ("peaks", "ChIP-seq peaks")]
+NEGATIVE = {"decoy", "negative"}
 COLOURS = ["#b3541e", "#0b6e99", "#4d7c2f", "#7a4b94", "#1f2d3d"]
 
 
@@ -45,31 +46,30 @@ def mean_curve(folder):
     for row in read_tsv(folder / "decisions.tsv"):
         splits.setdefault((row["task"], row["split"]), []).append(row)
     aucs = [float(row["auc"]) for row in read_tsv(folder / "metrics.tsv")]
-    negative = {"decoy", "negative"}
     curves = [
-        roc_curve([row["label"] not in negative for row in rows], [float(row["decision"]) for row in rows])
+        roc_curve([row["label"] not in NEGATIVE for row in rows], [float(row["decision"]) for row in rows])
         for rows in splits.values()
     ]
     return mean_roc_curve(curves), np.mean(aucs)
 
 
 def draw_curves(axes, dataset, title):
-    """Draw the mean ROC curve of each kernel with the C-SVM."""
+    """Draw the mean ROC curve of each kernel of the demo with the C-SVM."""
     axes.plot([0, 1], [0, 1], ":", color=LINE, linewidth=0.8)
     folders = sorted((ROOT / "results/demo/evaluate" / dataset).iterdir())
     for colour, folder in zip(COLOURS[: len(folders)], folders, strict=True):
         curve, auc = mean_curve(folder / "csvc")
         axes.plot(curve.false, curve.true, color=colour, linewidth=1.4, label=f"{folder.name} {auc:.3f}")
     axes.set(xlim=(0, 1), ylim=(0, 1.005), xlabel="false positive rate", ylabel="true positive rate", aspect="equal")
-    axes.set_title(f"{title} (demo, C-SVM): mean AUC", size=9, color=INK)
-    axes.legend(loc="lower right", frameon=False, fontsize=7.5)
+    axes.set_title(f"{title}: mean AUC", size=9, color=INK)
+    axes.legend(loc="lower right", frameon=False, fontsize=7)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def main():
     """Write docs/overview.svg."""
-    figure = plt.figure(figsize=(9.2, 5.2), layout="constrained")
-    grid = figure.add_gridspec(2, 2, height_ratios=[1, 2.7])
+    figure = plt.figure(figsize=(9.2, 4.4), layout="constrained")
+    grid = figure.add_gridspec(2, len(CURVES), height_ratios=[1, 2.7])
     draw_stages(figure.add_subplot(grid[0, :]))
     for column, (dataset, title) in enumerate(CURVES):
         draw_curves(figure.add_subplot(grid[1, column]), dataset, title)

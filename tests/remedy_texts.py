@@ -91,8 +91,7 @@ def _joined(choices):
 @functools.cache
 def options_of(verb):
     """Return the options of a verb."""
-    verbs = next(action for action in build_parser(verb)._actions if action.dest == "verb")
-    return frozenset(verbs.choices[verb]._option_string_actions)
+    return frozenset(build_parser(verb)._option_string_actions)
 
 
 def missing_options(text, *verbs):

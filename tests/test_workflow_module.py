@@ -57,5 +57,5 @@ def test_a_fault_in_its_configuration_is_one_line(tmp_path, key):
     write(tmp_path, {**SMALLEST, "kernels": {"spectrum3": {"kernel": "spectrum", "kk": 3}}}, key)
     done = snakemake(tmp_path, "--dry-run", "--quiet")
     assert done.returncode == 1
-    assert "unknown parameter of kernel 'spectrum' 'kk'; did you mean 'k'?" in done.stderr
+    assert "kernel 'spectrum' has no parameter 'kk'; did you mean 'k'?" in done.stderr
     assert "Traceback" not in done.stderr

@@ -15,8 +15,9 @@ def pages() -> dict[str, str]:
     text = (
         rst.title("Command line")
         + "\nThe exit code is 0, 1 (an error in the input) or 2 (wrong usage). An error is one line on standard error "
-        "that names the file, the record and the remedy. ``seqkern --completion`` prints a script by which bash and "
-        "zsh complete verbs, options and choices: ``source <(seqkern --completion)``.\n\n"
+        "that names the file, the record and the remedy. ``seqkern --completion bash`` (or ``zsh``, ``fish``) prints "
+        "a script by which the shell completes verbs, options and choices: ``source <(seqkern --completion bash)``, in "
+        "fish ``seqkern --completion fish | source``.\n\n"
         + rst.table(("verb", "what it does"), rows, "20 80")
         + "\n"
         + rst.toctree(f"cli-{verb}" for verb in VERBS)
@@ -26,14 +27,14 @@ def pages() -> dict[str, str]:
 
 def page(verb: str) -> str:
     """Return the page of a verb."""
-    parser = parser_of(verb)
+    parser = build_parser(verb)
     program = f"seqkern {verb}"
     parts = [rst.title(program), rst.escape(parser.description or ""), ""]
     usage = parser.format_usage().removeprefix("usage: ").replace("\n       ", "\n")
     parts += [rst.block(usage), f".. program:: {program}\n"]
     for group in parser._action_groups:
-        actions = [action for action in group._group_actions if action.help != argparse.SUPPRESS]
-        if not actions or [action.dest for action in actions] == ["help"]:
+        actions = [action for action in group._group_actions if action.dest != "help"]
+        if not actions:
             continue
         parts.append(rst.title(heading(group.title or ""), "-"))
         if group.description:
@@ -48,12 +49,6 @@ def page(verb: str) -> str:
 def heading(text: str) -> str:
     """Return text with a capital at its start; names inside keep theirs."""
     return text[:1].upper() + text[1:]
-
-
-def parser_of(verb: str) -> argparse.ArgumentParser:
-    """Return the parser of one verb."""
-    verbs = next(action for action in build_parser(verb)._actions if action.dest == "verb")
-    return verbs.choices[verb]  # type: ignore[index]  # argparse keeps the parsers there
 
 
 def option(action: argparse.Action, parser: argparse.ArgumentParser) -> str:

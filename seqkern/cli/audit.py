@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.output import log_counts, naming_file
+from seqkern.cli.output import check_result_folder, log_counts, naming_file, result_folder
 from seqkern.cli.requests_studies import AuditRequest
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
-from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import check_columns, read_cells
 from seqkern.evaluation.relations import Parts
@@ -28,6 +27,7 @@ from seqkern.study.tables import check_fields_once, header_fields, id_column_of,
 def run(request: AuditRequest) -> None:
     """Run ``seqkern audit``."""
     output = Path(request.output)
+    check_result_folder(request)
     check_writable(output / "index.html")
     if request.folds:
         _check_folds(request)
@@ -37,7 +37,7 @@ def run(request: AuditRequest) -> None:
     with naming_file(", ".join(request.files)), given_threads(request.threads):
         found = _audit(request, parts, scores=not request.no_scores)
     page = render_page(found, title)
-    with exclusive_folder(output):
+    with result_folder(request):
         write_tables(output, [((), found)])
         with atomic_write(output / "index.html", "w") as file:
             file.write(page)
@@ -82,7 +82,7 @@ def _audit_folds(request: AuditRequest, output: Path) -> None:
     """Audit the splits of a data set, and write their tables."""
     with given_threads(request.threads):
         found = audited_splits(request.files[0], request.folds, lambda parts: _audit(request, parts, scores=False))
-    with exclusive_folder(output):
+    with result_folder(request):
         write_tables(output, found.audits, PLACE)
     for place, one in found.audits:
         print(f"{' '.join(place)}: {one.verdict}")

@@ -339,7 +339,8 @@ def headline(results: Sequence[FoldResult], labels: Labels) -> str:
     title = "macro AUC" if name == "auc" and used.kind == "multiclass" else metric_name(name)
     interval = f" [{one.low:.4f}, {one.high:.4f}]" if one.how else ""
     parts = f"mean of {len(results)} folds" if len(results) > 1 else "one test set"
-    return f"{title} {one.score:.4f}{interval}, {parts}"
+    positive = f"; positive class: {used.classes[1]}" if used.kind == "binary" else ""
+    return f"{title} {one.score:.4f}{interval}, {parts}{positive}"
 
 
 # The evaluation of one method on the outer splits of a data set, which resumes after the finished folds.

@@ -91,6 +91,8 @@ def _run(request: ExplainRequest, page: Path | None = None) -> None:
     if explainer.no_words:
         print(f"  {explainer.no_words}")
     largest = table.sorted()[: request.top]
+    if largest and explainer.model.kind == "binary":
+        print("  weights above zero support {1}, below zero {0}".format(*explainer.model.classes))
     if largest:
         print("  k-mer\tweight\toccurrences")
     for kmer, weight, count in largest:

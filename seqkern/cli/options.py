@@ -15,6 +15,7 @@ nothing heavy, for a fast ``--help``.
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -67,7 +68,8 @@ def _placed(doc: str, domain: Any, place: Place) -> Any:
 class Request(Parameters):
     """What one command asks for: the base class of the requests of all verbs.
 
-    A class may name the `group` of its own options in the help, by a title or by title and description.
+    A class may name the `group` of its own options in the help, by a title or by title and description, and `everyday`
+    options, which the short help of a verb shows; if a verb's class names none, its own options are.
     """
 
     EXAMPLE: ClassVar[str] = ""
@@ -75,11 +77,14 @@ class Request(Parameters):
     DESCRIPTION: ClassVar[str] = ""
     rules: ClassVar[tuple[Rule, ...]] = ()
     _group: ClassVar[tuple[str, ...]] = ("",)
+    _everyday: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, group: str | tuple[str, str] = "", **kwargs: Any) -> None:
-        """Note the group of the options that this class declares itself."""
+    def __init_subclass__(
+        cls, group: str | tuple[str, str] = "", everyday: tuple[str, ...] = (), **kwargs: Any
+    ) -> None:
+        """Note the group of the options that this class declares itself, and the everyday ones."""
         super().__init_subclass__(**kwargs)
-        cls._group = (group,) if isinstance(group, str) else group
+        cls._group, cls._everyday = (group,) if isinstance(group, str) else group, everyday
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._parameters and name in vars(self):
@@ -96,6 +101,7 @@ class Request(Parameters):
         """Add all options to a parser: the verb's own first, then those that it inherits, in their groups."""
         done: set[str] = set()
         groups: dict[str, argparse._ActionsContainer] = {"": parser}
+        everyday = {name for base in cls.__mro__ for name in vars(base).get("_everyday", ())}
         for base in cls.__mro__:
             declared = vars(base).get("_own_parameters", {})
             own = [name for name in declared if name not in done and cls._parameters[name].place is not None]
@@ -103,7 +109,8 @@ class Request(Parameters):
             if own and group[0] not in groups:
                 groups[group[0]] = parser.add_argument_group(*group)
             for name in own:
-                _add(groups[group[0]], name, cls._parameters[name])
+                shown = name in everyday or (base is cls and not cls._everyday)
+                _add(groups[group[0]], name, cls._parameters[name], shown)
             done.update(own)
 
     @classmethod
@@ -200,7 +207,7 @@ def option_names(name: str, item: Parameter) -> list[str]:
     return [*filter(None, [short, long or (f"--{name.replace('_', '-')}" if len(name) > 1 or not short else "")])]
 
 
-def _add(group: argparse._ActionsContainer, name: str, item: Parameter) -> None:
+def _add(group: argparse._ActionsContainer, name: str, item: Parameter, everyday: bool) -> None:
     """Add a declared option to a group of a parser."""
     settings = dict(item.place.settings)
     read = settings.pop("read", None)
@@ -217,7 +224,8 @@ def _add(group: argparse._ActionsContainer, name: str, item: Parameter) -> None:
         settings.setdefault("nargs", "?")
     default = None if item.required else item.default
     names = option_names(name, item)
-    group.add_argument(*names, default=default, help=item.doc, **settings).declared = item  # type: ignore[attr-defined]
+    action: Any = group.add_argument(*names, default=default, help=item.doc, **settings)
+    action.declared, action.everyday = item, everyday or item.place.positional
 
 
 def _reader(name: str, item: Parameter, read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -235,7 +243,7 @@ def _reader(name: str, item: Parameter, read: Callable[[str], Any]) -> Callable[
 
 
 COMPLETION = """\
-[ -z "$ZSH_VERSION" ] || {{ autoload -U +X bashcompinit && bashcompinit; }}
+[ -z "$ZSH_VERSION" ] || {{ autoload -U +X compinit && compinit && autoload -U +X bashcompinit && bashcompinit; }}
 _seqkern() {{
   local words
   case "${{COMP_WORDS[1]}} ${{COMP_WORDS[COMP_CWORD - 1]}}" in
@@ -246,20 +254,30 @@ _seqkern() {{
 }}
 complete -o default -F _seqkern seqkern
 """
+SHELLS = "bash", "zsh", "fish"
 
 
-def completion_script(requests: Mapping[str, type[Request]]) -> str:
-    """Return the script by which bash and zsh complete verbs, options and choices; other words are files."""
-    cases = []
-    for verb, request in requests.items():
-        options: list[str] = []
+def completion_script(shell: str, verbs: Mapping[str, tuple[str, type[Request]]]) -> str:
+    """Return the script by which a shell completes verbs, options and choices; other words are files.
+
+    `verbs` has the summary and the request of each verb.
+    """
+    cases, fish = [], []
+    for verb, (summary, request) in verbs.items():
+        options: list[str] = ["--help", "--help-all"]
+        fish.append(f"complete -c seqkern -n __fish_use_subcommand -a {verb} -d {shlex.quote(summary)}")
         for name, item in request.declarations().items():
             if item.place is not None and not item.place.positional:
                 names = option_names(name, item)
                 options += names
-                if not isinstance(item, Flag):
-                    words = " ".join(filter(None, item.choices)) if isinstance(item, Choice) else ""
+                words = " ".join(filter(None, item.choices)) if isinstance(item, Choice) else ""
+                takes = "" if isinstance(item, Flag) else f" -x -a {words!r}" if words else " -r"
+                flags = " ".join(f"-l {one[2:]}" if one.startswith("--") else f"-s {one[1:]}" for one in names)
+                doc = shlex.quote(item.doc.partition(";")[0].partition(" (")[0].replace("%%", "%"))
+                fish.append(f"complete -c seqkern -n '__fish_seen_subcommand_from {verb}' {flags}{takes} -d {doc}")
+                if takes:
                     patterns = "|".join(f'"{verb} {one}"' for one in names)
                     cases.append(f'    {patterns}) words="{words}" ;;')
         cases.append(f'    "{verb} "*) words="{" ".join(options)}" ;;')
-    return COMPLETION.format(cases="\n".join(cases), verbs=" ".join(requests))
+    lines = "".join(f"{line}\n" for line in fish)
+    return lines if shell == "fish" else COMPLETION.format(cases="\n".join(cases), verbs=" ".join(verbs))

@@ -17,9 +17,10 @@ import numpy as np
 from seqkern.cli.options import Request
 from seqkern.cli.requests import PICTURES, TABLES, Overwrite, SpreadsheetSafe
 from seqkern.cli.requests_models import Parts, PredictRequest
-from seqkern.core.archive import atomic_write, canonical_json, check_writable, noting_files
-from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SequenceError
+from seqkern.core.archive import atomic_write, canonical_json, check_writable, load_archive, noting_files
+from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SeqkernError, SequenceError
 from seqkern.core.exclusive_files import SUFFIX, exclusive_folder, remove_dead
+from seqkern.core.file_kinds import MODEL
 from seqkern.core.interruption import remove_tree
 from seqkern.core.package_files import build_digest
 from seqkern.core.parts import CHUNK, Part, PartFile, PartFolder, file_stamp, files_digest, resumable_write
@@ -189,6 +190,8 @@ def checked_output(request: Request) -> Iterator[None]:
         check_folder(Path(output))
     _check_no_input(request)
     _check_endings(request)
+    if output is not None and request.verb() == "train" and not request.has("output") and os.path.exists(output):
+        _check_model(output)
     if not piped:
         yield
         return
@@ -197,6 +200,16 @@ def checked_output(request: Request) -> Iterator[None]:
         raise FileError(f"{request.verb()} writes {what}, not to standard output", remedy="name it: -o NAME")
     with table_on_standard_output():
         yield
+
+
+def _check_model(output: str) -> None:
+    """Print that a model of the default name will be replaced; raise FileError if the file is no model."""
+    try:
+        load_archive(output, MODEL, wanted=lambda name: False)
+    except SeqkernError as error:
+        error.problem, error.remedy = f"exists, and is not {MODEL.words}", "name another output with -o FILE"
+        raise
+    log(f"{output} exists and will be replaced; -o FILE names another file")
 
 
 def _check_no_input(request: Request) -> None:
@@ -258,7 +271,9 @@ def check_result_folder(request: Overwrite) -> None:
         return
     if not (folder / MARK).exists():
         raise FileError("holds other files", file=folder, remedy="name a new folder, or add --overwrite")
-    if _read_mark(folder)[0] == _command(request):
+    command = _read_mark(folder)[0]
+    of_verb = isinstance(command, dict) and command.get("verb") == repr(request.verb())
+    if command == _command(request) or (of_verb and not request.has("output")):
         return
     raise FileError(
         "holds the result of another command", file=folder, remedy="name a new folder, or add --overwrite to replace it"
@@ -278,6 +293,8 @@ def result_folder(request: Overwrite) -> Iterator[None]:
         check_result_folder(request)
         command, files = _read_mark(folder)
         if command != _command(request):
+            if files and not request.overwrite:
+                log(f"{request.output}: replacing the result of another command; -o DIR names another folder")
             for name in files:
                 (folder / name).unlink(missing_ok=True)
             files = []

@@ -24,7 +24,7 @@ from seqkern.formats.residues import STATES, Residues
 from seqkern.formats.states import DSSP, LEFT_OUT, OF_PROTEINS, match_states, read_state_records, reduce_states
 from seqkern.methods.residue_model import ResidueModel
 from seqkern.report.markup import Markup, tag
-from seqkern.report.page_frame import STYLE
+from seqkern.report.page_frame import ASSETS
 from seqkern.report.profile_pictures import UNKNOWN, Track, track_svg, track_text
 from seqkern.report.sentences import metric
 from seqkern.sequences._lines import lines
@@ -193,7 +193,7 @@ class Tracks:
 
 def _page_head(file: str, with_confidence: bool) -> str:
     """Return the beginning of a page of tracks, predicted by the model in `file`."""
-    style, name = STYLE.read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
+    style, name = (ASSETS / "style.css").read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
     meta, title = tag("meta", charset="utf-8"), tag("title", name)
     note = str(tag("p", f"Confidence is {CONFIDENCE}.")) if with_confidence else ""
     return (

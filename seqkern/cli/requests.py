@@ -15,7 +15,7 @@ PICTURES = (".svg", ".png", ".pdf")
 """Endings of pictures."""
 
 
-class Threads(Request, group="resources"):
+class Threads(Request, group="resources", everyday=("threads",)):
     """A verb that computes in threads."""
 
     threads: int | None = option("number of threads (default: all cores)", integer(default=None, low=1), metavar="N")
@@ -104,13 +104,13 @@ WINDOWS = (
 )
 
 
-class Windows(Request, group=WINDOWS):
+class Windows(Request, group=WINDOWS, everyday=("window", "sites")):
     """A verb that cuts windows around sites."""
 
-    window: str | None = option("cut windows from L positions before to R after each site", metavar="-L:+R")
+    window: str | None = option("cut windows from L before to R after each site", metavar="-L:+R")
     sites: str | None = option(
-        "TSV with the columns record, position and strand (+ or -, default: +); or header: one site for each record, "
-        "from the header fields position=… and strand=…",
+        "sites in the records: TSV with the columns record, position and strand (+ or -, default: +); or header: one "
+        "site for each record, from the header fields position=… and strand=…",
         metavar="WHERE",
     )
     site: str | None = option("letters required at each site, from its position on, such as AG", metavar="LETTERS")
@@ -130,7 +130,7 @@ class Windows(Request, group=WINDOWS):
         return {name: value for name, value in values.items() if value is not None}
 
 
-class GivenSites(Request, group="windows around known sites"):
+class GivenSites(Request, group="windows around known sites", everyday=("sites",)):
     """A verb that applies a model of windows."""
 
     sites: IfGiven = option(
@@ -157,10 +157,10 @@ REGIONS = (
 )
 
 
-class Regions(Request, group=REGIONS):
+class Regions(Request, group=REGIONS, everyday=("genome",)):
     """A verb that reads regions of a genome."""
 
-    genome: IfGiven = option("genome of the BED files: FASTA, plain or compressed by bgzip", metavar="FASTA")
+    genome: IfGiven = option("genome of the BED files; FASTA, plain or compressed by bgzip", metavar="FASTA")
     width: int | None = _width("as in the file")
     blacklist: str | None = option("leave out regions that overlap one of these", metavar="BED")
     rules = all_of(only_with("genome", "width", "blacklist", add="--genome FASTA"))
@@ -178,11 +178,11 @@ class ModelRegions(Regions, group=REGIONS):
     width: int | None = _width("as in training")
 
 
-class TrainingRegions(Regions, group=REGIONS):
+class TrainingRegions(Regions, group=REGIONS, everyday=("background",)):
     """A verb that trains on regions of a genome, perhaps against others that it draws."""
 
     background: float | None = option(
-        "with the positives only: draw FACTOR times as many background regions (default: 1), as seqkern background "
+        "with the positives only: draw FACTOR times as many background regions (default: 1); as seqkern background "
         "does",
         real(default=None, low=0, high=1e6, open_low=True, open_high=True),
         nargs="?",
@@ -312,7 +312,7 @@ class InnerLoop(Request):
     )
 
 
-class Postprocessing(Request, group="probabilities and threshold"):
+class Postprocessing(Request, group="probabilities and threshold", everyday=("calibration",)):
     """A verb that fits probabilities and a threshold to held-out decision values."""
 
     calibration: str | None = option(

@@ -93,7 +93,7 @@ def _threshold(given: str) -> float:
     return value
 
 
-class Scan(Request, group=SCAN):
+class Scan(Request, group=SCAN, everyday=("scan",)):
     """A verb that classifies every candidate site."""
 
     scan: IfGiven = option("bases of the candidates, such as AG", metavar="LETTERS")
@@ -143,7 +143,7 @@ class TrueStates(Request, group=STATES):
     )
 
 
-class PredictRequest(NewSamples, Scan, TrueStates, Parts):
+class PredictRequest(NewSamples, Scan, TrueStates, Parts, everyday=("output", "threshold")):
     """Predictions of a model."""
 
     model: str = argument(
@@ -154,7 +154,7 @@ class PredictRequest(NewSamples, Scan, TrueStates, Parts):
         "FASTA of new sequences, - for standard input; BED with --genome; or a feature table, as in training", nargs="?"
     )
     output: str | None = option(
-        "table: .tsv, .csv, .json, .xlsx or .parquet, text also as .gz; -: standard output as TSV (the default)",
+        "table (default: standard output, as TSV); .tsv, .csv, .json, .xlsx or .parquet, text also as .gz",
         short="-o",
         metavar="FILE",
         endings=(*TABLES, ".gz", ".bed", ".bedgraph", ".bg", ".bw", ".bigwig", ".svg", ".html"),
@@ -199,8 +199,9 @@ class ExplainRequest(NewSamples, Contributions, Overwrite):
     model: str = argument("model file of seqkern train or LS-GKM")
     fasta: IfGiven = argument("FASTA of new sequences, - for standard input; or BED with --genome", nargs="?")
     output: str = option(
-        "output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures; NAME.html: the page alone",
-        text(),
+        "output folder for index.html, letters.tsv, words.tsv, decisions.tsv and figures (default: explained); "
+        "NAME.html: the page alone",
+        text(default="explained"),
         short="-o",
         metavar="DIR",
     )
@@ -211,7 +212,7 @@ class ExplainRequest(NewSamples, Contributions, Overwrite):
         metavar="N",
     )
     plots: int = option("draw the first N sequences (default: 12)", integer(default=12, low=0), metavar="N")
-    EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
+    EXAMPLE = "seqkern explain model.seqkern donors.fasta"
 
 
 class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
@@ -243,7 +244,9 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
 
 
 class Acquisition(
-    Request, group=("the next variants to make, by a Gaussian process", "in place of --diversity and --strategy")
+    Request,
+    group=("the next variants to make, by a Gaussian process", "in place of --diversity and --strategy"),
+    everyday=("acquisition",),
 ):
     """A verb that chooses variants to make next."""
 
@@ -274,7 +277,7 @@ class SuggestRequest(NewSamples, Acquisition):
     fasta: IfGiven = argument("FASTA of sequences without a label, - for standard input; or a feature table", nargs="?")
     n: int = option("number of records to choose (default: 20)", integer(default=20), short="-n", metavar="N")
     output: str | None = option(
-        "table: .tsv, .csv, .json, .xlsx or .parquet; -: standard output as TSV (the default)",
+        "table (default: standard output, as TSV); .tsv, .csv, .json, .xlsx or .parquet",
         short="-o",
         metavar="FILE",
         endings=(*TABLES, ".gz"),

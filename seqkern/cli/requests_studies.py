@@ -12,6 +12,7 @@ from seqkern.cli.requests import (
     InnerLoop,
     Layers,
     Memory,
+    Overwrite,
     Postprocessing,
     Reading,
     Regions,
@@ -108,7 +109,7 @@ class Overlap(Request, group="what counts as overlap"):
     one_strand: bool = option("compare one strand only (default: both strands of DNA)", flag(default=False))
 
 
-class AuditRequest(Overlap, Reading, Memory, Threads):
+class AuditRequest(Overlap, Reading, Overwrite, Memory, Threads):
     """The overlap of training and test."""
 
     files: list[str] = argument(
@@ -117,7 +118,9 @@ class AuditRequest(Overlap, Reading, Memory, Threads):
         metavar="FILE",
         nargs="+",
     )
-    output: str = option("folder for the page and the tables", text(), short="-o", metavar="FOLDER")
+    output: str = option(
+        "folder for the page and the tables (default: audit)", text(default="audit"), short="-o", metavar="FOLDER"
+    )
     labels: str | None = option(
         "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns id "
         "and label (also as the last file)",
@@ -134,7 +137,7 @@ class AuditRequest(Overlap, Reading, Memory, Threads):
     )
     no_scores: bool = option("only look for overlap; train nothing", flag(default=False))
     rules = all_of(excludes("folds", *POLICIES, "alphabet", "label_field", "labels", "part"))
-    EXAMPLE = "seqkern audit train.fa test.fa labels.tsv -o audit"
+    EXAMPLE = "seqkern audit train.fa test.fa labels.tsv"
     MORE_EXAMPLES = (
         "seqkern audit train.positive.fa train.negative.fa test.positive.fa test.negative.fa -o audit",
         "seqkern audit all.fa labels.tsv --part split -o audit",

@@ -27,12 +27,12 @@ REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
 """Names in `seqkern.formats.states`, listed here to keep ``--help`` fast."""
 
 
-class Labels(Request, group="labels"):
+class Labels(Request, group="labels", everyday=("labels", "positive")):
     """A verb that learns from labels."""
 
     labels: str | None = option(
-        "source of the labels: header (a field label=…), first-word (of each header), or a TSV with the columns id "
-        "and label",
+        "source of the labels: a TSV with the columns id and label; or header (a field label=…) or first-word (of each "
+        "header)",
         metavar="WHERE",
     )
     label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
@@ -41,11 +41,14 @@ class Labels(Request, group="labels"):
         "(label_propagation, transductive_svc); with --labels leave their labels empty instead",
         metavar="FILE",
     )
-    positive: str | None = option("train this class against all others", metavar="CLASS")
+    positive: str | None = option(
+        "train this class against all others (default of two: by name, as of active or binder; else the first file)",
+        metavar="CLASS",
+    )
     rules = all_of(excludes("labels=first-word", "label_field"))
 
 
-class States(Layers, group="states of residues, such as helix, strand and coil"):
+class States(Layers, group="states of residues, such as helix, strand and coil", everyday=("states",)):
     """A verb that learns the states of residues."""
 
     states: IfGiven = option(
@@ -62,11 +65,11 @@ class States(Layers, group="states of residues, such as helix, strand and coil")
     rules = all_of(only_with("states", "layers", "reduction"), excludes("states", "labels", "sites"))
 
 
-class Search(Request, group="choice of hyperparameters"):
+class Search(Request, group="choice of hyperparameters", everyday=("search", "seed")):
     """A verb that chooses hyperparameters within the training set."""
 
     search: bool = option(
-        "choose hyperparameters by cross-validation within the training set: among the alternatives in --kernel and "
+        "choose hyperparameters within the training set; by cross-validation, among the alternatives in --kernel and "
         "--solver, and the default grids for omitted parameters",
         flag(default=False),
     )
@@ -134,19 +137,19 @@ class MethodRequest(
     inner_folds: int | None
 
     fasta: list[str] = argument(
-        "two files (positives, negatives), one file per class, one file with --labels, or one unlabelled file for a "
-        "solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome; or one table with "
+        "two files (positives, negatives), one file for each class, or one file with --labels; one unlabelled file for "
+        "a solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome; or one table with "
         "--sequences; none with --view NAME=FASTA",
         nargs="*",
     )
     kernel: str = option(
-        "kernel, such as spectrum:k=3, or as JSON; of alternatives, spectrum:k=3,4,6, the best is chosen (k=3+4 is a "
-        "sum); auto chooses from a portfolio that suits the sequences (default); seqkern kernels lists the kernels",
+        "kernel, such as spectrum:k=3 (default: auto, chosen from a portfolio that suits the sequences); also as JSON; "
+        "of alternatives, spectrum:k=3,4,6, the best is chosen (k=3+4 is a sum); seqkern kernels lists the kernels",
         text(default="auto"),
     )
     solver: IfGiven = option(
-        "solver, such as csvc:C=1; with --search also csvc:C=0.1|1|10; seqkern solvers lists the solvers (default: a "
-        "C-SVM, or support vector regression, with its parameters searched)"
+        "solver, such as csvc:C=1 (default: a C-SVM, or support vector regression, with its parameters searched); with "
+        "--search also csvc:C=0.1|1|10; seqkern solvers lists the solvers",
     )
     transform: list[str] = option(
         "transform of the features, such as pca:n_components=5, or of the kernel matrix, such as centre; repeatable",
@@ -166,12 +169,12 @@ class MethodRequest(
     )
 
 
-class Estimate(Request, group="outer folds, for an unbiased estimate of the accuracy"):
+class Estimate(Request, group="outer folds, for an unbiased estimate of the accuracy", everyday=("cv",)):
     """A training that also cross-validates the whole procedure."""
 
     cv: int | None = option(
-        "also cross-validate the whole procedure, with the search, on K outer folds (default K: 5), and store the "
-        "scores in the model; seqkern cv does it without a model. Default with --kernel auto; --cv 0 leaves it out",
+        "also cross-validate the whole procedure on K outer folds (default K: 5); the search is part of it, and the "
+        "model stores the scores; seqkern cv does it without a model. Default with --kernel auto; --cv 0 leaves it out",
         integer(default=None),
         metavar="K",
         nargs="?",
@@ -199,10 +202,14 @@ class HardNegatives(Request, group="hard negatives"):
     )
 
 
-class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
+class TrainRequest(
+    MethodRequest, Significance, Estimate, HardNegatives, everyday=("output", "kernel", "solver", "verbose")
+):
     """A model trained on samples."""
 
-    output: str = option("output file for the model", text(), short="-o", metavar="MODEL")
+    output: str = option(
+        "output file for the model (default: model.seqkern)", text(default="model.seqkern"), short="-o", metavar="MODEL"
+    )
     format: str = option(
         "model format; lsgkm: as gkmpredict reads it, for a C-SVM with a gapped k-mer kernel (default: seqkern)",
         choice(default="seqkern", choices=("seqkern", "lsgkm")),
@@ -215,15 +222,14 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
     )
     inner_folds: int | None = _inner_folds("--folds")
     verbose: bool = option(
-        "also print every choice and score (default: three lines); seqkern models list MODEL prints them later",
+        "also print every choice and score (default: 3 lines); seqkern models list MODEL prints them later",
         flag(default=False),
     )
     rules = all_of(only_with("features", "significance", add="--features FILE"), excludes("states", "format=lsgkm"))
-    EXAMPLE = (
-        "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
-        " -o model.seqkern"
-    )
+    EXAMPLE = "seqkern train positive.fa negative.fa"
     MORE_EXAMPLES = (
+        "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
+        " -o model.seqkern",
         "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
         " --kernel smith_waterman --repair empirical_map --solver csvc -o homologs.seqkern",
         "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --kernel spectrum:k=3"
@@ -233,7 +239,7 @@ class TrainRequest(MethodRequest, Significance, Estimate, HardNegatives):
     )
 
 
-class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe):
+class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe, everyday=("output", "folds", "kernel", "solver")):
     """The score of one method, fold by fold."""
 
     output: str | None = option(
@@ -244,10 +250,9 @@ class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe):
     )
     folds: int = option("number of outer folds (default: 5)", integer(default=5, low=2), metavar="K")
     inner_folds: int | None = _inner_folds("--inner-folds")
-    EXAMPLE = (
-        "seqkern cv donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver csvc --search -o cv/spectrum/csvc"
-    )
+    EXAMPLE = "seqkern cv positive.fa negative.fa"
     MORE_EXAMPLES = (
+        "seqkern cv donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver csvc --search -o cv/spectrum/csvc",
         "seqkern cv peaks.fa background.fa --kernel gapped --solver csvc:C=1 --permutations 200",
         "seqkern cv proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
         " --kernel smith_waterman --repair empirical_map --solver csvc:C=1 --repeats 5",

@@ -62,15 +62,22 @@ def run_compare(request: CompareRequest) -> None:
                     print("\t".join(format_cell(row.get(column)) for column in columns))
         return
     blocks = [WITHIN] if several else []
+    positive = {(study, dataset.name): _positive(dataset) for study, dataset in datasets}
     for study, name, found, why in compared:
-        title = _title(study, name)
-        blocks.append(comparison_lines(found, title) if found else [f"{title}: {why}"])
+        title, more = _title(study, name), positive.get((study, name), "")
+        blocks.append(comparison_lines(found, title, more) if found else [f"{title}: {why}"])
     print("\n\n".join("\n".join(block) for block in blocks))
 
 
 def _title(study: str | None, name: str) -> str:
     """Return the title of a data set: with the study's name if there are several studies."""
     return name if study is None else f"{study}: {name}"
+
+
+def _positive(dataset: DatasetResults) -> str:
+    """Return a clause about the positive class of a data set of one binary task; empty for others."""
+    binary = dataset.kind == "binary" and not dataset.several
+    return "".join(f"; positive class: {names[1]}" for names in map(dataset.classes, dataset.tasks) if binary and names)
 
 
 def _compared(dataset: DatasetResults, request: CompareRequest, several: int) -> tuple[Found, str]:

@@ -9,20 +9,22 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+import numpy as np
 import yaml
 
 from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_studies import DemoRequest
-from seqkern.cli.requests_training import InitRequest
+from seqkern.cli.requests_training import CvRequest, InitRequest
+from seqkern.cli.training_input import read_input, read_training
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import pause
+from seqkern.evaluation.auto import LENIENT, default_solver, traits_of
+from seqkern.evaluation.fold_methods import options_of
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.study.workflow import is_demo, write_study_folder
-
-if TYPE_CHECKING:
-    from seqkern.sequences.sequence_set import SequenceSet
 
 CONFIG = """\
 # README.md says how to run this study and add a kernel. Paths are relative to the folder where snakemake is started.
@@ -84,14 +86,6 @@ def _yaml(value: Any) -> str:
 
 def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, str]:
     """Return the entry of the sequences, a simple kernel and a solver that suit them, and a summary."""
-    # imported here: a starter and the demo read no sequences
-    import numpy as np
-
-    from seqkern.cli.requests_training import CvRequest
-    from seqkern.cli.training_input import read_input, read_training
-    from seqkern.evaluation.auto import LENIENT, default_solver, traits_of
-    from seqkern.evaluation.fold_methods import options_of
-
     if "-" in request.fasta:
         raise ParameterError("a study cannot read standard input", remedy="give a file")
     if len(request.fasta) == 1 and not (request.labels or request.sites or request.has("background")):
@@ -100,7 +94,7 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
     options = request.get_params(deep=False)
     own = {name: options[name] for name in CvRequest.declarations() if name in options}
     given = read_input(read_training(CvRequest(**own)))
-    X, labels, home = cast("SequenceSet", given.X), given.labels, os.path.realpath(request.folder)
+    X, labels, home = cast(SequenceSet, given.X), given.labels, os.path.realpath(request.folder)
     usual = {name for name in POLICIES if not request.has(name)}
     entry = {key: _moved(value, home) for key, value in given.entry.items() if key not in usual}
     entry["labels"] = {key: value for key, value in entry["labels"].items() if (key, value) != ("label", "label")}

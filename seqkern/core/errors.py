@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import itertools
+import os
+import shlex
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -176,7 +179,9 @@ def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterEr
     choices = sorted(choices)
     hint = f"did you mean {near!r}? " if (near := _nearest(str(name), choices)) else ""
     remedy = f"{hint}choose from: {', '.join(choices)}" if choices else "remove it (there are no choices)"
-    return ParameterError(f"unknown {kind} {name!r}", remedy=remedy)
+    owner = kind.removeprefix("parameter of ")
+    problem = f"unknown {kind} {name!r}" if owner == kind else f"{owner} has no parameter {name!r}"
+    return ParameterError(problem, remedy=remedy)
 
 
 ALSO_CALLED = {"svm": "csvc", "svc": "csvc"}
@@ -200,6 +205,8 @@ def _nearest(name: str, choices: list[str]) -> str | None:
 PROBLEM = "is not a seqkern file, or is corrupted"
 REMEDY = "create it again"
 LONGEST_REASON = 200
+MOST_NAMES = 10_000
+"""Number of names in a folder among which one like that of a missing file is looked for."""
 
 
 def unreadable(
@@ -216,8 +223,19 @@ def unreadable(
     plan.json: no such file; check the path
     """
     if isinstance(error, FileNotFoundError):
-        return kind("no such file", file=path, remedy="check the path")
+        return kind("no such file", file=path, remedy=near_file(path))
     return kind(f"cannot be read: {error.strerror or error}", file=path, remedy=remedy)
+
+
+def near_file(path: PathLike | None) -> str:
+    """Return the remedy for a missing file: a file of nearly this name, or one whose name has it before a space."""
+    folder, name = os.path.split(os.fspath(path or ""))
+    with contextlib.suppress(OSError, ValueError), os.scandir(folder or ".") as entries:
+        names = [entry.name for entry in itertools.islice(entries, MOST_NAMES) if not entry.name.startswith(".")]
+        spaced = sorted(one for one in names if name and one.startswith(f"{name} "))
+        for one in spaced or difflib.get_close_matches(name, names, n=1, cutoff=0.7):
+            return f"did you mean {shlex.quote(os.path.join(folder, one))}?"
+    return "check the path"
 
 
 @contextlib.contextmanager

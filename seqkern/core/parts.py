@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple, TextIO
 from seqkern.core.archive import atomic_write, canonical_json, check_writable, unwritable
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.checks import whole_number
-from seqkern.core.errors import FileError, ParameterError, SeqkernError
+from seqkern.core.errors import FileError, ParameterError, SeqkernError, near_file
 from seqkern.core.file_kinds import ANY
 from seqkern.core.interruption import remove_tree
 from seqkern.core.text_files import OPENERS, file_sha256, open_text
@@ -162,7 +162,7 @@ def _sections(path: PathLike, part: Part) -> Sections:
                 return
         yield from _unpacked(path, part)
     except FileNotFoundError as error:
-        raise FileError("no such file", file=path, remedy="check the path") from error
+        raise FileError("no such file", file=path, remedy=near_file(path)) from error
     except (zlib.error, struct.error, EOFError) as error:
         raise FileError("is truncated or corrupted", file=path, remedy="copy it again") from error
 
@@ -518,7 +518,7 @@ def file_stamp(path: PathLike) -> str:
     try:
         found = os.stat(path)
     except OSError as error:
-        raise FileError("no such file", file=path, remedy="check the path") from error
+        raise FileError("no such file", file=path, remedy=near_file(path)) from error
     return f"{found.st_size} {found.st_mtime_ns}"
 
 

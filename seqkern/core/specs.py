@@ -184,7 +184,10 @@ class _Reader:
     def fail(self) -> None:
         """Raise ParameterError with the place in the text."""
         remedy = "write name:parameter=value,parameter=value, sums with +, nested specifications in parentheses"
-        if self.key == "kernel":
+        name, *parameters = re.split(r"[\s:;,()]+", self.text.strip(" )"))
+        if name.isidentifier() and parameters and all(re.fullmatch(r"\w+=[^=+]+", one) for one in parameters):
+            remedy = f"write {name}:{','.join(parameters)}"
+        elif self.key == "kernel":
             remedy += "; for patterns with brackets write the kernel as JSON"
         raise ParameterError(f"cannot read {self.text!r} at {self.text[self.place :]!r}", remedy=remedy)
 

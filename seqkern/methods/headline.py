@@ -282,6 +282,8 @@ class AgainstBaseline:
     gains: dict[Method, ScoreInterval]
     # 1 if the method is significantly better, −1 if the baseline is, 0 if they do not differ significantly
     signs: dict[Method, int]
+    # Over tasks: the number of tasks on which a method is ahead, and of all
+    ahead: dict[Method, tuple[int, int]] = field(default_factory=dict)
 
 
 class Headline:
@@ -409,8 +411,9 @@ class Headline:
             values = self._task_values() | {control: self.baselines.units(self.key)[name].reindex(self.dataset.units)}
             own, count = np.asarray(values[control], dtype=np.float64), len(self.methods)
             gains = {m: task_ends(np.asarray(values[m]) - own, count, least=-math.inf) for m in self.methods}
-            signs = _signs(compare_all(values, higher=self.higher, control=control))
-            return AgainstBaseline(name, self.key, gains, signs)
+            tests = compare_all(values, higher=self.higher, control=control)
+            ahead = {methods_of(one)[1]: (one.test.losses, one.test.tasks) for one in tests}
+            return AgainstBaseline(name, self.key, gains, _signs(tests), ahead)
         if self._paired is None:
             return None
         if self.dataset.residues:

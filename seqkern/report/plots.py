@@ -147,8 +147,8 @@ def dot_intervals(
     for i, row in enumerate(rows):
         trivial = row.mark in ("reference", "baseline")
         colour, base = SOFT if trivial else row.colour, TOP + ROW * (i + 0.5) + 0.35 * FONT_SIZE
-        name = names[i] if row.hint is None else [tag("title", row.hint), names[i]]
-        parts.append(text(name, (left, base), "end", fill=SOFT if trivial else INK, bold=row.strong, italic=trivial))
+        content = [row.hint and tag("title", row.hint), names[i]]
+        parts.append(text(content, (left, base), "end", fill=SOFT if trivial else INK, bold=row.strong, italic=trivial))
         panel.line([row.low, row.high], [i, i], Style(colour, 1.6))
         for end in (row.low, row.high):
             panel.line([end, end], [i - 0.16, i + 0.16], Style(colour, 1.2))

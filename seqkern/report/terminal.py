@@ -64,14 +64,15 @@ def method_text(method: Method) -> str:
     return f"{method.kernel} with {method.solver}"
 
 
-def comparison_lines(found: Mapping[str, Compared | SingleTaskTests], title: str) -> list[str]:
-    """Return the lines about the comparisons of one data set, without line ends."""
+def comparison_lines(found: Mapping[str, Compared | SingleTaskTests], title: str, more: str = "") -> list[str]:
+    """Return the lines about the comparisons of one data set, without line ends; `more` ends the first."""
     first = next(iter(found.values()))
     if isinstance(first, SingleTaskTests):
         shape = SHAPES[first.shape].format(first.parts)
         head = f"{title}: {len(first.methods)} methods on {first.units} test samples, {shape}"
     else:
         head = f"{title}: {len(first.methods)} methods on {first.tasks} {first.words}"
+    head += more
     lines = [head, "=" * len(head)]
     lacking = _too_few(first) if isinstance(first, SingleTaskTests) else None
     if lacking is not None:

@@ -196,9 +196,10 @@ def read_fasta(
     unknown : {"mask", "error", "skip", "mask_all"}
         Letters outside the alphabet: mask ambiguity codes (N, R, X, …; of your own letters, any other letter) and raise
         an error for other characters, raise an error for all, leave out the record, or mask every character.
-    ids : {"header", "number", "suffix"}
+    ids : {"header", "number", "suffix", "file"}
         The first word of the header, where a repeated or missing one is an error; the record number;
-        or the first word, with ``.2``, ``.3``, … added to repeats.
+        the first word, with ``.2``, ``.3``, … added to repeats; or the first word, after the name of its file where
+        several files have it.
     empty : {"error", "skip"}
         Records without a sequence: raise an error, or leave them out.
     gaps : {"error", "strip"}
@@ -477,7 +478,7 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
     if policy == "file":
         names = file_names([_name(one) for one in _files(source)])
         first_words, several = ids_by_file(first_words, np.concatenate(files).tolist(), names)
-        counts |= {"ids that several files have, now FILE:ID": several} if several else {}
+        counts |= {"ids in several files, renamed FILE:ID": several} if several else {}
         policy = "header"
     ids: Ids
     ids, repeats = unique_ids(first_words, policy, file=where)

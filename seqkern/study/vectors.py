@@ -18,7 +18,7 @@ import numpy.typing as npt
 from seqkern.core.archive import DENSEST, read_entry
 from seqkern.core.checks import check_name
 from seqkern.core.declarations import Parameter
-from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, unknown_name, unreadable
+from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, near_file, unknown_name, unreadable
 from seqkern.core.parameters import text
 from seqkern.core.tsv import optional_library
 from seqkern.core.types import PathLike
@@ -241,7 +241,7 @@ def _npy_file(path: Path, ids: PathLike | None) -> "VectorFile":
             "has no ids", file=path, remedy=f"write the id of each row to {name}, one in each line, or name their file"
         )
     if not found.is_file():
-        raise FileError("no such file", file=found, remedy="check the path")
+        raise FileError("no such file", file=found, remedy=near_file(found))
     lines = found.read_text(encoding="utf-8", errors="backslashreplace").splitlines()
     return _table_file(str(path), [line.strip() for line in lines if line.strip()], values, str(found))
 

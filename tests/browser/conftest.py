@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from report_sample import demo, write_study
 
+from seqkern.cli.main import main
 from seqkern.report import build_report
 
 FLAGS = (
@@ -45,6 +46,42 @@ def page_file(request, tmp_path_factory):
     if not DEMO.is_dir():
         pytest.skip("needs results/demo: run snakemake")
     return build_report(DEMO, tmp_path_factory.mktemp("demo") / "report")
+
+
+@pytest.fixture(scope="session", params=["cv/index.html", "explained/index.html", "motifs.html", "audit/index.html"])
+def other_page(request, tmp_path_factory):
+    """The pages of single verbs, on a few simulated splice sites."""
+    home = tmp_path_factory.mktemp("pages")
+    for seed in ("1", "2"):
+        assert (
+            main(["simulate", "donor", "-o", f"{home / seed}", "--n-positive", "40", "--n-decoy", "40", "--seed", seed])
+            == 0
+        )
+    others = (home / "2.tsv").read_text().splitlines()[1:]
+    (home / "all.tsv").write_text((home / "1.tsv").read_text() + "".join(f"b{line}\n" for line in others))
+    (home / "others.fasta").write_text((home / "2.fasta").read_text().replace(">", ">b"))
+    data = [
+        f"{home}/1.fasta",
+        "--labels",
+        f"{home}/1.tsv",
+        "--kernel",
+        "weighted_degree:degree=3",
+        "--solver",
+        "csvc:C=1",
+    ]
+    model, fasta, page = f"{home}/m.seqkern", f"{home}/2.fasta", home / request.param
+    commands = {
+        "cv": [["cv", *data, "-o", f"{home}/cv"]],
+        "explained": [["train", *data, "-o", model], ["explain", model, fasta, "-o", f"{home}/explained"]],
+        "motifs.html": [
+            ["train", *data, "-o", model],
+            ["motifs", model, fasta, "-o", f"{home}/m.tsv", "--plot", f"{page}"],
+        ],
+        "audit": [["audit", f"{home}/1.fasta", f"{home}/others.fasta", f"{home}/all.tsv", "-o", f"{home}/audit"]],
+    }
+    for command in commands[request.param.partition("/")[0]]:
+        assert main(command) == 0
+    return page
 
 
 @pytest.fixture

@@ -193,6 +193,37 @@ def test_little_is_open_at_first(open_page, page_file):
     assert page_file.stat().st_size <= MOST_BYTES
 
 
+# ---- the first screen and the contents bar -----------------------------------------------------------------
+
+
+def test_the_first_screen_has_methods_and_curves_side_by_side(open_page, page_file):
+    page = open_page(page_file)
+    methods, curves = (page.locator(f".card figure{kind} svg").first.bounding_box() for kind in (".dots", ".panel"))
+    assert methods["x"] + methods["width"] <= curves["x"]
+    assert max(box["y"] + box["height"] for box in (methods, curves)) <= 900
+    assert page.locator(".card").first.locator("b[title]").first.get_attribute("title")
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_contents_bar_is_always_there_and_needs_no_script(open_page, size, scripts):
+    page = open_page(size=size, java_script_enabled=scripts)
+    page.mouse.wheel(0, 2000)
+    page.wait_for_function("scrollY > 1000") if scripts else page.wait_for_timeout(500)
+    bar = page.locator("nav[aria-label=Contents]")
+    assert bar.bounding_box()["y"] == 0
+    target = bar.locator('a[href="#d1-confusion"]')
+    if size == "phone":
+        assert bar.bounding_box()["height"] < 60
+        bar.locator("summary").first.click()
+    bar.locator("summary", has_text="donor").press("Enter")
+    assert target.is_visible()
+    target.click()
+    assert page.url.endswith("#d1-confusion")
+    assert page.locator("#d1-confusion h3").bounding_box()["y"] >= (37 if scripts else 0)
+    assert target.is_visible() != scripts
+
+
 # ---- everyone ----------------------------------------------------------------------------------------------
 
 
@@ -204,12 +235,26 @@ def test_a_phone_scrolls_no_page_sideways(open_page, page_file, unfolded):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
-def test_axe_finds_nothing_serious(open_page, page_file, size):
-    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    page = open_page(page_file, size)
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "light"), ("desktop", "dark")])
+def test_axe_finds_nothing_serious(open_page, page_file, size, scheme):
+    page = open_page(page_file, size, color_scheme=scheme)
     if page_file.parent.parent.name == "study":  # that of the demo would take a minute
         page.evaluate(OPEN_ALL)
+    check_access(page)
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+def test_other_pages_are_of_the_family(open_page, other_page, size, scheme):
+    page = open_page(other_page, size, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= {"desktop": 1280, "phone": 390}[size]
+    assert page.locator("nav[aria-label=Contents] li").count() > 1
+    assert not re.findall(r'(?:href|src)="(?!#|data:)[^"]*', other_page.read_text(encoding="utf-8"))
+    check_access(page)
+
+
+def check_access(page):
+    """Fail if axe finds anything serious."""
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     found = axe.run(page)["violations"]
     serious = [one for one in found if one["impact"] in ("serious", "critical")]
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in serious] == []

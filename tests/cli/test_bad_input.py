@@ -247,7 +247,7 @@ PARAMETERS = [
     Case("no kernel", kernel_of(""), ("argument --kernel: is empty", "give a value"), code=2),
     Case("a kernel of a space", kernel_of(" "), ("cannot read ' '", "write name:parameter=value")),
     Case("a sum with one weight as a number", kernel_of("sum:parts=[spectrum],weights=2"), ("weights=2", "a list")),
-    Case("a parameter called name", kernel_of("spectrum:name=x"), ("unknown parameter", "'name'")),
+    Case("a parameter called name", kernel_of("spectrum:name=x"), ("has no parameter 'name'",)),
     Case("nested beyond reading", kernel_of("(" * 5000 + "spectrum"), ("nested too deeply",)),
     Case(
         "kernel of JSON",
@@ -387,7 +387,7 @@ STRANGERS = [
         evaluate(data="GOOD/table", kernel="linear"),
         ("all.tsv: record 'p0': is not in the data set", "create the folds again"),
     ),
-    Case("no folds", evaluate(fold_files="GOOD"), ("all.tsv: no such file", "check the path")),
+    Case("no folds", evaluate(fold_files="GOOD"), ("all.tsv: no such file",)),
     fold_file(
         "folds without a test set", lambda letter, i: "train", "all.tsv: ", "test set", "is empty", "other folds"
     ),
@@ -493,7 +493,7 @@ USAGE = [
     usage("a share of more than all", gram("GOOD/pos.fa", more=("--tile", "3/2")), "--tile: '3/2'", "for example 3/8"),
     usage("a policy that does not exist", predict("GOOD/new.fa", "--unknown", "x"), "--unknown", "'skip'"),
     usage("a number in words", simulate("donor", "--left", "many"), "--left", "'many'", "seqkern simulate --help"),
-    usage("an unknown verb", ["grm"], "'grm'", "'gram'"),
+    usage("an unknown verb", ["grm"], "'grm'", "did you mean seqkern gram?"),
     usage("an unknown option", folds("--seeed", "1"), "--seeed"),
 ]
 

@@ -1,10 +1,12 @@
 """The command line as a whole: help, exit codes, one-line errors."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -20,15 +22,48 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
     assert f"seqkern {verb}" in out
 
 
+def test_the_first_help_fits_a_terminal_and_the_rest_is_behind_help_all(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    pages = {}
+    for line in ("--help", "help", "--help-all", "train --help", "help train", "cv -h"):
+        assert main(line.split()) == 0
+        pages[line] = capsys.readouterr().out
+    assert pages["--help"] == pages["help"]
+    assert pages["train --help"] == pages["help train"]
+    verbs = [name for name in VERBS if f"\n  {name} " in pages["--help"]]
+    assert {"train", "predict", "kernels"} <= set(verbs)
+    assert not {"evaluate", "gram", "plan"} & set(verbs)
+    assert [name for name in VERBS if f"\n  {name} " in pages["--help-all"]] == list(VERBS)
+    for line, most in (("--help", 30), ("train --help", 40), ("cv -h", 40)):
+        lines = pages[line].splitlines()
+        assert len(lines) <= most
+        assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_few_options_and_help_all_the_others(verb, capsys):
+    assert {name for base in request_class(verb).__mro__ for name in vars(base).get("_everyday", ())} <= set(
+        request_class(verb).declarations()
+    )
+    options = set(build_parser(verb)._option_string_actions) - {"-h", "--help", "--help-all"}
+    assert main([verb, "--help"]) == 0
+    short = capsys.readouterr().out
+    assert main([verb, "--help-all"]) == 0
+    full = capsys.readouterr().out
+    assert [name for name in options if name not in full] == []
+    assert len(re.findall(r"^  -", short, flags=re.MULTILINE)) <= 20
+    assert (short == full) == ("--help-all" not in short)
+
+
 def test_more_examples_of_help_are_read_by_the_parser(capsys):
     lines = request_class("train").MORE_EXAMPLES
-    assert main(["train", "--help"]) == 0
+    assert main(["train", "--help-all"]) == 0
     out = capsys.readouterr().out
     for line in lines:
         assert line in out
         program, *argv = shlex.split(line)
         assert (program, argv[0]) == ("seqkern", "train")
-        args = build_parser("train").parse_args(argv)
+        args = build_parser("train").parse_args(argv[1:])
         assert (args.repair == "empirical_map") == ("--repair" in argv)
 
 
@@ -39,15 +74,20 @@ ELSEWHERE = ("audit", "demo", "discover", "effects", "grammar", "genes", "models
 def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
-    for verb in VERBS:
+    jobs = ("simulate", "datasets", "folds", "gram", "baseline", "evaluate")
+    for verb in (*jobs, *(verb for verb in VERBS if verb not in jobs)):
         line, _, output = request_class(verb).EXAMPLE.partition(" > ")
         program, *argv = shlex.split(line)
         assert (program, argv[0]) == ("seqkern", verb)
         if verb in ELSEWHERE:
-            build_parser(verb).parse_args(argv)
+            build_parser(verb).parse_args(argv[1:])
             continue
         if verb == "sites":  # takes a genome with its annotation
             assert main(["simulate", "genes", "-o", "genes"]) == 0
+        if verb == "train":  # takes a file of each class
+            donors = Path("donors.fasta").read_text().split(">")[1:]
+            for name, label in (("positive", "label=donor"), ("negative", "label=decoy")):
+                Path(f"{name}.fa").write_text("".join(f">{one}" for one in donors if label in one))
         if verb == "suggest":  # takes records without a label
             shutil.copy("donors.fasta", "pool.fasta")
         if verb == "compare":  # takes two methods
@@ -78,7 +118,7 @@ def test_the_version_names_the_build(capsys):
 def test_no_verb_and_an_unknown_verb_are_wrong_usage(capsys):
     assert main([]) == 2
     assert main(["grm"]) == 2
-    assert "gram" in capsys.readouterr().err
+    assert "did you mean seqkern gram?" in capsys.readouterr().err
 
 
 def test_an_error_of_input_is_one_line_and_exit_1(tmp_path, capsys):

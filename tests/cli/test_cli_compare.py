@@ -70,6 +70,7 @@ def table(text):
         (
             "folds",
             [
+                "5 folds; positive class: donor ==",
                 "McNemar's test (mid-p) asks",
                 "p can be somewhat too small. Scores of folds are not independent, so no t-test of them is made",
             ],

@@ -42,8 +42,9 @@ def test_a_folder_is_written_and_the_top_words_are_printed(tmp_path, model, new,
     lines = printed.splitlines()
     assert lines[0] == str(out / "index.html")
     table = read_table(out / "words.tsv")
-    assert lines[1].split() == ["k-mer", "weight", "occurrences"]
-    assert [line.split()[0] for line in lines[2:]] == [row["word"] for row in table[:3]]
+    assert lines[1] == "  weights above zero support pos, below zero neg"
+    assert lines[2].split() == ["k-mer", "weight", "occurrences"]
+    assert [line.split()[0] for line in lines[3:]] == [row["word"] for row in table[:3]]
     weights = [abs(float(row["weight"])) for row in table]
     assert weights == sorted(weights, reverse=True)
     assert sorted(path.name for path in out.glob("profile-*.svg")) == ["profile-0001.svg", "profile-0002.svg"]

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -474,7 +475,7 @@ def test_names_in_other_case_or_of_other_programs(fasta, train, options, meant):
 
 def test_a_misspelt_verb(capsys):
     assert main(["trian", "pos.fa"]) == 2
-    assert "seqkern: unknown verb 'trian'; did you mean 'train'? choose from: " in capsys.readouterr().err
+    assert "seqkern: unknown verb 'trian'; did you mean seqkern train? see seqkern --help" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
@@ -587,5 +588,82 @@ def test_empty_and_repeated_arguments_are_refused(argv, said, tmp_path, monkeypa
 def test_options_that_may_be_repeated_still_may():
     parser = build_parser("train")
     for _ in range(2):  # parsed anew
-        args = parser.parse_args(["train", "a", "-o", "m", "--seed", "2", "--track", "x=a.tsv", "--track", "y=b.tsv"])
+        args = parser.parse_args(["a", "-o", "m", "--seed", "2", "--track", "x=a.tsv", "--track", "y=b.tsv"])
         assert (args.track, args.seed) == ([("x", "a.tsv"), ("y", "b.tsv")], 2)
+
+
+SLIGHTLY_WRONG = [
+    ("train positive.fa negative.fa --k 3", "kernel parameters are written --kernel spectrum:k=3"),
+    ("train positive.fa negative.fa --kernel gapped_kmer:l=10 --k 6", "--kernel gapped_kmer:l=10,k=6;"),
+    ("train positive.fa negative.fa --reverse_complement", "--kernel spectrum:reverse_complement=true;"),
+    ("cv positive.fa negative.fa -C 10", "solver parameters are written --solver csvc:C=10"),
+    ("cv positive.fa negative.fa --solver psvc --epsilon 0.1", "--solver psvc:epsilon=0.1"),
+    ("cv positive.fa negative.fa --gamma=0.5", "--kernel rbf:gamma=0.5"),
+    ("train positive.fa negative.fa --kernel mismatch:k=5 m=1", "m=1; write --kernel mismatch:k=5,m=1"),
+    ("train positive.fa negative.fa --kernel 'mismatch:k=5 m=1'", "write mismatch:k=5,m=1"),
+    ("train positive.fa negative.fa --kernel 'spectrum(k=3)'", "write spectrum:k=3"),
+    (
+        "train positive.fa negative.fa --kernel mismatch:k=5,n=1",
+        "kernel 'mismatch' has no parameter 'n'; choose from: ",
+    ),
+    ("train positive.fa negative.fa --kmer 8", "did you mean --kernel spectrum:k=8?"),
+    ("train positive.fa negative.fa --rc", "did you mean --kernel spectrum:k=6,reverse_complement=true?"),
+    ("train peaks.bed --genome g.fa --ratio 10", "did you mean --background 10?"),
+    ("background peaks.bed --genome g.fa --ratio 10", "did you mean --factor 10?"),
+    ("train positive.fa negative.fa --pos neg", "did you mean --positive neg?"),
+    ("train --pos positive.fa negative.fa", "give files without an option, as in: seqkern train positive.fa negative.fa"),
+    (
+        "train positive.fa --neg negative.fa",
+        "give files without an option, as in: seqkern train positive.fa negative.fa",
+    ),
+    ("train positive.fa negative.fa --proba", "did you mean --calibration platt?"),
+    ("train positive.fa negative.fa --n-jobs 4", "did you mean --threads 4?"),
+    ("train positive.fa negative.fa --out model", "did you mean --output model?"),
+    ("train positive.fa negative.fa --k-fold 10", "did you mean --cv 10?"),
+    ("cv positive.fa negative.fa --n_splits 10", "did you mean --folds 10?"),
+    ("cv positive.fa negative.fa --calib platt", "did you mean --calibration platt?"),
+    ("cv positive.fa negative.fa --frobnicate", "unknown option --frobnicate; see seqkern cv --help"),
+    ("predict --model model.seqkern positive.fa", "give files without an option, as in: seqkern predict model.seqkern"),
+    ("classify model.seqkern positive.fa", "did you mean seqkern predict?"),
+    ("crossval positive.fa negative.fa", "did you mean seqkern cv?"),
+    ("expl model.seqkern positive.fa", "did you mean seqkern explain?"),
+    ("frobnicate", "unknown verb 'frobnicate'; see seqkern --help"),
+    ("positive.fa negative.fa", "the verb comes before the files, such as seqkern train positive.fa"),
+    ("-o model train positive.fa negative.fa", "-o: begin with seqkern train"),
+    ("train my pos.fa negative.fa", "my: no such file; did you mean 'my pos.fa'?"),
+    ("train postive.fa negative.fa", "postive.fa: no such file; did you mean positive.fa?"),
+    ("train", "are required: files, as in: seqkern train positive.fa negative.fa; see seqkern train --help"),
+    ("explain", "are required: model, as in: seqkern explain model.seqkern donors.fasta; see seqkern explain --help"),
+]
+
+
+@pytest.mark.parametrize(("line", "hint"), SLIGHTLY_WRONG)
+def test_slightly_wrong_commands_name_the_right_one(line, hint, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("positive.fa", "negative.fa", "my pos.fa"):
+        write(tmp_path / name, *records("neg" if name == "negative.fa" else "pos", 8))
+    assert main(shlex.split(line)) in (1, 2)
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert hint in err
+
+
+def test_a_default_output_replaces_only_what_the_verb_made(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    other = write(tmp_path / "neg.fa", *records("neg", 8))
+    command = ["train", write(tmp_path / "pos.fa", *records("pos", 8)), other, *WORDS]
+    assert main(command) == 0
+    assert "will be replaced" not in capsys.readouterr().err
+    before = Path("model.seqkern").read_bytes()
+    assert main(command) == 0
+    assert "model.seqkern exists and will be replaced; -o FILE names another file" in capsys.readouterr().err
+    assert Path("model.seqkern").read_bytes() == before
+    for fasta, told in ((other, ""), ("pos.fa", "explained: replacing the result of another command")):
+        assert main(["explain", "model.seqkern", fasta]) == 0
+        assert told in capsys.readouterr().err
+    Path("model.seqkern").write_text("notes")
+    assert "model.seqkern: exists, and is not a model of seqkern train; name another" in fails(capsys, *command)
+    assert Path("model.seqkern").read_text() == "notes"
+    Path("audit").mkdir()
+    Path("audit/notes").write_text("")
+    assert "audit: holds other files; name a new folder" in fails(capsys, "audit", "pos.fa", "neg.fa")

@@ -94,6 +94,23 @@ def test_summary_of_two_files(tmp_path, files, capsys):
     assert [note["file"] for note in notes] == files
 
 
+def test_classes_have_the_names_of_their_files(tmp_path, files, capsys):
+    active, inactive, path = tmp_path / "active.fa", tmp_path / "inactive.fa.gz", str(tmp_path / "m.seqkern")
+    active.write_text(Path(files[0]).read_text().replace(">pos0\n", ">neg0\n"))
+    inactive.write_text(Path(files[1]).read_text())
+    for order in ([active, inactive], [inactive, active]):
+        assert main(["train", *map(str, order), *TRAIN, "-o", path]) == 0
+        assert load_model(path).classes == ("inactive", "active")
+        out, err = capsys.readouterr()
+        assert out.startswith(f"{path}: active (positive, 30 sequences) against inactive (30); ")
+        assert ("the positive class is active, by its name, although inactive comes first" in err) == (
+            order[0] != active
+        )
+        assert f"seqkern: {order[0]}, {order[1]}: 1 ids in several files, renamed FILE:ID\n" in err
+    assert main(["train", *map(str, order), "--positive", "inactive", *TRAIN, "-o", path]) == 0
+    assert load_model(path).classes == ("active", "inactive")
+
+
 def test_search_is_told_and_recorded(tmp_path, files, capsys):
     path = str(tmp_path / "m.seqkern")
     search = ["--solver", "csvc:C=[0.001,1,10]", "--search", "--folds", "3", "--seed", "7"]

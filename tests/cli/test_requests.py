@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from seqkern.cli.main import VERBS, build_parser, main, request_class
+from seqkern.cli.main import VERBS, Parser, main, request_class
 from seqkern.cli.options import Request, all_of, argument, excludes, only_with, option, study_gives
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, flag, integer, text
@@ -47,9 +47,9 @@ def test_rules_name_both_options_and_the_remedy(given, said):
 
 
 def test_own_options_come_first_and_groups_keep_their_titles():
-    parser = build_parser()
+    parser = Parser(prog="seqkern toy")
     ToyRequest.add_arguments(parser)
-    text = parser.format_help().partition("options:")[2]
+    text = parser.format_help()
     assert text.index("--kind") < text.index("rounds:") < text.index("of a toy") < text.index("--rounds")
 
 
@@ -74,8 +74,24 @@ def test_rules_name_options_of_the_verb(verb, monkeypatch):
     [("seqkern expl", "explain"), ("seqkern cv a.fa --inner-", "--inner-folds"), ("seqkern init --profile s", "slurm")],
 )
 def test_bash_completes_verbs_options_and_choices(words, found, capsys):
-    assert main(["--completion"]) == 0
+    assert main(["--completion", "bash"]) == 0
     script = capsys.readouterr().out
     ask = f'COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _seqkern; echo "${{COMPREPLY[@]}}"'
     done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [found]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="runs the script in fish")
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("seqkern expl", "explain\tshow how residues and k-mers contribute to a model's decisions"),
+        ("seqkern cv a.fa --inner-", "--inner-folds\tfolds of the inner cross-validation, which chooses"),
+        ("seqkern init --profile s", "slurm\talso copy this profile of Snakemake, to edit"),
+    ],
+)
+def test_fish_completes_verbs_options_and_choices_with_their_meaning(line, found, capsys):
+    assert main(["--completion", "fish"]) == 0
+    script = f"{capsys.readouterr().out}\ncomplete -C'{line}'"
+    done = subprocess.run(["fish", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [found]

@@ -38,10 +38,10 @@ def test_lines_of_the_command_line_lose_their_middle(capsys, tmp_path):
         ([long], "seqkern: unknown verb 'xxx", "; see seqkern --help"),
         (
             ["train", path, "-o", "m", "--nothing", long],
-            "seqkern: unrecognized arguments: --nothing",
+            "seqkern: unknown option --nothing",
             "see seqkern train --help",
         ),
-        (["train", path, "-o", "m", f"--{long}"], "seqkern: unrecognized arguments: --xxx", "see seqkern train --help"),
+        (["train", path, "-o", "m", f"--{long}"], "seqkern: unknown option --xxx", "see seqkern train --help"),
     ):
         assert main(argv) in (1, 2)
         err = capsys.readouterr().err

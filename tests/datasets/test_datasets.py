@@ -86,6 +86,44 @@ def test_labels_in_headers(tmp_path):
     assert make_dataset("d", entry, tmp_path).task().labels.y.tolist() == [0.5, -1.0]
 
 
+@pytest.mark.parametrize(
+    ("fasta", "classes"),
+    [
+        ({"binder": "a.fa", "nonbinder": "b.fa"}, ("nonbinder", "binder")),
+        ({"mutant": "a.fa", "wild": "b.fa"}, ("wild", "mutant")),
+        ({"wild": "a.fa", "mutant": "b.fa"}, ("mutant", "wild")),
+        ({"negative": "b.fa", "positive": "a.fa"}, ("negative", "positive")),
+        (["b.fa", "a.fa"], ("a", "b")),
+        (["b.fa", "x/b.fa.gz"], ("x", "")),
+        (["set.train.fa", "set.test.fa"], ("test", "train")),
+    ],
+)
+def test_the_positive_class_of_files(tmp_path, fasta, classes):
+    (tmp_path / "x").mkdir()
+    for number, name in enumerate(["a.fa", "b.fa", "x/b.fa.gz", "set.train.fa", "set.test.fa"]):
+        write(tmp_path, f">s\nACGT\n>t{number}\nGGGT\n", name)
+    made = make_dataset("d", {"fasta": fasta}, tmp_path)
+    classes = tuple(name or tmp_path.name for name in classes)
+    assert made.task().labels.classes == classes
+    files = {name if isinstance(fasta, list) else fasta[name].removesuffix(".fa") for name in classes}
+    assert {name for name in made.X.ids if ":" in name} == {f"{name}:s" for name in files}
+    assert made.X.counts == {"ids in several files, renamed FILE:ID": 1}
+    assert make_dataset("d", {"fasta": fasta, "labels": {"positive": classes[0]}}, tmp_path).task().labels.classes == (
+        classes[1],
+        classes[0],
+    )
+
+
+def test_labels_of_a_table_or_headers_must_say_which_class_is_positive(tmp_path):
+    write(tmp_path, ">a label=x\nAC\n>b label=y\nGG\n")
+    write(tmp_path, "id\tlabel\na\tx\nb\ty\n", "labels.tsv")
+    for labels in ({"from": "header"}, {"from": "tsv", "file": "labels.tsv"}):
+        with pytest.raises(LabelError, match="the names x and y do not say which class is positive; choose it: --pos"):
+            make_dataset("d", {"fasta": "in.fa", "labels": labels}, tmp_path)
+        made = make_dataset("d", {"fasta": "in.fa", "labels": labels | {"positive": "x"}}, tmp_path)
+        assert made.task().labels.classes == ("y", "x")
+
+
 def test_first_words_with_policies(tmp_path):
     write(tmp_path, ">1\nACN\n>0\nGG\n>1\nTT\n")
     entry = {"fasta": "in.fa", "labels": {"from": "first_word"}, "ids": "number", "alphabet": "dna"}

@@ -91,7 +91,7 @@ def _types() -> tuple[Callable[[str], object], ...]:
     """Return the functions that convert the values of options."""
     found = {}
     for verb in VERBS:
-        actions = next(one for one in build_parser(verb)._actions if one.dest == "verb").choices[verb]._actions
+        actions = build_parser(verb)._actions
         found |= {(verb, one.dest): one.type for one in actions if one.type is not None}
     return tuple(found[name] for name in sorted(found))
 

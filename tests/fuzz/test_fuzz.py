@@ -142,7 +142,7 @@ def test_every_option_has_a_reader_or_is_a_word():
     known = {option for reader in READERS.values() for option in reader.options} | OUTPUTS | WORDS
     missing = set()
     for verb in VERBS:
-        actions = next(one for one in build_parser(verb)._actions if one.dest == "verb").choices[verb]._actions
+        actions = build_parser(verb)._actions
         for action in actions:
             fixed = action.nargs == 0 or action.choices or action.type in (check_int, check_number)
             fixed = fixed or isinstance(getattr(action, "declared", None), Number) or action.dest == "help"

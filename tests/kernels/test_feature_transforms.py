@@ -80,7 +80,7 @@ def test_registry_and_specs():
         build_feature_transform("pcaa")
     with pytest.raises(ParameterError, match="3 is not a transform"):
         build_feature_transform(3)
-    with pytest.raises(ParameterError, match="unknown parameter of feature transform 'pca'"):
+    with pytest.raises(ParameterError, match="feature transform 'pca' has no parameter"):
         build_feature_transform("pca:components=3")
 
 

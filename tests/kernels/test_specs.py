@@ -66,7 +66,7 @@ def test_values_are_typed_without_eval(word, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "+", "spectrum:", "spectrum:k", "spectrum:k=", "spectrum:k=3)", "(spectrum", "a+", "3", "3*", "a b"],
+    ["", "+", "spectrum:", "spectrum:k", "spectrum:k=", "(spectrum", "a+", "3", "3*", "a b"],
 )
 def test_unreadable_text_names_the_text_and_the_remedy(text):
     with pytest.raises(ParameterError, match=r"cannot read .*; write name:parameter=value.* write the kernel as JSON"):
@@ -78,6 +78,9 @@ def test_unreadable_text_names_the_text_and_the_remedy(text):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
+        ("spectrum:k=3)", "; write spectrum:k=3"),
+        ("mismatch:k=5 m=1", "; write mismatch:k=5,m=1"),
+        ("mismatch(k=5; m=1)", "; write mismatch:k=5,m=1"),
         ("spectum:k=3", "unknown kernel 'spectum'; did you mean 'spectrum'"),
         ("rbf:gama=1", "'gama'; did you mean 'gamma'"),
         ("rbf:base=(rbf:gama=1)", "'gama'; did you mean 'gamma'"),

@@ -1,6 +1,7 @@
 """The first screen: what is best, against chance and baselines; stars; the same number everywhere."""
 
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -84,13 +85,13 @@ def write_baseline(folder, name="composition", skill=0.3, dataset="d"):
     rng = np.random.default_rng(9)
     source = next(iter(sorted((folder / "evaluate" / dataset).glob("*/*/decisions.tsv"))))
     rows, scores = read_tsv(source), []
-    for split in dict.fromkeys(row["split"] for row in rows):
-        part = [row for row in rows if row["split"] == split]
-        positive = np.array([row["label"] == "donor" for row in part])
+    for task, split in dict.fromkeys((row["task"], row["split"]) for row in rows):
+        part = [row for row in rows if (row["task"], row["split"]) == (task, split)]
+        positive = np.array([row["label"] in ("donor", "family") for row in part])
         values = rng.normal(size=len(part)) + skill * positive
         for row, value in zip(part, values, strict=True):
             row |= {"decision": float(value), "predicted": "donor" if value > 0 else "decoy"}
-        scores.append((name, "all", split, 1, len(part), naive_auc(positive, values)))
+        scores.append((name, task, split, 1, len(part), naive_auc(positive, values)))
     home = folder / "baseline" / dataset
     write_tsv(home / "decisions.tsv", ["baseline", *rows[0]], [{"baseline": name} | row for row in rows])
     write_tsv(home / "metrics.tsv", ["baseline", "task", "split", "n_train", "n_test", "auc"], scores)
@@ -191,6 +192,29 @@ def test_gains_over_reference_methods_and_trivial_baselines_are_apart(tmp_path):
     text = text_of(headline_sentence(view))
     assert text.index("over the best reference method, a linear model of 6-mers") < text.index("best trivial baseline")
     assert "simultaneous 95% interval +0." in text
+
+
+def test_gains_over_families_have_the_interval_of_their_mean(tmp_path):
+    shape = family_shape(tuple(f"f{i}" for i in range(12)))
+    shape.skill = 2.0
+    folder = write_study(tmp_path / "s", {"d": shape}, TWO, ONE)
+    write_baseline(folder, name="alignment", skill=0.5)
+    view = first_view(folder)
+    found, best = view.headline.against_baselines[False], view.ranking.best[0]
+    own, other = (np.array(one, dtype=float) for one in (view.headline._task_values()[best], baseline_aucs(folder)))
+    mean, low, high = (getattr(found.gains[best], name) for name in ("score", "low", "high"))
+    assert mean == pytest.approx((own - other).mean())
+    half = 2.5931 * (own - other).std(ddof=1) / math.sqrt(12)  # Student's 0.9875 quantile for 11 degrees of freedom
+    assert (low, high) == pytest.approx((mean - half, mean + half), rel=1e-3)
+    ahead = int((own > other).sum())
+    assert f"ahead in {ahead} of 12 families (simultaneous 95% interval of the mean +" in text_of(
+        headline_sentence(view)
+    )
+
+
+def baseline_aucs(folder):
+    """Return the AUCs of a baseline in the order of the tasks."""
+    return [float(row["auc"]) for row in read_tsv(folder / "baseline/d/metrics.tsv")]
 
 
 def naive_gain_tests(view, name):

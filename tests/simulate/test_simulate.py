@@ -359,7 +359,7 @@ def test_the_seed_decides_the_sequences(kind):
     [
         ("doner", {}, "did you mean 'donor'"),
         ("donor", {"n_postive": 3}, "did you mean 'n_positive'"),
-        ("donor", {"length": 3}, "unknown parameter of 'donor' 'length'"),
+        ("donor", {"length": 3}, "'donor' has no parameter 'length'"),
         ("donor", {"left": 2}, "left=2"),
         ("donor", {"right": 5}, "right=5"),
         ("donor", {"n_decoy": 0}, "n_decoy=0"),

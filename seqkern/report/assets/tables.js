@@ -50,6 +50,7 @@ function sortRows(table, column, falling) {
 function addSorting(table) {
   const titles = titleCells(table);
   for (const [title, column] of titles) {
+    if (!title.textContent.trim()) continue;  // a column of bars
     const button = document.createElement("button");
     button.type = "button";
     button.className = "sort";

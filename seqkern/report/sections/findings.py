@@ -174,8 +174,11 @@ def _against_baseline(view: View, trivial: bool) -> str:
         gain, key, ends = headline.entries[best].score - score, headline.key, ""
     else:
         (gain, _, low, high), key = tested.gains[best], tested.key
-        simultaneous = "" if len(headline.methods) == 1 else "simultaneous "
-        ends = f" ({simultaneous}95% interval {signed(low)} to {signed(high)})" if low == low else ""
+        kind = "95% interval" if len(headline.methods) == 1 else "simultaneous 95% interval"
+        ahead, tasks = tested.ahead.get(best, (0, 0))
+        ranks = f" in the signed-rank test, ahead in {ahead} of {tasks} {view.words}" if tasks else ""
+        kind += " of the mean" if tasks else ""
+        ends = f"{ranks} ({kind} {signed(low)} to {signed(high)})" if low == low else ranks
     gained = f"<b>{signed(gain)} {metric(key).name}</b>"
     over = "over" if metric(key).higher else "against"
     return f" {gained} {over} the best reference method, {phrase}: {verdict}{ends}."
@@ -452,11 +455,18 @@ def train_command(view: View) -> tuple[str, str, str] | None:
         files = ["positive.fa", "negative.fa"]
         if isinstance(data.source, FastaSource) and data.source.classes is not None:
             paths = dict(zip(data.source.classes, data.source.paths, strict=True))
-            files = [paths.get(name, "") for name in reversed(view.dataset.classes(next(iter(view.dataset.tasks))))]
+            names = view.dataset.classes(next(iter(view.dataset.tasks), ""))
+            files = [paths[name] for name in reversed(names) if name in paths] if len(paths) == 2 else files
     options = [["--kernel", kernel_text(kernel.kernel)]]
     for one in kernel.transform_specs:
         options.append(["--transform", one if isinstance(one, str) else json.dumps(one)])
-    options.append(["--solver", spec_text(dict(solver.spec)), *(["--search"] if len(solver.specs) > 1 else [])])
+    options.append(
+        [
+            "--solver",
+            solver.spec if isinstance(solver.spec, str) else spec_text(dict(solver.spec)),
+            *(["--search"] if len(solver.specs) > 1 else []),
+        ]
+    )
     method = " \\\n    ".join(map(shlex.join, options))
     return shlex.quote(f"{view.dataset.name}.seqkern"), shlex.join(files), method
 

@@ -128,11 +128,13 @@ def _all_metrics(view: View) -> list[Markup]:
         missing = [not any(ranking.score(method, one).n for one in names) for method in methods]
         shown[name] = [MISSING if gone else cell for gone, cell in zip(missing, cells, strict=True)]
     rare = [name for name in names if name in RARE] if len(names) > MOST_METRICS else []
-    tables = []
+    tables: list[Markup] = []
     for part in ([name for name in names if name not in rare], rare):
         rows = [[method_name(m), *cells] for m, *cells in zip(methods, *(shown[n] for n in part), strict=True)]
         columns = [METHOD, *(Column(metric(n).name, hint=metric(n).sentence) for n in part)]
-        caption = [f"{view.dataset.name}: {'more ' if tables else ''}metrics, mean ± standard deviation. "]
+        caption: list[object] = [
+            f"{view.dataset.name}: {'more ' if tables else ''}metrics, mean ± standard deviation. "
+        ]
         caption += star_legend(view, " best of each column", classes=True)
         tables += [table(caption, columns, rows, class_="dense")] if part else []
     return [tables[0], *(details(f"{len(rare)} more metrics", one) for one in tables[1:])]
