@@ -207,7 +207,7 @@ class ExplainRequest(NewSamples, Contributions, Overwrite):
     )
     pair: str | None = option("multi-class models: explain the classifier of classes A and B", metavar="A:B")
     top: int = option(
-        "print the N k-mers with the largest weights, and their occurrences (default: 10)",
+        "print the N k-mers of the sequences with the largest weights (default: 10)",
         integer(default=10, low=0),
         metavar="N",
     )
