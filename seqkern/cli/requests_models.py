@@ -33,7 +33,8 @@ SCAN = (
 every occurrence of the given bases is a candidate, classified by the window around it:
   tsv       record, position (from 1, of the candidate's first letter on its strand), strand, decision, probability
   bed       BED9 with the interval of the candidate's letters; score is 1000 × probability, or 500 + 500 × decision
-            if the model is not calibrated; red above zero, blue below; columns 10 and 11 are decision and probability
+            if the model is not calibrated; red if predicted positive, else blue; columns 10 and 11 are decision and
+            probability
   bigwig    decision at the candidate's first letter on its strand; -o NAME.bw with both strands writes NAME.plus.bw
             and NAME.minus.bw
   bedgraph  the same as text
