@@ -74,8 +74,8 @@ def fasta(path, motif, n):
 @pytest.mark.parametrize(
     ("line", "entry", "k"),
     [
-        (["a.fa", "b.fa"], {"fasta": {"positive": "../a.fa", "negative": "../b.fa"}}, 5),
-        (["few.fa", "{home}/b.fa"], {"fasta": {"positive": "../few.fa", "negative": "{home}/b.fa"}}, 3),
+        (["a.fa", "b.fa"], {"fasta": {"a": "../a.fa", "b": "../b.fa"}}, 5),
+        (["few.fa", "{home}/b.fa"], {"fasta": {"few": "../few.fa", "b": "{home}/b.fa"}}, 3),
         (
             ["all.fa", "--labels", "header", "--label-field", "kind", "--unknown", "error"],
             {"fasta": ["../all.fa"], "labels": {"label": "kind", "from": "header"}, "unknown": "error"},
@@ -88,7 +88,7 @@ def test_init_refers_to_the_files_and_chooses_folds_that_suit_them(tmp_path, mon
     for name, motif, n in (("a", "GATA", 12), ("b", "CCCC", 20), ("few", "GATA", 7)):
         fasta(tmp_path / f"{name}.fa", motif, n)
     texts = [(tmp_path / f"{name}.fa").read_text() for name in "ab"]
-    labelled = [text.replace("\n", f" kind={i}\n") for text, i in zip(texts, "ab", strict=True)]
+    labelled = [text.replace("\n", f" kind={i}\n") for text, i in zip(texts, "10", strict=True)]
     lines = "".join(labelled).splitlines()
     (tmp_path / "all.fa").write_text("".join(f"{one if one[0] == '>' else one.split()[0]}\n" for one in lines))
     assert main(["init", "mine", *(word.format(home=tmp_path) for word in line)]) == 0, capsys.readouterr().err
