@@ -57,7 +57,7 @@ def write_fasta(path, classes, n=12, length=30):
 @pytest.fixture(scope="module")
 def fasta(tmp_path_factory):
     """Return a FASTA file of two classes."""
-    return write_fasta(tmp_path_factory.mktemp("startup") / "two.fasta", "ab")
+    return write_fasta(tmp_path_factory.mktemp("startup") / "two.fasta", "01")
 
 
 def test_one_kernel_is_one_kernel():
@@ -104,7 +104,7 @@ def test_gram(fasta, tmp_path):
 
 
 def test_train(fasta, tmp_path):
-    options = ["--labels", "header", "--label-field", "label", "--kernel", "spectrum:k=3", "--solver", "csvc"]
+    options = ["--labels", "header", "--positive", "a", "--kernel", "spectrum:k=3", "--solver", "csvc"]
     loaded = command("train", fasta, *options, "-o", tmp_path / "model")
     assert not loaded & (HEAVY | {"seqkern.report", "seqkern.simulate", "seqkern.evaluation.pooled"})
     assert loaded & modules_of(KERNELS) == {"seqkern.kernels.kmer.kmer_kernel"}

@@ -171,9 +171,8 @@ def score_rows(found: CrossValidated) -> list[list[str]]:
     return rows
 
 
-def score_table(found: CrossValidated) -> list[str]:
-    """Return the lines of the score table."""
-    rows = score_rows(found)
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines of aligned columns."""
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -257,13 +256,15 @@ def _verdict(rival: Rival) -> str:
     )
 
 
-def how_good(estimate: Mapping[str, Any]) -> str:
+def how_good(estimate: Mapping[str, Any], kind: str) -> str:
     """Return the headline score of a cross-validation with its interval, beside the best baseline, from its record."""
-    metric, one = next(iter(estimate["scores"].items()), ("", {}))
-    if not one:
+    metric = next((name for name in ("auc", "r2", *estimate["scores"]) if name in estimate["scores"]), None)
+    if metric is None:
         return "no score: no fold has samples to score"
+    one = estimate["scores"][metric]
     interval = f"95% interval {one['low']:.3f} to {one['high']:.3f}, " if one["interval"] else ""
-    text = f"{metric_name(metric)} {one['mean']:.3f} ({interval}{estimate['folds']})"
+    name = "macro AUC" if kind == "multiclass" and metric == "auc" else metric_name(metric)
+    text = f"{name} {one['mean']:.3f} ({interval}{estimate['folds']})"
     best = next(iter(estimate.get("rivals", ())), None)
     if best is None:
         return text
@@ -284,8 +285,8 @@ def trivial_warning(found: CrossValidated, request: MethodRequest) -> Iterator[s
         return
     if own.low > one.score if one.beaten is None else one.beaten:
         return
-    sizes = [int((found.labels.y == code).sum()) for code in (1, 0)]
-    if auc_ends(one.score, *sizes, SHARED_TRAINING)[0] <= 0.5:  # no better than chance itself
+    positives, negatives = (int((found.labels.y == code).sum()) for code in (1, 0))
+    if auc_ends(one.score, positives, negatives, SHARED_TRAINING)[0] <= 0.5:  # no better than chance itself
         return
     file, genome = next(iter(request.fasta), "POSITIVES.fa"), request.genome
     remedy = f"seqkern background {file} --shuffle 2 -o matched.fa"
@@ -385,7 +386,7 @@ def run(request: CvRequest) -> None:
     for text in trivial_warning(found, request):
         warn(text)
     print(what)
-    for line in (*score_table(found), *notes(found)):
+    for line in (*aligned(score_rows(found)), *notes(found)):
         print(line)
     if request.output is not None:
         print(request.output)

@@ -47,6 +47,7 @@ VERBS = {
     "train": Verb("train a model, to apply to new sequences", "Everyday", "requests_training"),
     "predict": Verb("apply a model to new sequences", "Everyday", "requests_models"),
     "cv": Verb("cross-validate one method on FASTA, without a study", "Everyday", "requests_training"),
+    "test": Verb("score a model on new sequences whose classes are known", "Everyday", "requests_models"),
     "explain": Verb("show how residues and k-mers contribute to a model's decisions", "Everyday", "requests_models"),
     "report": Verb("write the HTML report and the tables of a study", "Everyday", run="results:run_report"),
     "demo": Verb("run the demo, from simulated sequences to the report", "Studies", run="study_folder:run_demo"),
@@ -66,7 +67,9 @@ VERBS = {
     "genes": Verb("find genes in a genome, by a learned grammar", "Genomes", "requests_models", "genes:run_genes"),
     "motifs": Verb("find the motifs that a model has learned", "Models", "requests_models"),
     "suggest": Verb("choose the unlabelled records to label next", "Models", "requests_models"),
-    "models": Verb("pack many models into one file, or list them", "Models", "requests_models", "listing:run_models"),
+    "models": Verb(
+        "pack models into one file, or show how one was trained", "Models", "requests_models", "listing:run_models"
+    ),
     "kernels": Verb("list the kernels and their parameters", "Look-ups", run="listing:run_kernels"),
     "solvers": Verb("list the solvers, feature selectors and layers", "Look-ups", run="listing:run_solvers"),
     "simulate": Verb("simulate splice sites, proteins, genomes, peaks, genes or structure", requests="simulate"),

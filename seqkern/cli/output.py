@@ -170,7 +170,10 @@ def log_formulas(ids: Iterable[str], request: SpreadsheetSafe) -> bool:
 
 ONE_TABLE = ("predict", "variants", "sites", "genes", "background", "motifs", "plan")
 """Verbs that write one text, which ``-o -`` sends to standard output."""
-FOLDERS = ("datasets", "folds", "baseline", "evaluate", "cv", "importance", "discover", "effects", "report", "explain")
+FOLDERS = (
+    *("datasets", "folds", "baseline", "evaluate", "cv", "importance", "discover", "effects", "report", "explain"),
+    "test",
+)
 """Verbs that write several files into a folder."""
 
 

@@ -293,6 +293,18 @@ class Tracks(Threads):
         return {"files": self.profiles} if self.profiles else None
 
 
+class GivenLabels(Request, group="labels", everyday=("labels",)):
+    """A verb that reads labels."""
+
+    labels: str | None = option(
+        "source of the labels: a TSV with the columns id and label; or header (a field label=…) or first-word (of each "
+        "header)",
+        metavar="WHERE",
+    )
+    label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
+    rules = all_of(excludes("labels=first-word", "label_field"))
+
+
 # Training.
 
 

@@ -9,6 +9,7 @@ from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, on
 from seqkern.cli.requests import (
     PICTURES,
     TABLES,
+    GivenLabels,
     GivenSites,
     ModelReading,
     ModelRegions,
@@ -175,6 +176,26 @@ class PredictRequest(NewSamples, Scan, TrueStates, Parts, everyday=("output", "t
     def draws(self) -> bool:
         """Whether tracks are drawn in place of a table."""
         return self.chain is not None or None in self.track
+
+
+class TestRequest(GivenLabels, NewSamples, Overwrite):
+    """The scores of a model on new samples with labels."""
+
+    model: str = argument("model file of seqkern train or LS-GKM")
+    fasta: list[str] = argument(
+        "new samples: two files (positives, negatives), one file per class, or one file with --labels; FASTA, or BED "
+        "with --genome; or a table as in training",
+        text(default=[]),
+        nargs="*",
+    )
+    output: str | None = option(
+        "output folder for index.html, scores.tsv, decisions.tsv and roc.svg", short="-o", metavar="DIR"
+    )
+    EXAMPLE = "seqkern test model.seqkern positive.fa negative.fa -o tested"
+    MORE_EXAMPLES = ("seqkern test model.seqkern new.fasta --labels new.tsv",)
+    DESCRIPTION = """\
+Scores a model on new sequences whose classes or numbers are known, and says which of them it was trained on. Classes
+are matched by name: of the files, or in the labels; two other files are positives and negatives."""
 
 
 class Contributions(

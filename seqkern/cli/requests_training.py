@@ -7,6 +7,7 @@ from typing import Any
 from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option
 from seqkern.cli.requests import (
     TABLES,
+    GivenLabels,
     Layers,
     Memory,
     Overwrite,
@@ -27,15 +28,9 @@ REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
 """Names in `seqkern.formats.states`, listed here to keep ``--help`` fast."""
 
 
-class Labels(Request, group="labels", everyday=("labels", "positive")):
+class Labels(GivenLabels, group="labels", everyday=("positive",)):
     """A verb that learns from labels."""
 
-    labels: str | None = option(
-        "source of the labels: a TSV with the columns id and label; or header (a field label=…) or first-word (of each "
-        "header)",
-        metavar="WHERE",
-    )
-    label_field: str = option("name of that field or column (default: label)", text(default="label"), metavar="NAME")
     unlabelled: str | None = option(
         "records without a label, beside one file for each class, for a solver that learns from them "
         "(label_propagation, transductive_svc); with --labels leave their labels empty instead",
@@ -45,7 +40,6 @@ class Labels(Request, group="labels", everyday=("labels", "positive")):
         "train this class against all others (default of two: by name, as of active or binder; else the first file)",
         metavar="CLASS",
     )
-    rules = all_of(excludes("labels=first-word", "label_field"))
 
 
 class States(Layers, group="states of residues, such as helix, strand and coil", everyday=("states",)):

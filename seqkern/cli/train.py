@@ -17,6 +17,7 @@ import numpy as np
 from seqkern.cli.common import unrecognised
 from seqkern.cli.cv import (
     CrossValidated,
+    aligned,
     check_design,
     count_folds,
     cross_validated,
@@ -25,7 +26,7 @@ from seqkern.cli.cv import (
     notes,
     outer_folds,
     record,
-    score_table,
+    score_rows,
     solver_words,
     trivial_warning,
     what_it_learns,
@@ -129,8 +130,9 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     else:
         learned, solver = "a model of LS-GKM", f"C-SVM with {len(model.support):,} support sequences"
     yield f"{path}: {learned}; kernel: {kernel_words(model.kernel)}; solver: {solver}"
-    unknown = "not cross-validated; add --cv" if "solver" in record else "how good it is, the file does not say"
-    yield how_good(record["estimate"]) if "estimate" in record else unknown
+    unknown = "not cross-validated; add --cv" if model.kind != "none" else "without labels there is no score"
+    unknown = unknown if "solver" in record else "how good it is, the file does not say"
+    yield how_good(record["estimate"], model.kind) if "estimate" in record else unknown
     new = "NEW.tsv" if model.alphabet is None else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
     site = None if model.window is None else model.window.site
     more = "-o predictions.tsv" if site is None else f"--scan {site} -o found.bed"
@@ -326,7 +328,7 @@ def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
 
 def _estimate_lines(estimate: CrossValidated) -> Iterator[tuple[str, str]]:
     """Yield lines on the scores of the outer folds and the permutation test."""
-    for i, line in enumerate(score_table(estimate)):
+    for i, line in enumerate(aligned(score_rows(estimate))):
         yield "" if i else "estimate", line
     for line in notes(estimate):
         yield "", line

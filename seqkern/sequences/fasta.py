@@ -46,7 +46,7 @@ def file_names(paths: Sequence[object]) -> list[str]:
     >>> file_names(["a/set.fa", "b/set.fa"])
     ['a', 'b']
     """
-    parts = [Path(os.path.abspath("stdin" if str(path) == "-" else str(path))).parts for path in paths]
+    parts = [Path(os.path.abspath(str(path))).parts for path in paths]
     dots = [one[-1].split(".") for one in parts]
     for of_each, places in (dots, (0,)), (parts, range(-2, -9, -1)), (dots, range(1, 9)):
         for place in places:

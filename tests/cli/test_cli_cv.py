@@ -123,6 +123,32 @@ def test_train_prints_and_stores_the_same_estimate(tmp_path, files, capsys):
     assert "estimate" not in load_model(path).record
 
 
+@pytest.mark.parametrize("verb", ["cv", "train"])
+@pytest.mark.parametrize(("k", "letters"), [(1, "ACGTG"), (3, "ACGT")])
+def test_composition_that_explains_the_score_is_told(tmp_path, capsys, verb, k, letters):
+    rng = np.random.default_rng(4)
+    files = []
+    for name, own in (("pos", letters), ("neg", "ACGT")):
+        rows = ["".join(rng.choice(list(own), 60)) for _ in range(60)]
+        if name == "pos" and k == 3:
+            rows = [f"{row[:20]}GATTACAGATTACA{row[34:]}" for row in rows]
+        path = tmp_path / f"{name}.fa"
+        path.write_text("".join(f">{name}{i}\n{row}\n" for i, row in enumerate(rows)))
+        files.append(str(path))
+    more = ["--cv", "-o", str(tmp_path / "m")] if verb == "train" else []
+    argv = [verb, *files, "--kernel", f"spectrum:k={k}", "--solver", "csvc:C=1", "--allow-similar", *more]
+    capsys.readouterr()
+    assert main(argv) == 0
+    out, err = capsys.readouterr()
+    told = "length and composition alone give AUC 0."
+    assert (told in err) == (k == 1)
+    assert (
+        f"take negatives that match the positives: seqkern background {files[0]} --shuffle 2 -o matched.fa" in err
+    ) == (k == 1)
+    better = ", the best " if verb == "train" else "best trivial baseline: length and composition, AUC 0."
+    assert better in out
+
+
 def test_several_kernels_are_candidates(tmp_path, files, capsys):
     kernels = '{"choose": [{"name": "a", "kernel": "spectrum", "k": 1}, {"name": "b", "kernel": "spectrum", "k": 3}]}'
     path = str(tmp_path / "m.seqkern")

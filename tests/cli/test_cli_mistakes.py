@@ -611,7 +611,7 @@ SLIGHTLY_WRONG = [
     ("train peaks.bed --genome g.fa --ratio 10", "did you mean --background 10?"),
     ("background peaks.bed --genome g.fa --ratio 10", "did you mean --factor 10?"),
     ("train positive.fa negative.fa --pos neg", "did you mean --positive neg?"),
-    ("train --pos positive.fa negative.fa", "give files without an option, as in: seqkern train positive.fa negative.fa"),
+    ("train --pos positive.fa negative.fa", "give files without an option, as in: seqkern train positive.fa"),
     (
         "train positive.fa --neg negative.fa",
         "give files without an option, as in: seqkern train positive.fa negative.fa",

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from seqkern.cli import new_sequences
 from seqkern.cli.main import main
+from seqkern.evaluation.ranking import roc_auc
 from seqkern.methods.loading import load_model
 from seqkern.methods.novelty import outside, ranges_record
 from seqkern.sequences.fasta import read_fasta
@@ -383,6 +385,64 @@ def test_sequences_with_k_mers_of_their_own_are_outside():
     for texts, expected in ((old, 0), (new, 1)):
         assert outside(record, SequenceSet.from_strings(texts, "dna"))["known"][0].mean() == expected
     assert outside({}, SequenceSet.from_strings(new, "dna")) == {}  # a model of an earlier release
+
+
+# ---- test -----------------------------------------------------------------------------------------------
+
+
+def scores_of(folder):
+    return {row["score"]: row for row in table((folder / "scores.tsv").read_text())}
+
+
+def test_scores_on_new_sequences_are_those_of_the_predictions(tmp_path, files, model, capsys):
+    new = [write(tmp_path / f"{name}_new.fa", *records(name, 20, seed=9)) for name in ("pos", "neg")]
+    assert main(["test", model, *new, "-o", str(tmp_path / "t")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{model} on pos (positive, 20 sequences) against neg (20)\n")
+    assert "none of the 40 is a training sample" in out
+    found, rows = scores_of(tmp_path / "t"), table((tmp_path / "t" / "decisions.tsv").read_text())
+    y = np.array([row["label"] == "pos" for row in rows])
+    assert float(found["AUC"]["value"]) == pytest.approx(roc_auc(y, [float(row["decision"]) for row in rows]))
+    hits = sum(row["predicted"] == "pos" for row, own in zip(rows, y, strict=True) if own)
+    assert found["sensitivity"]["counts"] == f"{hits} of 20 pos"
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in found.values())
+    assert {"index.html", "roc.svg"} < {path.name for path in (tmp_path / "t").iterdir()}
+    # the same samples by labels in the headers, in one file
+    names = ["pos"] * 20 + ["neg"] * 20
+    both = [line for file in new for line in Path(file).read_text().splitlines(True)]
+    labelled = [f"{line[:-1]} label={names.pop(0)}\n" if line[0] == ">" else line for line in both]
+    one = write(tmp_path / "one.fa", *labelled)
+    assert main(["test", model, one, "--labels", "header", "-o", str(tmp_path / "u")]) == 0
+    assert scores_of(tmp_path / "u") == found
+    # files are matched by name, so their order does not matter
+    assert main(["test", model, *new[::-1], "-o", str(tmp_path / "v")]) == 0
+    assert scores_of(tmp_path / "v") == found
+
+
+def test_training_sequences_and_their_relatives_are_told(tmp_path, files, model, capsys):
+    assert main(["test", model, *files]) == 0
+    assert "60 of 60 are training samples: the scores are too good" in capsys.readouterr().out
+    old = [Path(file).read_text().splitlines() for file in files]
+    changed = [[f"{line[:-1]}{'CA'[line[-1] == 'C']}" if line[0] != ">" else line for line in one] for one in old]
+    near = [write(tmp_path / f"{name}.fa", "\n".join(one) + "\n") for name, one in zip("ab", changed, strict=True)]
+    assert main(["test", model, *near]) == 0
+    out, err = capsys.readouterr()
+    assert f"seqkern: {', '.join(near)}: a is taken for pos, b for neg\n" in err
+    assert re.search(r"\n[1-9]\d* are similar to one of its \d+ support sequences: their scores may be too good\n", out)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["pos.fa"], "pos.fa: no labels to test with; give the negatives as a second file, or --labels"),
+        (["one.fa", "--labels", "header"], "one.fa: no sample of the positive class 'pos'; the classes are: x, y, z"),
+        (["pos.fa", "neg.fa", "one.fa"], "class 'one' is not one of the model's; the classes are: neg, pos"),
+    ],
+)
+def test_samples_of_other_classes_are_refused(tmp_path, files, model, capsys, monkeypatch, given, said):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "one.fa", *(f">{name} label={name}\n{'ACGT' * 10}\n" for name in "xyz"))
+    assert said in fails(capsys, "test", model, *given)
 
 
 def test_what_the_kernel_touches_in_training_is_told(tmp_path, files, capsys):

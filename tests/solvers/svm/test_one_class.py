@@ -57,14 +57,14 @@ def test_with_negatives_it_learns_the_positives_alone(folder, capsys):
     both = [str(folder / "pos.fa"), str(folder / "neg.fa")]
     assert main(["train", "--verbose", *both, *METHOD, *solver, "-o", str(folder / "two.seqkern")]) == 0
     told = capsys.readouterr().out
-    assert "only the 40 of class positive, none of class negative" in told
+    assert "only the 40 of class pos, none of class neg" in told
     assert "not cross-validated; use --cv for an unbiased estimate" in told
     assert main(["train", "--verbose", both[0], *METHOD, *solver, "-o", str(folder / "one.seqkern")]) == 0
     capsys.readouterr()
     _, rows = predicted(folder, "two.seqkern", capsys)
     _, alone = predicted(folder, "one.seqkern", capsys)
     assert [row[1] for row in rows] == [row[1] for row in alone]
-    assert {row[2] for row in rows} == {"positive", "negative"}
+    assert {row[2] for row in rows} == {"pos", "neg"}
 
 
 def test_what_is_refused(folder, capsys):
