@@ -57,7 +57,7 @@ def write_fasta(path, classes, n=12, length=30):
 @pytest.fixture(scope="module")
 def fasta(tmp_path_factory):
     """Return a FASTA file of two classes."""
-    return write_fasta(tmp_path_factory.mktemp("startup") / "two.fasta", "ab")
+    return write_fasta(tmp_path_factory.mktemp("startup") / "two.fasta", "01")
 
 
 def test_one_kernel_is_one_kernel():

@@ -87,7 +87,8 @@ def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):
         if verb == "train":  # takes a file of each class
             donors = Path("donors.fasta").read_text().split(">")[1:]
             for name, label in (("positive", "label=donor"), ("negative", "label=decoy")):
-                Path(f"{name}.fa").write_text("".join(f">{one}" for one in donors if label in one))
+                own = [f">{one}" for one in donors if label in one]
+                Path(f"{name}.fa").write_text("".join(own[:40]))
         if verb == "suggest":  # takes records without a label
             shutil.copy("donors.fasta", "pool.fasta")
         if verb == "compare":  # takes two methods

@@ -358,7 +358,7 @@ TRAIN = ("--kernel", "spectrum:k=2", "--solver", "csvc:C=1", "-o", "m.seqkern")
 
 def test_train_on_windows(genome, monkeypatch, capsys):
     folder, strings, rows = genome
-    assert run(folder, monkeypatch, "train", *WINDOW, *TRAIN) == 0
+    assert run(folder, monkeypatch, "train", "--verbose", *WINDOW, *TRAIN) == 0
     model = load_model(folder / "m.seqkern")
     assert model.record["window"] == {"left": 10, "right": 12, "site": "AG"}
     assert model.record["n"] == len(rows)
