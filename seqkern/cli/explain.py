@@ -91,7 +91,7 @@ def _run(request: ExplainRequest, page: Path | None = None) -> None:
         print(request.contributions)
     if explainer.no_words:
         print(f"  {explainer.no_words}")
-    largest = table.sorted()[: request.top]
+    largest = [row for row in table.sorted() if row[2] != 0][: request.top]
     if largest and explainer.model.kind == "binary":
         print("  weights above zero support {1}, below zero {0}".format(*explainer.model.classes))
     if largest:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from seqkern.cli.new_sequences import policies_for
-from seqkern.cli.output import log_counts, print_output
+from seqkern.cli.output import check_folder, log_counts, print_output
+from seqkern.cli.requests import PICTURES, TABLES
 from seqkern.cli.requests_models import MOST_SUPPORT, MotifsRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import ModelError, SeqkernError
 from seqkern.core.exclusive_files import exclusive_paths
-from seqkern.core.text_files import source_name
+from seqkern.core.text_files import is_standard_output, source_name
 from seqkern.core.threads import given_threads
 from seqkern.genomics import motif_tables
 from seqkern.genomics.motif_tables import KnownMotifs, Match, nearest
@@ -27,10 +28,13 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 def run(request: MotifsRequest) -> None:
     """Run the verb."""
-    plot = None if request.plot is None else Path(request.plot)
-    for path in (request.output, request.plot, request.table):
-        if path is not None:
-            check_writable(path)
+    files = [request.output]
+    if not Path(request.output).suffix and not is_standard_output(request.output):
+        check_folder(Path(request.output))
+        files = [f"{request.output}/{name}" for name in ("motifs.html", "motifs.meme", "motifs.tsv")]
+    files += [path for path in (request.table, request.plot) if path is not None]
+    for path in files:
+        check_writable(path)
     model = _load(request)
     try:
         explainer = Explainer(model, request.pair)
@@ -46,19 +50,23 @@ def run(request: MotifsRequest) -> None:
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     classes = explainer.model.classes or ("lower", "higher")
     with exclusive_paths(request.output):
-        motif_tables.write_meme(request.output, motifs)
-        print_output(request.output)
-        if request.table is not None:
-            motif_tables.write_table(request.table, motifs, classes, matches)
-            print(request.table)
-        if plot is not None:
-            _draw(plot, Path(request.model).name, motifs, classes, matches, source)
-            print(plot)
+        for path in files:
+            if Path(path).suffix.lower() in (".html", *PICTURES):
+                _draw(Path(path), Path(request.model).name, motifs, classes, matches, source)
+            elif Path(path).suffix.lower() in TABLES:
+                motif_tables.write_table(path, motifs, classes, matches)
+            else:
+                motif_tables.write_meme(path, motifs)
+            print_output(path)
     print(f"  {source}")
     columns = motif_tables.COLUMNS if matches is None else (*motif_tables.COLUMNS, *list(motif_tables.KNOWN)[:3])
     print("  " + "\t".join(columns))
-    for row in motif_tables.rows(motifs, classes, matches):
-        print("  " + "\t".join(_short(value) for value in list(row)[: len(columns)]))
+    shown = motif_tables.resembling(matches, len(motifs))
+    for i, row in enumerate(motif_tables.rows(motifs, classes, matches)):
+        if i in shown:
+            print("  " + "\t".join(_short(value) for value in list(row)[: len(columns)]))
+    if len(shown) < len(motifs):
+        print(f"  {len(motifs) - len(shown)} more resemble no known motif (q > {motif_tables.LARGEST_Q:g})")
 
 
 def _short(value: Any) -> str:

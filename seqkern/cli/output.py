@@ -190,7 +190,7 @@ def checked_output(request: Request) -> Iterator[None]:
     piped = output is not None and is_standard_output(output)
     page_alone = request.verb() == "explain" and str(output).lower().endswith(".html")
     if output is not None and not piped and request.verb() in FOLDERS and not page_alone:
-        _check_folder(Path(output))
+        check_folder(Path(output))
     _check_no_input(request)
     _check_endings(request)
     if output is not None and request.verb() == "train" and not request.has("output") and os.path.exists(output):
@@ -238,7 +238,7 @@ def _check_endings(request: Request) -> None:
                 raise FileError("cannot be written in parts", file=path, remedy="write .tsv or .csv, or remove --part")
 
 
-def _check_folder(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
     """Raise FileError for a file or its ending, and for the current folder or one of its parents."""
     if folder.suffix.lower() in (*TABLES, *PICTURES, ".html") and not folder.is_dir():
         problem = f"is not written as {folder.suffix}: several files are"

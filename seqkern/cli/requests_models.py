@@ -34,7 +34,8 @@ SCAN = (
 every occurrence of the given bases is a candidate, classified by the window around it:
   tsv       record, position (from 1, of the candidate's first letter on its strand), strand, decision, probability
   bed       BED9 with the interval of the candidate's letters; score is 1000 × probability, or 500 + 500 × decision
-            if the model is not calibrated; red above zero, blue below; columns 10 and 11 are decision and probability
+            if the model is not calibrated; red if predicted positive, else blue; columns 10 and 11 are decision and
+            probability
   bigwig    decision at the candidate's first letter on its strand; -o NAME.bw with both strands writes NAME.plus.bw
             and NAME.minus.bw
   bedgraph  the same as text
@@ -228,7 +229,7 @@ class ExplainRequest(NewSamples, Contributions, Overwrite):
     )
     pair: str | None = option("multi-class models: explain the classifier of classes A and B", metavar="A:B")
     top: int = option(
-        "print the N k-mers with the largest weights, and their occurrences (default: 10)",
+        "print the N k-mers of the sequences with the largest weights (default: 10)",
         integer(default=10, low=0),
         metavar="N",
     )
@@ -245,7 +246,14 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
         f"model's support sequences, up to {MOST_SUPPORT}; else its k-mers)",
         nargs="?",
     )
-    output: str = option("output file in MEME format", text(), short="-o", metavar="FILE")
+    output: str = option(
+        "page (.html), matrices (.meme), table (.tsv, .csv, …) or logos (.svg, .png, .pdf); -: matrices; a name "
+        "without ending: a folder with page, matrices and table (default: motifs.html)",
+        text(default="motifs.html"),
+        short="-o",
+        metavar="FILE",
+        endings=(".html", ".meme", *TABLES, *PICTURES),
+    )
     kmers: bool = option("make motifs of the k-mers of greatest weight, not of sequences", flag(default=False))
     known: str | None = option("known motifs to compare with: JASPAR, MEME or TRANSFAC format", metavar="FILE")
     plot: str | None = option("draw the logos: .html, .svg, .png or .pdf", metavar="FILE", endings=(".html", *PICTURES))
@@ -253,7 +261,8 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
     pair: str | None = option("multi-class models: explain the classifier of classes A and B", metavar="A:B")
     minimum: int = option("smallest number of sites of a motif (default: 10)", integer(default=10, low=1), metavar="N")
     rules = all_of(excludes("kmers", "fasta"))
-    EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa -o motifs.meme --known jaspar.meme --plot motifs.html"
+    EXAMPLE = "seqkern motifs peaks.seqkern peaks.fa --known jaspar.meme -o motifs.html"
+    MORE_EXAMPLES = ("seqkern motifs peaks.seqkern -o motifs.meme",)
 
 
 class Acquisition(

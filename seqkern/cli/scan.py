@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -75,7 +76,7 @@ def run_scan(request: PredictRequest, model: Model, notes: dict[str, Any]) -> No
             n_found += len(chosen)
             write(found if every else chosen)
             if model.kind != "multiclass":
-                keep_strongest(best, chosen.decisions, lambda i, chosen=chosen: _described(chosen, i))
+                keep_strongest(best, chosen.decisions, partial(_described, chosen))
     notes |= {"counts": dict(scanner.counts), "scanned": [n_candidates, n_found]}
     notes["rule"] = f" {scanner.window.site}", _rule(request, model) + ", all written" * every
     log_counts(scanner.counts, name)

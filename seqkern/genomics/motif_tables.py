@@ -33,6 +33,8 @@ from seqkern.sequences.alphabets import DNA, RNA, Alphabet, as_alphabet
 BINS = 100
 FEW_KNOWN = 25
 """Number of known motifs below which p-values depend much on the selection of motifs."""
+LARGEST_Q = 0.1
+"""False discovery rate up to which a motif resembles a known one."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,11 @@ def nearest(motifs: Sequence[Floats], known: KnownMotifs) -> list[Match]:
         strand = matches[i].strand if known.both_strands else "+"
         chosen.append(replace(matches[i], q=float(q[row, i]), strand=strand))
     return chosen
+
+
+def resembling(matches: Sequence[Match] | None, n: int) -> list[int]:
+    """Return which of n motifs resemble a known one; all of them if none does, or if there are no known motifs."""
+    return [i for i, match in enumerate(matches or ()) if match.q <= LARGEST_Q] or list(range(n))
 
 
 def from_consensus(name: str, consensus: str) -> Matrix:

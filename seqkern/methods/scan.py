@@ -246,7 +246,7 @@ TOP = 1000
 """Largest score in BED."""
 
 POSITIVE, NEGATIVE = b"178,24,43\t", b"33,102,172\t"
-"""Colours of decision values above zero, red, and below, blue."""
+"""Colours of candidates predicted positive, red, and others, blue."""
 
 Integers = Ints
 Which = npt.NDArray[np.int32]
@@ -287,7 +287,7 @@ def _bed(found: Candidates, model: Model, site: str) -> Columns:
     scores = browser_scores(found.decisions, None if model.calibration is None else values[:, -1])
     texts = [f"{site}\t{score}\t{strand}\t".encode() for strand in STRANDS for score in range(TOP + 1)]
     which = found.reverse * np.int32(TOP + 1) + scores
-    colours = (found.decisions < 0).astype(np.int32)
+    colours = (1 - model.cut.codes(found.decisions)).astype(np.int32)
     return places, texts, which, values, places, [POSITIVE, NEGATIVE], colours
 
 

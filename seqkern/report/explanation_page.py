@@ -281,10 +281,11 @@ def write_explanation(
             if show is not None:
                 show(summary.n)
         words = table.sorted()
+        found = [row for row in words if row[2] != 0]
         summary.n_words, summary.dropped = len(words), table.dropped
         positions = _positions(means, explainer)
         page = render_page(
-            summary, shown, _mean_profiles(means, explainer), words, positions, alone=page_path is not None
+            summary, shown, _mean_profiles(means, explainer), found, positions, alone=page_path is not None
         )
     rows = ((word, repr(weight), count) for word, weight, count in words)
     write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), rows)

@@ -9,7 +9,7 @@ from typing import Any
 from seqkern.core.archive import atomic_write
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import Array
-from seqkern.genomics.motif_tables import Match
+from seqkern.genomics.motif_tables import LARGEST_Q, Match, resembling
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.methods.poim import Positions
 from seqkern.report.drawing import as_file, picture
@@ -53,22 +53,25 @@ def logos_picture(
     return picture(parts, (WIDTH, y + 4), "sequence logos of motifs", font_size=13)
 
 
+HINTS = {
+    "motif": "positive_1, … raise the decision value, negative_1, … lower it; largest share first",
+    "class": "that the motif supports",
+    "consensus": "commonest letters, as IUPAC codes for DNA and RNA",
+    "sites": "seqlets (stretches that contribute most to decisions), or k-mers of greatest weight",
+    "share": "of the sum of absolute contributions",
+    "nearest known": "known motif that resembles it most",
+    "p": "probability that a random motif resembles the known one as much",
+    "q": "false discovery rate among all pairs of motif and known motif",
+    "r": "correlation of the probabilities in the columns that overlap",
+}
+"""Meanings of the columns of the table of motifs; the last four need known motifs."""
+
+
 def motif_table(motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None = None) -> Markup:
     """Return the table of motifs as HTML."""
-    columns = [
-        Column("motif", numeric=False),
-        Column("class", numeric=False),
-        Column("consensus", numeric=False),
-        Column("sites", hint="seqlets, or k-mers of greatest weight"),
-        Column("share", hint="of the sum of absolute contributions"),
-    ]
-    if matches is not None:
-        columns += [
-            Column("nearest known", numeric=False),
-            Column("p"),
-            Column("q", hint="false discovery rate among all pairs of motif and known motif"),
-            Column("r", hint="correlation of the probabilities in the columns that overlap"),
-        ]
+    numeric = ("sites", "share", "p", "q", "r")
+    columns = [Column(name, numeric=name in numeric, hint=hint) for name, hint in HINTS.items()]
+    columns = columns if matches is not None else columns[:-4]
     rows: list[list[object]] = []
     for i, motif in enumerate(motifs):
         row: list[object] = [motif.name, classes[motif.sign > 0], tag("code", motif.consensus)]
@@ -98,9 +101,15 @@ def motifs_page(
     title: str, motifs: Sequence[FoundMotif], classes: Sequence[str], matches: Sequence[Match] | None, source: str
 ) -> Markup:
     """Return the page of a model's motifs."""
-    drawn = {"table": motif_table(motifs, classes, matches), "logos": logo_figures(motifs, classes, matches)}
-    content = {"title": title, "source": source, **drawn}
-    return whole_page(f"{title} · seqkern motifs", render("learned", "motifs", content))
+    shown = resembling(matches, len(motifs))
+    drawn = []
+    for rows in (shown, [i for i in range(len(motifs)) if i not in shown]):
+        some = [motifs[i] for i in rows], classes, None if matches is None else [matches[i] for i in rows]
+        drawn.append((motif_table(*some), logo_figures(*some)))
+    hints = dict(list(HINTS.items())[: None if matches is not None else -4])
+    content = {"title": title, "source": source, "drawn": drawn, "hints": hints, "level": LARGEST_Q}
+    more = plural(len(motifs) - len(shown), "further motif") if len(shown) < len(motifs) else None
+    return whole_page(f"{title} · seqkern motifs", render("learned", "motifs", content | {"more": more}))
 
 
 # The importance of positions on a page and as files.

@@ -7,7 +7,11 @@ import pytest
 from test_cli_predict import fails
 
 from seqkern.cli.main import main
+from seqkern.genomics.motif_tables import Match, resembling
+from seqkern.genomics.motifs import FoundMotif
 from seqkern.kernels.models.motif_files import MotifSet
+from seqkern.report.learned_pages import motifs_page
+from seqkern.sequences.alphabets import DNA
 
 MOTIF = "TGACTCAGC"
 KNOWN = (
@@ -62,6 +66,38 @@ def test_meme_table_and_logos_are_written(folder, tmp_path, capsys):
     assert main([*argv, "--plot", str(tmp_path / "logos.html")]) == 0
     assert out.read_bytes() == first
     assert "MA1 AP-1" in (tmp_path / "logos.html").read_text()
+
+
+def test_the_ending_of_the_output_says_what_it_is(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    argv = ["motifs", str(folder / "m.seqkern"), str(folder / "new.fa")]
+    (tmp_path / "one.jaspar").write_text(KNOWN[KNOWN.index(">MA2") :])
+    assert main([*argv, "--known", str(folder / "known.jaspar")]) == 0
+    assert capsys.readouterr().out.startswith("motifs.html\n")
+    page = (tmp_path / "motifs.html").read_text()
+    assert "<dt>q</dt><dd>false discovery rate" in page
+    assert main([*argv, "-o", "all", "--known", "one.jaspar"]) == 0
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["motifs.html", "motifs.meme", "motifs.tsv"]
+    for name in ("motifs.meme", "motifs.tsv"):
+        assert main([*argv, "-o", name, "--known", "one.jaspar"]) == 0
+        assert (tmp_path / name).read_bytes() == (tmp_path / "all" / name).read_bytes()
+    assert "end it in .html, .meme, .tsv" in fails(capsys, *argv, "-o", "m.gif")
+    (tmp_path / "there").write_text("MEME")
+    assert "is a file, but several files are written" in fails(capsys, *argv, "-o", "there")
+
+
+def test_motifs_like_no_known_one_are_folded():
+    motifs = [
+        FoundMotif(f"positive_{i}", 1, np.eye(4, dtype=int) * 9, 9, 0.1, DNA, np.full(4, 0.25)) for i in (1, 2, 3)
+    ]
+    matches = [Match(f"known {i}", q, q, 0.9, 4, 0, "+") for i, q in enumerate((0.2, 0.1, 0.5))]
+    assert resembling(matches, 3) == [1]
+    assert resembling(matches[:1], 1) == [0]
+    assert resembling(None, 2) == [0, 1]
+    _, shown, folded = motifs_page("m", motifs, ("a", "b"), matches, "seqlets").split("<summary>")
+    assert tuple(f"logo of positive_{i}," in shown for i in (2, 1, 3)) == (True, False, False)
+    assert folded.startswith("2 further motifs that resemble no known one (q &gt; 0.1)</summary>")
+    assert tuple(f"logo of positive_{i}," in folded for i in (1, 2, 3)) == (True, False, True)
 
 
 def test_without_sequences_support_sequences_or_kmers_are_used(folder, tmp_path, capsys):

@@ -54,7 +54,8 @@ FILES = {
     + "".join(f"chr{1 + i % 2}\t{60 + 20 * i}\t+\t{i % 3 == 0:d}\n" for i in range(14)),
     "peaks.bed": "".join(f"chr1\t{20 + 60 * i}\t{50 + 60 * i}\n" for i in range(6)),
     "others.bed": "".join(f"chr2\t{20 + 60 * i}\t{50 + 60 * i}\n" for i in range(6)),
-    "vcf.vcf": "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\nchr1\t100\t.\tA\tC\t.\t.\t.\n",
+    "vcf.vcf": "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\nchr1\t100\t.\t"
+    + "{}\tGATTACA\t.\t.\t.\n".format(fasta("chr1", "chr2", length=400, seed=11).split("\n")[1][99]),
 }
 MADE = {
     "set": """datasets --name set -o set --entry '{"fasta": ["pos.fa", "neg.fa"]}'""",

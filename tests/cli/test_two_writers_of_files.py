@@ -93,7 +93,7 @@ def test_simulated_sequences_and_their_labels(both, tmp_path, capsys):
 def donors(tmp_path_factory):
     """Sequences with labels, and a model of them."""
     folder = tmp_path_factory.mktemp("donors")
-    assert main(["simulate", "donor", "--n-positive", "12", "--n-decoy", "16", "-o", str(folder / "donors")]) == 0
+    assert main(["simulate", "donor", "--n-positive", "24", "--n-decoy", "24", "-o", str(folder / "donors")]) == 0
     kernel = "gapped_kmer:l=4,k=3,d=1,estimator=truncated,reverse_complement=true"
     words = ["train", f"{folder}/donors.fasta", "--labels", f"{folder}/donors.tsv", "--kernel", kernel]
     assert main([*words, "--solver", "csvc:C=1", "-o", f"{folder}/model"]) == 0

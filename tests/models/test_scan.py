@@ -485,7 +485,7 @@ def test_bed_is_half_open_from_zero(folder, capsys):
         assert position == (start + 1 if strand == "+" else end)
         decision = model.decision([window])
         assert float(row[9]) == pytest.approx(decision[0], rel=1e-9)
-        assert row[8] == ("178,24,43" if decision[0] >= 0 else "33,102,172")
+        assert row[8] == ("178,24,43" if model.cut.codes(decision)[0] else "33,102,172")
         chance = model.calibration.probabilities(decision)[0]
         assert float(row[10]) == pytest.approx(chance, rel=1e-9)
         assert int(row[4]) == round(1000 * chance)
