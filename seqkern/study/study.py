@@ -919,8 +919,8 @@ def _in_format_2(config: Mapping[str, Any], places: Places) -> dict[str, Any]:
         if sums and not told and "format" not in config and places.files:
             (key, values), (file, line) = sums[0], places.find(("kernels", name))
             tell(
-                f"{file}:{line}: kernels.{name}: without format: 2, {key}: {values} is one kernel, the sum; with it "
-                f"a grid, for the inner loop. Add format: 2, and for the sum write {key}: {{sum: {values}}}"
+                f"{file}:{line}: kernels.{name}: {key}: {values} is one kernel, the sum over them, as before; with "
+                f"format: 2 it is a grid. Add format: 2, and for the sum write {key}: {{sum: {values}}}"
             )
     return expanded_kernels(kernels, places)
 
