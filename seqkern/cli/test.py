@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqkern.cli.cv import aligned, how_good, what_it_learns
-from seqkern.cli.new_sequences import load_given, policies_for
+from seqkern.cli.new_sequences import policies_for
 from seqkern.cli.output import check_result_folder, log, log_formulas, metric_name, naming_file, result_folder
 from seqkern.cli.requests_models import TestRequest
 from seqkern.cli.requests_training import CvRequest
