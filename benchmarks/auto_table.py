@@ -24,9 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path, help="folder of the study, such as results/auto")
     args = parser.parse_args()
-    print(
-        "| set | best fixed kernel | AUC | auto chose | AUC | difference | inner AUC | best baseline | CPU s |"
-    )
+    print("| set | best fixed kernel | AUC | auto chose | AUC | difference | inner AUC | best baseline | CPU s |")
     print("|---|---|---|---|---|---|---|---|---|")
     gaps: list[float] = []
     differences: list[float] = []

@@ -24,6 +24,7 @@ from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
 from seqkern.evaluation.intervals import auc_ends, auc_variance, error_ends, mcc_interval, share_ends, wilson
 from seqkern.evaluation.metrics import scores
+from seqkern.methods.loading import load_model
 from seqkern.methods.model import Decisions, Model
 from seqkern.methods.novelty import known_samples
 from seqkern.methods.residue_model import ResidueModel
@@ -54,7 +55,7 @@ def run(request: TestRequest) -> None:
     if request.output is not None:
         check_writable(Path(request.output) / "scores.tsv")
         check_result_folder(request)
-    model = load_given(request.but(fasta=next(iter(request.fasta), "-")))
+    model = load_model(request.model)
     if isinstance(model, ResidueModel) or model.projects:
         remedy = "score states with seqkern predict --states FILE" if isinstance(model, ResidueModel) else ""
         raise ModelError("does not predict classes or numbers of whole samples", file=request.model, remedy=remedy)

@@ -59,23 +59,23 @@ def broken(config, path, value):
         ("inner", {"pooled": "tasks", "rule": "one_standard_error"}, ["inner.rule", "no effect", "mean rank"]),
         ("inner.fold", 3, ["inner", "unknown key 'fold'", "folds"]),
         ("datasets.donors.alphabt", "dna", ["datasets.donors", "'alphabt'", "alphabet"]),
-        ("kernels.spectrum1.kernel", "spectrun", ["kernels.spectrum1", "spectrun", "spectrum"]),
-        ("kernels.spectrum1.kk", 3, ["kernels.spectrum1", "kk"]),
-        ("kernels.spectrum1.k", 0, ["kernels.spectrum1", "k=0"]),
-        ("kernels.best", {"choose": ["spectrum1", "spectrun3"]}, ["kernels.best.choose", "'spectrum3'"]),
-        ("kernels.best", {"choose": ["spectrum1", "best"]}, ["kernels.best.choose", "'best' is not defined"]),
-        ("kernels.best", {"choose": ["spectrum1"]}, ["kernels.best.choose", "too short"]),
-        ("kernels.best", {"choose": ["spectrum1", "spectrum3"], "k": 3}, ["kernels.best", "unknown key 'k'"]),
-        ("kernels.spectrum1.solvers", ["csvm"], ["kernels.spectrum1.solvers", "'csvm' is not defined", "'csvc'"]),
-        ("kernels.spectrum1.solvers", [], ["kernels.spectrum1.solvers", "non-empty"]),
-        ("kernels.spectrum1.solvers", "csvc", ["kernels.spectrum1.solvers", "is not a list"]),
+        ("kernels.spectrum6.kernel", "spectrun", ["kernels.spectrum6", "spectrun", "spectrum"]),
+        ("kernels.spectrum6.kk", 3, ["kernels.spectrum6", "kk"]),
+        ("kernels.spectrum6.k", 0, ["kernels.spectrum6", "k=0"]),
+        ("kernels.best", {"choose": ["spectrum6", "spectrun3"]}, ["kernels.best.choose", "'spectrum3'"]),
+        ("kernels.best", {"choose": ["spectrum6", "best"]}, ["kernels.best.choose", "'best' is not defined"]),
+        ("kernels.best", {"choose": ["spectrum6"]}, ["kernels.best.choose", "too short"]),
+        ("kernels.best", {"choose": ["spectrum6", "spectrum3"], "k": 3}, ["kernels.best", "unknown key 'k'"]),
+        ("kernels.spectrum6.solvers", ["csvm"], ["kernels.spectrum6.solvers", "'csvm' is not defined", "'csvc'"]),
+        ("kernels.spectrum6.solvers", [], ["kernels.spectrum6.solvers", "non-empty"]),
+        ("kernels.spectrum6.solvers", "csvc", ["kernels.spectrum6.solvers", "is not a list"]),
         ("solvers.csvc.solver", "csvm", ["solvers.csvc", "csvm", "csvc"]),
         ("solvers.csvc.C", [1, -1], ["solvers.csvc", "C=-1"]),
         ("solvers.csvc.C", "0.01..1", ["solvers.csvc", "range of values", "search: random"]),
         ("inner.rule", "simplest", ["inner.rule", "simplest", "one_standard_error"]),
         ("inner.calibration", "beta", ["inner.calibration", "beta", "isotonic"]),
         ("inner.threshold", "recall=0.9", ["inner", "recall=0.9", "sensitivity=0.95"]),
-        ("datasets.donors.kernels", ["spectrun1"], ["datasets.donors.kernels", "spectrum1"]),
+        ("datasets.donors.kernels", ["spectrun6"], ["datasets.donors.kernels", "spectrum6"]),
         ("datasets.donors.public", "uci_splice", ["datasets.donors", "exactly one source"]),
         ("datasets.donors.track", "1abc", ["datasets.donors: track needs residues", "add residues: {window: 15}"]),
         (
@@ -116,8 +116,8 @@ def test_a_missing_file(tmp_path):
 
 def test_what_runs_on_a_data_set(config):
     study = Study.parse(config)
-    assert study.method_names("homologs")[:2] == [("spectrum3", "csvc"), ("spectrum3", "psvc")]
-    assert len(study.methods("homologs")) == 8
+    assert study.method_names("homologs")[:2] == [("mismatch51", "csvc"), ("mismatch51", "psvc")]
+    assert len(study.methods("homologs")) == 6
     config["kernels"] = {"text": {"kernel": "spectrum", "k": 2}, "numbers": {"kernel": "linear"}}
     config["datasets"] = {"plain": {"fasta": "a.fa"}, "table": {"features": "f.tsv", "solvers": ["psvc"]}}
     study = Study.parse(config)
@@ -177,7 +177,7 @@ def test_a_kernel_may_name_its_solvers(config):
 def test_a_missing_file_of_a_kernel_is_found_before_any_work(config, tmp_path, monkeypatch):
     path = tmp_path / "motifs.dat"
     monkeypatch.setattr(type(build_kernel("spectrum:k=1")), "_files", lambda self: (path, "public:prosite1995"))
-    with pytest.raises(ConfigError, match=r"kernels\.spectrum1: there is no file '.*motifs\.dat'; check the path"):
+    with pytest.raises(ConfigError, match=r"kernels\.spectrum3: there is no file '.*motifs\.dat'; check the path"):
         Study.parse(config)
     path.touch()
     Study.parse(config)
@@ -192,8 +192,8 @@ def test_a_missing_file_of_a_kernel_is_found_before_any_work(config, tmp_path, m
 )
 def test_a_name_that_is_no_file_is_told_with_what_else_it_may_be(config, kernel, remedy):
     for spec in (kernel, {"kernel": "pairwise", "base": kernel}):
-        with pytest.raises(ConfigError, match=rf"kernels\.spectrum1: there is no file .*; check the path, {remedy}"):
-            Study.parse({**config, "kernels": {**config["kernels"], "spectrum1": spec}})
+        with pytest.raises(ConfigError, match=rf"kernels\.spectrum6: there is no file .*; check the path, {remedy}"):
+            Study.parse({**config, "kernels": {**config["kernels"], "spectrum6": spec}})
 
 
 @pytest.mark.parametrize(

@@ -400,7 +400,7 @@ CAVEATS = (
 """The caveats, in their order on the page."""
 
 
-MOST_ROWS = {1: 24, 2: 14}
+MOST_ROWS = {1: 24, 2: 14, 3: 8}
 """Maximum number of methods drawn, by the number of data sets, so that all fit on one screen."""
 FEW_ROWS = 6
 MARKS = {True: "better", False: "not better", None: "untested"}
