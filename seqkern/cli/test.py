@@ -25,7 +25,6 @@ from seqkern.evaluation.fold_tables import FoldResult, decision_rows
 from seqkern.evaluation.intervals import auc_ends, auc_variance, error_ends, mcc_interval, share_ends, wilson
 from seqkern.evaluation.metrics import scores
 from seqkern.methods.loading import load_model
-from seqkern.methods.loading import load_model
 from seqkern.methods.model import Decisions, Model
 from seqkern.methods.novelty import known_samples
 from seqkern.methods.residue_model import ResidueModel
