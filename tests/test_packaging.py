@@ -133,3 +133,10 @@ def test_an_audit_that_cannot_look_up_vulnerabilities_does_not_pass(tmp_path, an
     assert ("looked up" in done.stdout) == (code == 0)
     assert (f"not reachable: {tmp_path.as_uri()}" in done.stderr) == (code == 75)
     assert "| numpy |" in done.stdout  # the licences
+
+
+def test_an_installation_has_every_file_of_the_workflow():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    folder = ROOT / settings["package-dir"]["seqkern.workflow"]
+    packed = {path for pattern in settings["package-data"]["seqkern.workflow"] for path in folder.glob(pattern)}
+    assert packed == {path for path in folder.rglob("*") if path.is_file()}

@@ -67,7 +67,7 @@ def test_the_profile_test_names_a_study():
 
 def write_study(folder, **changes):
     path = folder / "study.yaml"
-    path.write_text(yaml.safe_dump({**STUDY, **changes}))
+    path.write_text(yaml.safe_dump({**STUDY, **changes}, sort_keys=False))
     return ["--configfile", str(path)]
 
 
@@ -307,6 +307,9 @@ def test_a_misspelt_file_stops_a_study_that_has_run_and_another_file_runs_it_aga
 
     target = "results/tiny/datasets/mine/data.npz"
     assert snakemake(tmp_path, target, *study("first.fa")).returncode == 0
+    swapped = {"mine": {"fasta": {"negative": "second.fa", "positive": "first.fa"}}}  # the order may decide
+    done = snakemake(tmp_path, target, *write_study(tmp_path, datasets=swapped), "--dry-run")
+    assert "reason: Params have changed" in done.stdout
     done = snakemake(tmp_path, target, *study("typo.fa"))
     assert done.returncode == 1
     lines = [line for line in (done.stdout + done.stderr).splitlines() if "typo.fa" in line]

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import cast
 
 from seqkern.cli.common import with_fasta
-from seqkern.cli.new_sequences import load_given, read_chunks
+from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import check_result_folder, log_counts, log_formulas, naming_file, result_folder
 from seqkern.cli.requests_models import ExplainRequest
 from seqkern.core.archive import check_writable
@@ -21,6 +21,7 @@ from seqkern.formats.libraries import py_big_wig
 from seqkern.formats.reference import Genome
 from seqkern.formats.signals import Track, track_format
 from seqkern.methods.explanation import Explainer
+from seqkern.methods.loading import load_model
 from seqkern.methods.residue_model import ResidueModel
 from seqkern.report.explanation_page import write_explanation
 from seqkern.sequences.sequence_set import SequenceSet
@@ -42,7 +43,7 @@ def _run(request: ExplainRequest, page: Path | None = None) -> None:
     """Write the folder, with the page in it or at its own place."""
     check_result_folder(request)
     request = with_fasta(request)
-    model = load_given(request)
+    model = load_model(request.model)
     if isinstance(model, ResidueModel):
         raise ModelError(
             "classifies residues by their neighbours, which explain does not support",

@@ -442,6 +442,11 @@ def _run(verb: str, args: argparse.Namespace) -> int:
         with reporting(), checked_output(request), spreadsheet_safe(safe):
             return _named(verb, VERBS[verb].run or f"{verb}:run")(request) or 0
     except SeqkernError as error:
+        # imported here: only where a verb has failed
+        from seqkern.cli.wrong_files import swapped_files
+
+        with contextlib.suppress(NameError):  # without a request, if its options conflict
+            error = swapped_files(request) or error
         return _refused(with_remedy(error, verb) if isinstance(error, TooLargeError) else error, verb)
     except BrokenPipeError:
         # The reader of the output has gone: print nothing more, not even at interpreter exit.

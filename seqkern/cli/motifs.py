@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from seqkern.cli.new_sequences import load_given, policies_for
+from seqkern.cli.new_sequences import policies_for
 from seqkern.cli.output import check_folder, log_counts, print_output
 from seqkern.cli.requests import PICTURES, TABLES
 from seqkern.cli.requests_models import MOST_SUPPORT, MotifsRequest
@@ -76,7 +76,7 @@ def _short(value: Any) -> str:
 
 def _load(request: MotifsRequest) -> Model:
     """Return the model; refuse a model of residues."""
-    model = load_model(request.model) if request.fasta is None else load_given(request)
+    model = load_model(request.model)
     if isinstance(model, ResidueModel):
         raise ModelError(
             "classifies residues by their neighbours, which motifs does not support",

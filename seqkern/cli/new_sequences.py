@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
@@ -13,18 +11,16 @@ import numpy as np
 from seqkern.cli.common import OF_TABLE, as_sources, read_several, read_tracks, read_views, sequence_files
 from seqkern.cli.output import naming_file, refuse_part, warn
 from seqkern.cli.requests import POLICIES, ModelReading
-from seqkern.cli.requests_models import MotifsRequest, NewSamples
+from seqkern.cli.requests_models import NewSamples
 from seqkern.cli.wrong_files import LONG, TIMES
-from seqkern.core.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
+from seqkern.core.errors import LetterError, ModelError, ParameterError, SequenceError
 from seqkern.core.parts import Part, count_before, open_span
 from seqkern.core.text_files import open_lines, source_name
 from seqkern.core.tsv import read_cells
 from seqkern.core.types import PathLike
 from seqkern.formats.regions import RegionSequences
 from seqkern.formats.states import read_letters_and_states
-from seqkern.methods.loading import is_lsgkm, load_model
 from seqkern.methods.model import Model
-from seqkern.methods.residue_model import ResidueModel
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN
 from seqkern.sequences.fasta import AnySource, iter_fasta, read_records
 from seqkern.sequences.formats import NOUNS, format_of
@@ -93,19 +89,6 @@ class RepeatedIds:
                     "first word of the header), so rows are ambiguous; rename the records, or add --ids number"
                 )
             self._seen = None
-
-
-def load_given(request: NewSamples | MotifsRequest) -> Model | ResidueModel:
-    """Return the given model; report swapped model and sequences, or missing sequences."""
-    try:
-        return load_model(request.model)
-    except ModelError as error:
-        if request.fasta != "-" and not zipfile.is_zipfile(request.model):
-            with contextlib.suppress(OSError, FileError):
-                if zipfile.is_zipfile(request.fasta) or is_lsgkm(request.fasta):
-                    error.problem = "is not a model file"
-                    error.remedy = f"give the model before the sequences: {request.fasta} {request.model}"
-        raise
 
 
 def policies_for(model: Model, request: ModelReading) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from seqkern.cli.common import unrecognised, with_fasta
-from seqkern.cli.new_sequences import load_given, read_chunks
+from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import (
     added,
     as_part,
@@ -135,7 +135,7 @@ def run(request: PredictRequest) -> None:
         _run(request, models, {})
         return
     request = with_fasta(request)
-    model = load_given(request)
+    model = load_model(request.model)
     _check_interval(request, model)
     if isinstance(model, ResidueModel):
         # imported here: other models do not need SciPy

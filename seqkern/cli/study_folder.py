@@ -24,23 +24,8 @@ from seqkern.core.progress import pause
 from seqkern.evaluation.auto import LENIENT, default_solver, traits_of
 from seqkern.evaluation.fold_methods import options_of
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.study.workflow import is_demo, write_study_folder
+from seqkern.study.workflow import WORKFLOW, is_demo, write_study_folder
 
-CONFIG = """\
-# README.md says how to run this study and add a kernel. Paths are relative to the folder where snakemake is started.
-format: 2
-study: {name}
-description: ""
-results: results
-datasets:
-  sequences:
-    {entry}
-kernels:
-  auto: {{kernel: auto}}  # the best of a portfolio that suits the sequences, chosen within each training set
-  spectrum: {spec}
-solvers:
-  {solver}: {{solver: {solver}, C: [0.1, 1, 10]}}
-"""
 STARTER = {
     "fasta": {"positive": "positive.fa", "negative": "negative.fa"},
     "folds": {"method": "stratified", "k": 5},
@@ -69,11 +54,15 @@ def _study(request: InitRequest, home: Path) -> tuple[str, str]:
     kernel, solver, summary = {"kernel": "spectrum", "k": 3}, "csvc", "enter your FASTA files"
     if request.fasta:
         entry, kernel, solver, summary = _read(request)
-    config = CONFIG.format(
-        name=re.sub(r"[^\w.-]+", "_", home.resolve().name) or "study",
-        entry="\n    ".join(f"{key}: {_yaml(value)}" for key, value in entry.items()),
-        spec=_yaml(kernel),
-        solver=solver,
+    config = (
+        (WORKFLOW / "study" / "config.yaml")
+        .read_text(encoding="utf-8")
+        .format(
+            name=re.sub(r"[^\w.-]+", "_", home.resolve().name) or "study",
+            entry="\n    ".join(f"{key}: {_yaml(value)}" for key, value in entry.items()),
+            spec=_yaml(kernel),
+            solver=solver,
+        )
     )
     return config, summary
 
@@ -90,6 +79,7 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
         raise ParameterError("a study cannot read standard input", remedy="give a file")
     if len(request.fasta) == 1 and not (request.labels or request.sites or request.has("background")):
         remedy = "give the negatives as a second file, or add --labels (header, first-word or a table)"
+        remedy += " or --background 1" * request.has("genome")
         raise LabelError("no labels given", file=request.fasta[0], remedy=remedy)
     options = request.get_params(deep=False)
     own = {name: options[name] for name in CvRequest.declarations() if name in options}
@@ -97,9 +87,9 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
     X, labels, home = cast(SequenceSet, given.X), given.labels, os.path.realpath(request.folder)
     usual = {name for name in POLICIES if not request.has(name)}
     entry = {key: _moved(value, home) for key, value in given.entry.items() if key not in usual}
-    entry["labels"] = {key: value for key, value in entry["labels"].items() if (key, value) != ("label", "label")}
-    if not entry["labels"]:
-        del entry["labels"]
+    keys = {key: value for key, value in entry.pop("labels").items() if (key, value) != ("label", "label")}
+    keys |= {"kind": "real"} if labels.kind == "real" else {}
+    entry |= {"labels": keys} if keys else {}
     counts = np.bincount(labels.y).tolist() if labels.kind in ("binary", "multiclass") else []
     if "genome" not in entry:  # else the folds hold out whole chromosomes
         column = "predefined" if labels.folds is not None else "grouped" if labels.groups is not None else "stratified"
@@ -110,7 +100,7 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
     positive = f"; positive class: {labels.classes[-1]}" if labels.kind == "binary" else ""
     both_strands = X.alphabet.name == "dna" and ("genome" in entry or traits_of(X).kind == "regions")
     kernel = {"kernel": "spectrum", **({"k": 4, "reverse_complement": True} if both_strands else {"k": 3})}
-    kernel |= LENIENT if X.lengths.min() < kernel["k"] else {}
+    kernel |= LENIENT if X.lengths.min() < 4 else {}
     return entry, kernel, default_solver(labels.kind, len(X)), f"{len(X)} sequences ({classes}{positive})"
 
 

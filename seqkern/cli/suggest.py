@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from seqkern.cli.common import with_fasta
-from seqkern.cli.new_sequences import load_given, read_chunks
+from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import log, log_formulas, naming_file, output_writer, print_output, warn
 from seqkern.cli.requests_models import SuggestRequest
 from seqkern.core.archive import check_writable
@@ -21,6 +21,7 @@ from seqkern.methods.acquisition import (
     next_variants,
     suggest,
 )
+from seqkern.methods.loading import load_model
 from seqkern.methods.model import Model
 
 
@@ -31,7 +32,7 @@ def run(request: SuggestRequest) -> None:
     if request.output is not None:
         check_writable(request.output)
     request = with_fasta(request)
-    model: Any = load_given(request)
+    model: Any = load_model(request.model)
     try:
         _check(model, request)
     except SeqkernError as error:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import LabelError, SequenceError
+from seqkern.cli.options import Request
+from seqkern.core.errors import LabelError, ParameterError, SeqkernError, SequenceError
+from seqkern.core.text_files import open_lines
+from seqkern.core.tsv import is_excel
+from seqkern.formats.regions import looks_like_bed
+from seqkern.formats.vcf import is_bcf
+from seqkern.methods.loading import is_lsgkm
 from seqkern.sequences.alphabets import MASK, PROTEIN
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -22,6 +30,53 @@ MOST_COMPARED = 100_000
 
 FEWEST, SHORTEST = 20, 30
 """Minimum number of proteins in a class, and minimum length of each, for a class of only bases to be DNA."""
+
+
+PLACES = {"labels": "a table", "genome": "FASTA"}
+"""Options of files, and what they hold."""
+
+
+def swapped_files(request: Request) -> ParameterError | None:
+    """Return the error about a request that failed because two files stand in each other's place, else None."""
+    verb, values = request.verb(), request.values()
+    arguments = [name for name, item in type(request).declarations().items() if item.place and item.place.positional]
+    named = [values[name] or [] for name in arguments]
+    files = [str(one) for value in named for one in (value if isinstance(value, list) else [value])]
+    kinds = {file: _kind_of(file) for file in files}
+    first, later = "a model", ["FASTA", "BED", "VCF", "a table"]
+    if verb == "audit":
+        first, later = "FASTA", ["a table"]
+    elif verb == "variants":
+        later.remove("a table")  # it may hold weights of k-mers, which are a model
+    ordered = sorted(files, key=lambda file: kinds[file] in later)
+    if ("model" in values or verb in ("audit", "variants")) and first in kinds.values() and ordered != files:
+        remedy = f"give {first} first: seqkern {verb} {' '.join(ordered)}"
+        return ParameterError(f"is not {first}", file=files[0], remedy=remedy)
+    for option, kind in PLACES.items():
+        other, place = values.get(option), next((file for file in files if kinds[file] == kind), None)
+        held = _kind_of(other) if isinstance(other, str) else ""
+        if place is not None and option not in arguments and held not in ("", kind):
+            ordered = [str(other) if file == place else file for file in files]
+            remedy = f"swap the files: seqkern {verb} {' '.join(ordered)} --{option} {place}"
+            return ParameterError(f"is {held}, not {kind}", file=other, remedy=remedy)
+    return None
+
+
+def _kind_of(path: str) -> str:
+    """Return what a file holds: a model, VCF, FASTA, BED or a table, or an empty text."""
+    with contextlib.suppress(OSError, SeqkernError):
+        if not Path(path).is_file():
+            return ""
+        if (zipfile.is_zipfile(path) and not is_excel(path)) or is_lsgkm(path):
+            return "a model"
+        if is_bcf(path):
+            return "VCF"
+        with open_lines(path) as (lines, _):
+            line = next(line for line in lines if not line.startswith(("track", "browser")))
+        if line.startswith((">", "##fileformat=VCF")):
+            return "FASTA" if line.startswith(">") else "VCF"
+        return "BED" if looks_like_bed(line) else "a table" if set("\t;,") & set(line) else ""
+    return ""
 
 
 def check_twice(files: Sequence[str]) -> None:

@@ -50,20 +50,6 @@ class Alternatives(list[Any]):
     """Values among which a search chooses, also those of a parameter for which a list is one value."""
 
 
-def split_alternatives(value: str, text: str = "") -> list[str]:
-    """Return the distinct alternatives of one value such as ``3|4|6``.
-
-    >>> split_alternatives("3|4|6")
-    ['3', '4', '6']
-    """
-    words = [word.strip() for word in value.split(SEPARATOR)]
-    if not all(words):
-        raise ParameterError(
-            f"an alternative in {text or value!r} is empty", remedy="write a value on each side of |, such as k=3|4|6"
-        )
-    return list(dict.fromkeys(words))
-
-
 def check_count(choices: list[list[Any]]) -> None:
     """Raise ParameterError for more than `MOST_COMBINATIONS` combinations."""
     count = math.prod(map(len, choices))
@@ -120,7 +106,7 @@ class Parameter:
         unknown = [name for name in traits if not hasattr(type(self), name)]
         if unknown:
             raise TypeError(f"{type(self).__name__} has no {unknown[0]!r}")
-        vars(self).update(traits)
+        vars(self).update(traits, several=traits.get("several", self.several) or traits.get("summed", False))
 
     def but(self, **changes: Any) -> Self:
         """Return a copy of this parameter with some attributes changed."""
@@ -184,7 +170,7 @@ class Parameter:
         if isinstance(value, (list, tuple)):
             return [self.item.normal(item, grid=grid) for item in value]
         if grid and isinstance(value, str) and SEPARATOR in value:
-            return [self.parse(one, grid=True) for one in split_alternatives(value)]
+            return [self.parse(one, grid=True) for one in value.split(SEPARATOR)]
         return self.parse(value, grid=grid) if isinstance(value, str) else value
 
     def build(self, value: Any) -> Any:

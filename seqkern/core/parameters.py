@@ -4,7 +4,7 @@ The declarations give the constructor, with a real signature; the section Parame
 the parsing of values from text and from a configuration (specs.py). For example::
 
     class MismatchKernel(HammingKernel):
-        k: int | list[int] = integer(default=5, low=1, several=True, kw_only=False, doc="Length of the k-mers.")
+        k: int | list[int] = integer(default=5, low=1, summed=True, kw_only=False, doc="Length of the k-mers.")
         m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
 
 Parameters are inherited; `changed` alters one, `fixed` removes one. Type checkers know the constructor by PEP 681, so

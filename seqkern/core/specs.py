@@ -35,7 +35,6 @@ from seqkern.core.declarations import (
     Parameter,
     check_count,
     parse_value,
-    split_alternatives,
 )
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import Parameters
@@ -340,9 +339,8 @@ def _values(item: Parameter | None, value: Any) -> list[Any]:
     if (isinstance(value, str) and kind == "kernel") or (isinstance(value, Mapping) and "kernel" in value):
         return spec_alternatives(value)
     if isinstance(value, str):
-        words = split_alternatives(value) if SEPARATOR in value else [value]
         ranges = item is not None and item.summed
-        read = [parse_value(word) if ranges and "+" not in word else word for word in words]
+        read = [parse_value(word) if ranges and "+" not in word else word for word in value.split(SEPARATOR)]
         return [one for word in read for one in (word if isinstance(word, list) else [word])]
     if not isinstance(value, list) or (item is None and not isinstance(value, Alternatives)):
         return [value]

@@ -6,6 +6,7 @@ import bz2
 import contextlib
 import gzip
 import hashlib
+import importlib
 import io
 import itertools
 import lzma
@@ -22,7 +23,24 @@ if TYPE_CHECKING:
     from seqkern.core.types import PathLike, Source
 
 
-OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+def _open_zst(file: Any) -> Any:
+    """Open a file that is compressed by zstd, by the module of Python 3.14 or its backport."""
+    for name in ("compression.zstd", "backports.zstd"):
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(name).open(file, "rb")
+    remedy = 'install it: pip install "seqkern[zstd]", or unpack the file: zstd -d FILE'
+    raise FileError("is compressed by zstd, which needs the package backports.zstd", remedy=remedy)
+
+
+OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x28\xb5\x2f\xfd": _open_zst,
+}
+DAMAGED = zlib.error, lzma.LZMAError, gzip.BadGzipFile
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+"""Endings of compressed text."""
 BINARY_BYTES = bytes(range(7)) + bytes(range(14, 27))
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 4096
@@ -107,7 +125,7 @@ def _not_text(head: bytes) -> FileError:
     if head.startswith(UTF_16) or _is_utf_16(head):
         remedy = "save it as UTF-8 (in Notepad: Save as, Encoding: UTF-8)"
         return FileError("is text in UTF-16 or UTF-32, not in UTF-8", remedy=remedy)
-    return FileError("is a binary file, not text", remedy="give FASTA or TSV, unpacked or as .gz, .bz2, .xz")
+    return FileError("is a binary file, not text", remedy="give FASTA or TSV, unpacked or as .gz, .bz2, .xz, .zst")
 
 
 def _is_utf_16(head: bytes) -> bool:
@@ -174,10 +192,12 @@ def _reading(name: str) -> Iterator[None]:
     with naming(name), reading(name, "check the file"):
         try:
             yield
-        except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-            raise FileError("is corrupted", remedy="copy or download it again") from error
         except EOFError as error:
             raise FileError("is truncated", remedy="copy or download it again") from error
+        except Exception as error:
+            if isinstance(error, DAMAGED) or type(error).__name__ == "ZstdError":
+                raise FileError("is corrupted", remedy="copy or download it again") from error
+            raise
 
 
 # Standard output as a file name (``-o -``): it receives the table, and all other output goes to standard error.

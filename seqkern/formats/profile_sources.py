@@ -25,7 +25,7 @@ from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import ConfigError, FileError, SequenceError
 from seqkern.core.progress import progress_bar
 from seqkern.core.public_files import cache_dir, is_public, local_path
-from seqkern.core.text_files import file_sha256, open_text
+from seqkern.core.text_files import PACKED, file_sha256, open_text
 from seqkern.core.threads import available_threads
 from seqkern.core.types import Floats, PathLike
 from seqkern.formats.hmmer import looks_like_hmmer, of_hmm, parse_hmmer
@@ -179,7 +179,7 @@ def _format_of(text: str) -> str | None:
 def _stem(name: str) -> str:
     """Return a file name without its extension and compression suffix."""
     path = PurePosixPath(name)
-    if path.suffix in (".gz", ".bz2", ".xz"):
+    if path.suffix in PACKED:
         path = PurePosixPath(path.stem)
     return path.stem
 

@@ -62,7 +62,7 @@ def _is_packed(path: Path) -> bool:
     if not head:
         raise FileError("is empty", file=path, remedy="check how the file was created")
     if not head.startswith(GZIP):
-        if head.startswith((b"BZh", b"\xfd7zXZ\x00")):
+        if head.startswith((b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")):
             raise FileError("cannot be indexed in this compression", file=path, remedy="unpack it, or use bgzip")
         return False
     if not (head[3] & 4 and head[12:14] == b"BC"):

@@ -193,7 +193,7 @@ def ends_of(chromosomes: Collection[str] | npt.NDArray[np.str_], lengths: dict[s
 
 # Reading and writing of BED, narrowPeak and broadPeak; error messages name the line.
 
-SUFFIX = re.compile(r"\.(bed\d*|narrowpeak|broadpeak|gappedpeak)(\.(gz|bgz|bz2|xz))?$", re.IGNORECASE)
+SUFFIX = re.compile(r"\.(bed\d*|narrowpeak|broadpeak|gappedpeak)(\.(gz|bgz|bz2|xz|zst))?$", re.IGNORECASE)
 COMMENTS = ("#", "track ", "track\t", "browser ", "browser\t")
 NARROW_PEAK = 10
 """Columns of narrowPeak, which BED cannot have; the last is the offset of the summit."""

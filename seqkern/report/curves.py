@@ -246,11 +246,10 @@ MOST_NAMED = 6
 """Classes up to which each has a colour and a name."""
 
 
-def roc_panel(
-    curves: Sequence[Curve], mean: Curve, label: str, colour: str = COLOURS[0], size: Point = SMALL
-) -> Markup:
+def roc_panel(curves: Sequence[Curve], mean: Curve, label: str, number: int = 0, size: Point = SMALL) -> Markup:
     """Return a small ROC plot: thin lines are folds (or families), the thick line is their mean."""
-    panel, thin = unit_panel(*AXES["roc"], size), Style(colour, 0.6 if len(curves) <= 12 else 0.3)
+    colour, panel = style_of(number)[0], unit_panel(*AXES["roc"], size)
+    thin = Style(colour, 0.6 if len(curves) <= 12 else 0.3)
     for curve in curves:
         panel.line(*simplified(*curve), thin)
     panel.line(*simplified(*mean), Style(colour, 2.2))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from matplotlib.artist import Artist
-    from matplotlib.transforms import Affine2D
+    from matplotlib.transforms import Transform
 
     from seqkern.core.types import PathLike
 
@@ -107,9 +107,9 @@ def drawn(svg: Markup, form: str = "pdf") -> bytes:
         figure = Figure(figsize=(width / 72, height / 72), dpi=72 * scale)
         place = Affine2D().scale(scale, -scale).translate(0, scale * height)  # y coordinates of figures go upwards
         shapes = {f"#{one.get('id')}": one for one in root.iter() if one.get("id")}
-        for order, (element, *where) in enumerate(_elements(root, place, 0, shapes)):
+        for order, (element, where, size) in enumerate(_elements(root, place, 0, shapes)):
             if make := WRITERS.get(element.tag.rpartition("}")[2]):
-                artist = make(element, *where)
+                artist = make(element, where, size)
                 artist.set_zorder(order)
                 figure.add_artist(artist)
         file = io.BytesIO()
@@ -120,9 +120,10 @@ def drawn(svg: Markup, form: str = "pdf") -> bytes:
 
 
 def _elements(
-    element: Element, place: Affine2D, size: float, shapes: dict[str, Element]
-) -> Iterator[tuple[Element, Affine2D, float]]:
+    element: Element, place: Transform, size: float, shapes: dict[str, Element]
+) -> Iterator[tuple[Element, Transform, float]]:
     """Yield the elements of a chart, each with the place of its coordinates in the figure and the size of its font."""
+    # imported here: only where a file is drawn
     from matplotlib.transforms import Affine2D
 
     kind, size = element.tag.rpartition("}")[2], float(element.get("font-size", size))
@@ -136,7 +137,7 @@ def _elements(
         yield from _elements(one, place, size, shapes)
 
 
-def _outline(element: Element, place: Affine2D, _: float) -> Artist:
+def _outline(element: Element, place: Transform, _: float) -> Artist:
     """Return an outline."""
     # imported here: only where a file is drawn
     from matplotlib.patches import PathPatch
@@ -163,23 +164,26 @@ def _outline(element: Element, place: Affine2D, _: float) -> Artist:
     )
 
 
-def _circle(element: Element, place: Affine2D, _: float) -> Artist:
+def _circle(element: Element, place: Transform, _: float) -> Artist:
     """Return a dot."""
+    # imported here: only where a file is drawn
     from matplotlib.patches import Circle
 
     x, y, radius = (float(element.attrib[name]) for name in ("cx", "cy", "r"))
     return Circle((x, y), radius, facecolor=element.get("fill", "#000"), edgecolor="none", transform=place)
 
 
-def _text(element: Element, place: Affine2D, size: float) -> Artist:
+def _text(element: Element, place: Transform, size: float) -> Artist:
     """Return a text."""
     # imported here: only where a file is drawn
     from matplotlib.text import Text
     from matplotlib.transforms import IdentityTransform
 
     turn = re.findall(r"rotate\((\S+)", element.get("transform", "rotate(0 "))
+    x, y = place.transform((float(element.attrib["x"]), float(element.attrib["y"])))
     return Text(
-        *place.transform((float(element.attrib["x"]), float(element.attrib["y"]))),
+        x,
+        y,
         element.text or "",
         color=element.get("fill", "#000"),
         fontsize=size,
@@ -191,7 +195,7 @@ def _text(element: Element, place: Affine2D, size: float) -> Artist:
     )
 
 
-def _image(element: Element, place: Affine2D, _: float) -> Artist:
+def _image(element: Element, place: Transform, _: float) -> Artist:
     """Return an image."""
     # imported here: only where a file is drawn
     from matplotlib.image import BboxImage, imread

@@ -267,8 +267,9 @@ def build_report(
                 file.write(picture)
         with atomic_write(out_dir / "index.html", "w") as file:
             file.write(page)
-    for view in views if log is not None else ():
-        log(f"{view.dataset.name}: {text_of(headline_sentence(view))}")
+    if log is not None:
+        for view in views:
+            log(f"{view.dataset.name}: {text_of(headline_sentence(view))}")
     return out_dir / "index.html"
 
 

@@ -106,7 +106,7 @@ class Row:
     # Against chance: a filled, an empty or a grey dot; a filled diamond for a reference method, or an open one
     mark: str
     strong: bool = False  # Whether the name is bold
-    colour: str = POSITIVE  # Of the method in all figures
+    number: int = 0  # Of the method in the study, for its colour
     hint: str | None = None  # What the method is, shown when the pointer rests on its name
 
 
@@ -146,7 +146,7 @@ def dot_intervals(
         parts.append(text(name, (min(max(place, left + half), width - half), TOP - 9), fill=SOFT))
     for i, row in enumerate(rows):
         trivial = row.mark in ("reference", "baseline")
-        colour, base = SOFT if trivial else row.colour, TOP + ROW * (i + 0.5) + 0.35 * FONT_SIZE
+        colour, base = SOFT if trivial else COLOURS[row.number % 8], TOP + ROW * (i + 0.5) + 0.35 * FONT_SIZE
         content = [row.hint and tag("title", row.hint), names[i]]
         parts.append(text(content, (left, base), "end", fill=SOFT if trivial else INK, bold=row.strong, italic=trivial))
         panel.line([row.low, row.high], [i, i], Style(colour, 1.6))

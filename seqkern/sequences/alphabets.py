@@ -195,8 +195,8 @@ def guess_by_counts(counts: Ints, file: PathLike | None = None) -> Alphabet:
     """Return the most likely alphabet, dna, rna or protein, for counts of letters.
 
     The alphabet is DNA or RNA if all letters are bases or N, or nine tenths are and the others are ambiguity codes,
-    or nine tenths are bases; else protein, if nine tenths are amino acids. The policy `unknown` handles letters
-    outside it.
+    or nine tenths are bases; with both T and U, the more frequent one decides. Else it is protein, if nine tenths are
+    amino acids. The policy `unknown` handles letters outside it.
     """
     seen = {chr(byte) for byte in np.flatnonzero(counts)}
     total = max(int(counts.sum()), 1)
@@ -209,15 +209,13 @@ def guess_by_counts(counts: Ints, file: PathLike | None = None) -> Alphabet:
             return alphabet
         if seen <= {*alphabet.letters, *AMBIGUOUS_BASES} and share(f"{alphabet.letters}N") >= GUESS_SHARE:
             return alphabet
-    if {"U", "T"} <= seen <= {*"ACGTU", *AMBIGUOUS_BASES} and share("ACGTUN") >= GUESS_SHARE:
-        raise _both_u_and_t(file)
+    if seen <= {*"ACGTU", *AMBIGUOUS_BASES} and share("ACGTUN") >= GUESS_SHARE:
+        return RNA if counts[ord("U")] > counts[ord("T")] else DNA
     nearest = max((DNA, RNA), key=lambda alphabet: share(alphabet.letters))
     for alphabet in (nearest, PROTEIN):
         if share(alphabet.letters) >= GUESS_SHARE:
             return alphabet
     odd = "".join(sorted(letter for letter in seen if letter not in PROTEIN.letters and letter.isprintable()))
-    if odd == "U" and "T" in seen:
-        raise _both_u_and_t(file)
     raise SequenceError(
         f"letters {odd!r} match none of the alphabets dna, rna and protein",
         file=file,
@@ -225,9 +223,17 @@ def guess_by_counts(counts: Ints, file: PathLike | None = None) -> Alphabet:
     )
 
 
-def _both_u_and_t(file: PathLike | None) -> SequenceError:
-    """Return the error for sequences that contain both U and T."""
-    return SequenceError("contains both U and T", file=file, remedy="convert one of them (U to T or T to U)")
+def converted_bases(text: bytes, alphabet: Alphabet) -> tuple[bytes, dict[str, int]]:
+    """Return a text with U as T for DNA and with T as U for RNA, and the number of these letters.
+
+    >>> converted_bases(b"ACGU", DNA)
+    (b'ACGT', {'letters U read as T': 1})
+    """
+    given, wanted = {"dna": (b"Uu", b"Tt"), "rna": (b"Tt", b"Uu")}.get(alphabet.name, (b"", b""))
+    count = sum(text.count(given[i : i + 1]) for i in range(len(given)))
+    if not count:
+        return text, {}
+    return text.translate(bytes.maketrans(given, wanted)), {f"letters {chr(given[0])} read as {chr(wanted[0])}": count}
 
 
 def letter_error(

@@ -25,6 +25,7 @@ from seqkern.sequences.alphabets import (
     UNKNOWN,
     Alphabet,
     as_alphabet,
+    converted_bases,
     count_letters,
     first_refused,
     guess_by_counts,
@@ -125,6 +126,7 @@ class RecordNumbers(Sequence[str]):
         return hash(self.numbers)
 
 
+STOPS = "terminal stops (*) removed"
 CHUNK = 1 << 22
 RECORD_COST = 64  # added to each record's length, so that chunks of short records are bounded too
 
@@ -188,7 +190,7 @@ def read_fasta(
     Parameters
     ----------
     source : path-like, ``"-"``, file object, or list of these
-        FASTA, FASTQ, GenBank, EMBL, Stockholm or Clustal, plain text or compressed with gzip, bzip2 or xz;
+        FASTA, FASTQ, GenBank, EMBL, Stockholm or Clustal, plain text or compressed with gzip, bzip2, xz or zstd;
         ``"-"`` is standard input. The files of a list are read one after another.
     alphabet : str or Alphabet, optional
         ``"dna"``, ``"rna"``, ``"protein"`` or letters; guessed from the letters by default.
@@ -258,7 +260,7 @@ def iter_fasta(
     policies.check(ids=("header", "number"))
     alphabet = as_alphabet(alphabet)
     left_out = _counts_of(source)
-    for raw in _raw_chunks(source, policies, chunk, before):
+    for raw in _raw_chunks(source, policies, chunk, alphabet, before):
         codes, kept, counts = _encode(raw, alphabet, policies)
         offsets = np.concatenate(([0], np.cumsum(raw.lengths[kept])))
         names = [raw.record(i, policies.ids) for i in kept]
@@ -296,22 +298,28 @@ class _Raw:
     lengths: Ints
     text: bytes
     n_gaps: int
+    n_stops: int
 
     def record(self, i: int, ids: str) -> str:
         """Return the id of record `i` under the policy `ids`."""
         return str(self.before + i + 1) if ids == "number" else self.first_words[i]
 
 
-def _raw_chunks(source: Sources, policies: Policies, chunk: int, before: int = 0) -> Iterator[_Raw]:
-    """Yield the records of one or more files as `_Raw` objects of about `chunk` letters."""
+def _raw_chunks(
+    source: Sources, policies: Policies, chunk: int, alphabet: str | Alphabet | None, before: int = 0
+) -> Iterator[_Raw]:
+    """Yield the records of one or more files as `_Raw` objects of about `chunk` letters, without terminal stops."""
     number = before
+    stops = alphabet is None or "*" not in as_alphabet(alphabet).letters
     for file, one in enumerate(_files(source)):
         with _opened(one) as (records, name):
             before_file = number
             strings: list[str]
             while headers := _gather(records, chunk, strings := []):
                 n_gaps = _strip(strings) if policies.gaps == "strip" else 0
-                raw = _raw(name, file, number, headers, strings, n_gaps)
+                n_stops = sum(string.endswith("*") for string in strings) if stops else 0
+                strings = [string.removesuffix("*") for string in strings] if n_stops else strings
+                raw = _raw(name, file, number, headers, strings, (n_gaps, n_stops))
                 if policies.ids != "number" and "" in raw.first_words:
                     place = number - before_file + raw.first_words.index("") + 1
                     raise SequenceError(f"header {place} has no id", remedy="write '>id', or add --ids number")
@@ -368,11 +376,11 @@ def _strip(strings: list[str]) -> int:
     return before - sum(map(len, strings))
 
 
-def _raw(name: str, file: int, before: int, headers: list[str], strings: list[str], n_gaps: int) -> _Raw:
+def _raw(name: str, file: int, before: int, headers: list[str], strings: list[str], removed: tuple[int, int]) -> _Raw:
     """Return a `_Raw` of some records; `before` records were read earlier."""
     lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
     first_words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
-    return _Raw(name, file, before, first_words, headers, lengths, to_bytes("".join(strings)), n_gaps)
+    return _Raw(name, file, before, first_words, headers, lengths, to_bytes("".join(strings)), *removed)
 
 
 # ---- codes -----------------------------------------------------------------------------------------------
@@ -380,10 +388,11 @@ def _raw(name: str, file: int, before: int, headers: list[str], strings: list[st
 
 def _encode(raw: _Raw, alphabet: Alphabet, policies: Policies) -> tuple[Codes, Ints, dict[str, int]]:
     """Return (codes of the records kept, their places in `raw`, counts) under the policies."""
-    codes = alphabet.encode(raw.text)
-    letters = np.frombuffer(raw.text, dtype=np.uint8)
+    text, converted = (raw.text, {}) if policies.unknown == "error" else converted_bases(raw.text, alphabet)
+    codes = alphabet.encode(text)
+    letters = np.frombuffer(text, dtype=np.uint8)
     lower = int(np.count_nonzero((letters >= ord("a")) & (letters <= ord("z"))))
-    counts = {"lower-case letters": lower, "gaps removed": raw.n_gaps}
+    counts = {"lower-case letters": lower, "gaps removed": raw.n_gaps, STOPS: raw.n_stops, **converted}
     keep = raw.lengths > 0
     if not keep.all():
         if policies.empty == "error":
@@ -395,7 +404,7 @@ def _encode(raw: _Raw, alphabet: Alphabet, policies: Policies) -> tuple[Codes, I
             )
         counts["records without sequence left out"] = int(np.count_nonzero(~keep))
     stops = np.cumsum(raw.lengths)
-    refused = first_refused(raw.text, codes, alphabet, policies.unknown)
+    refused = first_refused(text, codes, alphabet, policies.unknown)
     if refused is not None:
         first = int(np.searchsorted(stops, refused, side="right"))
         position = int(refused - stops[first] + raw.lengths[first]) + 1
@@ -406,7 +415,7 @@ def _encode(raw: _Raw, alphabet: Alphabet, policies: Policies) -> tuple[Codes, I
         keep[left_out] = False
         counts["records with unknown letters left out"] = len(left_out)
     else:
-        counts |= masked_counts(raw.text, codes)
+        counts |= masked_counts(text, codes)
     if not keep.all():
         codes = codes[np.repeat(keep, raw.lengths)]
     return codes, np.flatnonzero(keep), {key: count for key, count in counts.items() if count}
@@ -424,30 +433,14 @@ def _guess(raws: list[_Raw], ids: str) -> Alphabet:
             if len(odd):
                 record = int(np.searchsorted(np.cumsum(raw.lengths), odd[0], side="right"))
                 error.file, error.record = raw.name, raw.record(record, ids)
-                if "both U and T" in error.problem:
-                    stop = int(raw.lengths[: record + 1].sum())
-                    own = raw.text[stop - int(raw.lengths[record]) : stop].upper()
-                    other = None if b"T" in own else _first_with_t(raws, raw.name, ids)
-                    error.problem = "contains both T and U" if other is None else f"contains U but {other} contains T"
                 break
         raise
-
-
-def _first_with_t(raws: list[_Raw], name: str, ids: str) -> str:
-    """Return the name of the first other file with a T, or the first record with a T of the file itself."""
-    with_t = [raw for raw in raws if b"T" in raw.text.upper()]
-    other = next((raw.name for raw in with_t if raw.name != name), None)
-    if other is not None:
-        return other
-    place = with_t[0].text.upper().index(b"T")
-    record = int(np.searchsorted(np.cumsum(with_t[0].lengths), place, side="right"))
-    return f"record {with_t[0].record(record, ids)!r}"
 
 
 def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, keep_headers: bool) -> Reading:
     """Read all records and return a Reading, whose headers are empty unless kept."""
     policies.check()
-    raws: Iterable[_Raw] = _raw_chunks(source, policies, CHUNK)
+    raws: Iterable[_Raw] = _raw_chunks(source, policies, CHUNK, alphabet)
     if alphabet is None:
         raws = list(raws)
         alphabet = _guess(raws, policies.ids)

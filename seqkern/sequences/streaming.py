@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.progress import tell
 from seqkern.core.text_files import open_text
 from seqkern.core.types import Bools, Codes, Floats, Ints, Rows, Source
-from seqkern.sequences.alphabets import MASK, Alphabet, letter_error, to_bytes
+from seqkern.sequences.alphabets import MASK, Alphabet, converted_bases, letter_error, to_bytes
 from seqkern.sequences.formats import format_of, iter_records
 from seqkern.sequences.windows import Window
 
@@ -91,7 +92,10 @@ def _id(header: str, ids: str, seen: set[str]) -> str:
 
 
 def make_piece(letters: bytes, table: bytes, alphabet: Alphabet, *, record: str, before: int) -> Piece:
-    """Encode consecutive letters of a record."""
+    """Encode consecutive letters of a record, U as T or T as U."""
+    letters, converted = converted_bases(letters, alphabet)
+    for what in converted:
+        tell(what)
     codes = np.frombuffer(letters.translate(table), dtype=np.uint8)
     strange = codes == STRANGE
     if strange.any():

@@ -99,7 +99,7 @@ def as_window(window: str | Mapping[str, Any] | Window, site: str = "") -> Windo
 # Sites: positions on records, with a strand and further columns.
 
 STRANDS = ("+", "-")
-SUFFIX = re.compile(r"\.(bed|narrowpeak|broadpeak)(\.gz)?$", re.IGNORECASE)
+SUFFIX = re.compile(r"\.(bed|narrowpeak|broadpeak)(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from seqkern.sequences.sequence_set import SequenceSet
 # lies inside one exon or intron and has GT at the same place. Most have no other feature of a site; a pseudo site
 # has its frequencies, but independently at each position, so a position weight matrix sees no difference. Human introns
 # have more such sites than real ones (Sun & Chasin, Mol Cell Biol 20:6414, 2000). Sites and decoys therefore differ in
-# the motif, its position, the pairs of bases in it, and the change of composition at the cut. resources/README.md has the
-# sources of the numbers.
+# the motif, its position, the pairs of bases in it, and the change of composition at the cut. The sources of the numbers
+# are in resources/README.md.
 
 #: Bases of the site before and after the cut.
 SITE_LEFT, SITE_RIGHT = 3, 6

@@ -40,7 +40,9 @@ OUTPUTS = {
 }
 NEEDED = {"fasta": (), "regions": ("genome",), "scan": ("site",), "variants": ("genome",)}
 STRANDS = ("plus", "minus")
-ENDINGS = re.compile(r"(\.(fa|fasta|fna|faa|vcf|bed|narrowPeak|broadPeak|txt))?(\.(gz|bgz|bz2|xz))?$", re.IGNORECASE)
+ENDINGS = re.compile(
+    r"(\.(fa|fasta|fna|faa|vcf|bed|narrowPeak|broadPeak|txt))?(\.(gz|bgz|bz2|xz|zst))?$", re.IGNORECASE
+)
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 HEAD = 1 << 20
 """Bytes of unpacked text used to estimate the amount in a file."""

@@ -20,6 +20,7 @@ from seqkern.core.checks import check_name
 from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, near_file, unknown_name, unreadable
 from seqkern.core.parameters import text
+from seqkern.core.text_files import PACKED
 from seqkern.core.tsv import optional_library
 from seqkern.core.types import PathLike
 from seqkern.formats.residues import STATES
@@ -324,7 +325,6 @@ SEQUENCE_ENDINGS = (
     *(".gb", ".gbk", ".embl", ".sto", ".stockholm", ".aln"),
 )
 """Endings of sequence files, before the ending of a compression; views of other files hold vectors."""
-COMPRESSED = (".gz", ".bz2", ".xz")
 
 
 @dataclass(frozen=True)
@@ -453,7 +453,7 @@ def holds_sequences(given: str | Mapping[str, Any]) -> bool:
     if isinstance(given, Mapping):
         return "alphabet" in given or holds_sequences(str(given.get("file")))
     path = Path(given)
-    path = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+    path = path.with_suffix("") if path.suffix.lower() in PACKED else path
     return path.suffix.lower() in SEQUENCE_ENDINGS
 
 

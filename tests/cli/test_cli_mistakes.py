@@ -92,9 +92,48 @@ def test_the_model_comes_first(tmp_path, fasta, capsys, verb):
     other = write(tmp_path / "neg.fa", *records("neg", 8))
     assert main(["train", fasta, other, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", model]) == 0
     err = fails(capsys, *verb, fasta, model)
-    assert f"{fasta}: is not a model file; give the model before the sequences: {model} {fasta}" in err
+    assert f"{fasta}: is not a model; give a model first: seqkern {verb[0]} {model} {fasta}" in err
     told = "pos.fa: is FASTA, not a model; the model comes first, then the sequences"
     assert told in fails(capsys, *verb, fasta, other)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            "variants v.vcf m --genome g.fa -o out.tsv",
+            "v.vcf: is not a model; give a model first: seqkern variants m v.vcf",
+        ),
+        (
+            "variants m g.fa --genome v.vcf -o out.tsv",
+            "v.vcf: is VCF, not FASTA; swap the files: seqkern variants m v.vcf ",
+        ),
+        ("motifs g.fa m -o out.meme", "g.fa: is not a model; give a model first: seqkern motifs m g.fa"),
+        ("genes g.fa m", "g.fa: is not a model; give a model first: seqkern genes m g.fa"),
+        (
+            "predict m g.fa --genome p.bed",
+            "p.bed: is BED, not FASTA; swap the files: seqkern predict m p.bed --genome g.fa",
+        ),
+        ("background g.fa --genome p.bed -o out.bed", "swap the files: seqkern background p.bed --genome g.fa"),
+        (
+            "train t.tsv --labels g.fa -o out",
+            "g.fa: is FASTA, not a table; swap the files: seqkern train g.fa --labels t.tsv",
+        ),
+        ("audit t.tsv g.fa g2.fa -o out", "t.tsv: is not FASTA; give FASTA first: seqkern audit g.fa g2.fa t.tsv"),
+        ("train p.bed --genome g.fa -o out", "p.bed: no labels given; add --background 1 to draw negatives that match"),
+        ("predict m x.fa", "x.fa: no such file"),
+    ],
+)
+def test_files_in_each_others_place_are_named_with_their_order(tmp_path, monkeypatch, fasta, capsys, given, message):
+    monkeypatch.chdir(tmp_path)
+    other = write(tmp_path / "g.fa", *records("neg", 8))
+    write(tmp_path / "g2.fa", *records("neg", 8, seed=1))
+    write(tmp_path / "v.vcf", "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\nneg0\t5\t.\tA\tC\n")
+    write(tmp_path / "p.bed", "neg0\t5\t20\n")
+    write(tmp_path / "t.tsv", "id\tlabel\nneg0\t1\n")
+    assert main(["train", fasta, other, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", "m"]) == 0
+    assert message in fails(capsys, *given.split())
+    assert not [*tmp_path.glob("out*")]
 
 
 # ---- files of another kind ---------------------------------------------------------------------------------
@@ -171,15 +210,20 @@ def test_packed_under_a_plain_name_and_fastq_are_read(tmp_path, fasta, capsys):
 # ---- sequences of another kind -----------------------------------------------------------------------------
 
 
-def test_rna_mixed_with_dna(tmp_path, fasta, train):
-    rna = write(tmp_path / "rna.fa", *(text.upper().replace("T", "U") for text in records("neg", 8)))
-    assert "rna.fa: record 'NEG0': contains U but " in train(fasta, rna, *WORDS)
-    both = write(tmp_path / "both.fa", *records("pos", 4), *(text.replace("T", "U") for text in records("neg", 4)))
-    other = write(tmp_path / "no_t.fa", *(f">c{i}\nACGACG\n" for i in range(3)))
-    within = write(tmp_path / "within.fa", *records("pos", 8), ">p0\n", "ACGU" * 10, "ACGT\n")
-    assert "within.fa: record 'p0': contains both T and U; convert" in train(within, other, *WORDS)
-    err = train(both, other, *WORDS)
-    assert "both.fa: record 'neg0': contains U but record 'pos0' contains T; convert one of them" in err
+def test_rna_mixed_with_dna(tmp_path, fasta, capsys):
+    rna = write(tmp_path / "rna.fa", *(text.replace("T", "U") for text in records("neg", 8)))
+    dna, model = write(tmp_path / "dna.fa", *records("neg", 8)), str(tmp_path / "m")
+    count = "".join(records("neg", 8)).count("T")
+    predicted = []
+    for negative in (rna, dna):
+        assert main(["train", fasta, negative, *WORDS, "-o", model]) == 0
+        assert (f"{count} letters U read as T" in capsys.readouterr().err) == (negative == rna)
+        for new in (rna, dna):
+            assert main(["predict", model, new]) == 0
+            out, err = capsys.readouterr()
+            predicted.append(out.replace("\trna\n", "\tdna\n"))
+            assert (f"{count} letters U read as T" in err) == (new == rna)
+    assert len(set(predicted)) == 1
 
 
 def protein(name, n):
@@ -222,9 +266,10 @@ def test_stars_gaps_and_selenocysteine(tmp_path, capsys, train):
     stars = write(tmp_path / "s.fa", *(f"{text.rstrip()}*\n" for text in protein("s", 8)))
     gaps = write(tmp_path / "g.fa", *(text.replace("\n", "\n--", 1) for text in protein("g", 8)))
     sec = write(tmp_path / "u.fa", *(f"{text.rstrip()}U\n" for text in protein("u", 8)))
-    assert "s.fa: record 's0': letter '*' at position 41" in train(plain, stars, *WORDS)
     assert "remove the gaps (--strip-gaps does)" in train(plain, gaps, *WORDS)
     model = str(tmp_path / "m")
+    assert main(["train", plain, stars, *WORDS, "-o", model]) == 0
+    assert "8 terminal stops (*) removed" in capsys.readouterr().err
     assert main(["train", plain, sec, *WORDS, "-o", model]) == 0
     assert "(U: 8) are masked" in capsys.readouterr().err
     assert main(["train", plain, gaps, *WORDS, "--strip-gaps", "-o", model]) == 0

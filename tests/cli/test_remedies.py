@@ -37,8 +37,6 @@ FILES = {
     "gaps.fa": ">x\nACGT--ACGTACGTACGT\n" + fasta(*ids("h", 9), seed=8),
     "few.fa": fasta(*ids("p", 4), seed=1),
     "few2.fa": fasta(*ids("n", 4), seed=2),
-    "rna.fa": fasta(*ids("u", 10), letters="ACGU", seed=13),
-    "rna2.fa": fasta(*ids("v", 10), letters="ACGU", seed=14),
     "words.fa": "".join(f">r{i} {'01'[i % 2]}\n{'ACGT' * 3}{'AC'[i % 2] * i}\n" for i in range(12)),
     "long.fa": fasta(*ids("l", 10), length=40, seed=9),
     "protein.fa": fasta(*ids("q", 10), letters="ACDEFGHIKLMNPQRSTVWY", seed=10),
@@ -148,7 +146,6 @@ CASES = [
         "short=zero",
         "train short.fa neg.fa -o x --kernel spectrum:k=3,short=zero,zero_diagonal=zero --solver csvc",
     ),
-    Case(f"train rna.fa neg.fa -o x --alphabet dna {S}", "--alphabet rna", f"gram rna.fa {K} --alphabet rna -o r.npy"),
     Case(
         "gram protein.fa --kernel spectrum:k=2,reverse_complement=true -o g5.npy",
         "use dna",
@@ -231,7 +228,7 @@ CASES = [
     ),
     Case(f"gram pos.fa {K} -o g.txt", ".npy", f"gram pos.fa {K} -o g4.npy"),
     # new sequences
-    Case("predict pos.fa m", "give the model before the sequences: m pos.fa", "predict m pos.fa"),
+    Case("predict pos.fa m", "give a model first: seqkern predict m pos.fa", "predict m pos.fa"),
     Case("predict m odd.fa", "--unknown mask_all", "predict m odd.fa --unknown mask_all"),
     Case("predict m empty.fa", "--empty skip", "predict m empty.fa --empty skip"),
     Case("predict m gaps.fa", "--strip-gaps", "predict m gaps.fa --strip-gaps"),
@@ -265,11 +262,6 @@ CASES = [
     Case(entry(fasta=["twice.fa", "neg.fa"]), "ids: number", entry(fasta=["twice.fa", "neg.fa"], ids="number")),
     Case(entry(fasta=["empty.fa", "neg.fa"]), "empty: skip", entry(fasta=["empty.fa", "neg.fa"], empty="skip")),
     Case(entry(fasta=["gaps.fa", "neg.fa"]), "gaps: strip", entry(fasta=["gaps.fa", "neg.fa"], gaps="strip")),
-    Case(
-        entry(fasta=["rna.fa", "rna2.fa"], alphabet="dna"),
-        "alphabet: rna",
-        entry(fasta=["rna.fa", "rna2.fa"], alphabet="rna"),
-    ),
     Case("folds set --k 30 -o f", "at most 10 folds", "folds set --k 5 -o f"),
 ]
 

@@ -385,7 +385,6 @@ def test_numbers_as_ids():
             ">a\nACGTAC\nGEA\n",
             "record 'a': letter 'E' at position 8 is not in .*write N in its place",
         ),
-        (">a\nACGUAC\n", "letter 'U' at position 4 is not in the alphabet dna; convert U to T, or write N"),
         (">a\nAC-GT\n", "letter '-' at position 3 .*remove the gaps"),
         (">a\nACéGT\n", "letter that is not ASCII at position 3"),
     ],

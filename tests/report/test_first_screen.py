@@ -414,3 +414,19 @@ def test_a_caveat_says_that_tests_between_methods_ignore_groups(tmp_path):
     write_tsv(folder / "folds" / "d" / "all.tsv", ["id", "group"], rows)
     found = text_of(caveats(first_view(folder))[-1])
     assert found.startswith("d: the folds keep related sequences together, but the tests between methods treat")
+
+
+def test_the_first_screen_says_what_next_and_the_table_for_multiqc_has_every_method(tmp_path):
+    shape = Shape(n=200, skill=2, entry={"fasta": {"decoy": "other.fa", "donor": "sites.fa"}})
+    folder = write_study(tmp_path / "s", {"d": shape}, TWO, {"svm": {"solver": "csvc", "C": [1, 10]}})
+    page = page_of(folder).text
+    assert "seqkern train sites.fa other.fa \\ --kernel" in page
+    options = "--kernel spectrum:k=3 \\ --solver 'csvc:C=[1,10]' --search"
+    kernel = first_view(folder).ranking.best[0].kernel
+    assert options.replace("k=3", f"k={TWO[kernel]['k']}") in page
+    assert "seqkern explain d.seqkern new.fa -o explained" in page
+    assert "Positive class: donor." in page
+    head, *rows = (folder / "report/seqkern_mqc.tsv").read_text().partition("Sample")[2].splitlines()
+    means = {f"d, {r['kernel']} with {r['solver']}": r["auc_mean"] for r in read_tsv(folder / "report/summary.tsv")}
+    assert head == "\tAUC\tAUC SD"
+    assert {row.split("\t")[0]: row.split("\t")[1] for row in rows} == means

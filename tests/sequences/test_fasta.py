@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import sys
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from seqkern import read_fasta
 from seqkern.core.errors import FileError, ParameterError, SequenceError
-from seqkern.sequences.fasta import RecordNumbers, iter_fasta, read_records
+from seqkern.sequences.fasta import STOPS, RecordNumbers, iter_fasta, read_records
 
 PACKERS = {"fa": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
@@ -278,8 +279,8 @@ def test_ambiguity_codes_are_masked_and_counted_by_default(tmp_path, text, alpha
         (">a\nACGT\n>b\nACN#\n", "dna", "record 'b': letter '#' at position 4"),
         (">a\nMKVLAAGIV\n", "dna", "record 'a': letter 'L' at position 4 .*does the file hold protein"),
         (">a\nMKVDMKVDMKVD\n", "dna", "record 'a': letter 'M' at position 1 .*does the file hold protein"),
-        (">a\nACGU\n", "dna", "the alphabet rna"),
-        (">a\nMKV*\n", "protein", "stop codon .*, or add --unknown mask_all"),
+        (">a\nMK*V\n", "protein", "stop codon .*, or add --unknown mask_all"),
+        (">a\nMKV**\n", "protein", "letter .* at position 4"),
     ],
 )
 def test_other_characters_and_other_alphabets_are_refused_by_default(tmp_path, text, alphabet, words):
@@ -287,6 +288,44 @@ def test_other_characters_and_other_alphabets_are_refused_by_default(tmp_path, t
     with pytest.raises(SequenceError, match=words):
         read_fasta(path, alphabet)
     assert len(read_fasta(path, alphabet, unknown="mask_all"))
+
+
+@pytest.mark.parametrize(
+    ("text", "alphabet", "strings", "counts"),
+    [
+        (">a\nACGu\n", "dna", ["ACGT"], {"lower-case letters": 1, "letters U read as T": 1}),
+        (">a\nATT\n", "rna", ["AUU"], {"letters T read as U": 2}),
+        (">a\nACGT\n>b\nACGTAU\n", None, ["ACGT", "ACGTAT"], {"letters U read as T": 1}),
+        (">a\nACGU\n>b\nUUT\n", None, ["ACGU", "UUU"], {"letters T read as U": 1}),
+        (">a\nMKV*\n>b\nMK\n", None, ["MKV", "MK"], {STOPS: 1}),
+        (">a\nAB*\n", "AB*", ["AB*"], {}),
+    ],
+)
+def test_other_bases_are_converted_and_terminal_stops_removed(tmp_path, text, alphabet, strings, counts):
+    X = read_fasta(write(tmp_path, text), alphabet)
+    assert (X.strings(), dict(X.counts)) == (strings, counts)
+    for part in iter_fasta(write(tmp_path, text), X.alphabet):
+        assert (part.strings(), dict(part.counts)) == (strings, counts)
+
+
+def test_the_policy_error_converts_no_bases(tmp_path):
+    with pytest.raises(SequenceError, match="convert U to T"):
+        read_fasta(write(tmp_path, ">a\nACGU\n"), "dna", unknown="error")
+
+
+def test_zstd(tmp_path, monkeypatch):
+    zstd = pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    records = (b">r%d\n%s\n" % (i, random.Random(i).randbytes(40).hex().encode()) for i in range(999))
+    packed = zstd.compress(b"".join(records), options={zstd.CompressionParameter.checksum_flag: 1})
+    assert len(read_fasta(write(tmp_path, packed), "0123456789ABCDEF")) == 999
+    with pytest.raises(FileError, match=r"in\.fasta: is truncated"):
+        read_fasta(write(tmp_path, packed[:-100]), "0123456789ABCDEF")
+    with pytest.raises(FileError, match=r"in\.fasta: is corrupted"):
+        read_fasta(write(tmp_path, packed[:-1] + b"?"), "0123456789ABCDEF")
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
+    with pytest.raises(FileError, match=r"in\.fasta: is compressed by zstd, which needs the package .*zstd -d FILE"):
+        read_fasta(write(tmp_path, packed))
 
 
 def test_damaged_bzip2(tmp_path):

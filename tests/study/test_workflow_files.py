@@ -72,27 +72,30 @@ def fasta(path, motif, n):
 
 
 @pytest.mark.parametrize(
-    ("line", "entry", "k"),
+    ("line", "entry", "positive", "k"),
     [
-        (["a.fa", "b.fa"], {"fasta": {"a": "../a.fa", "b": "../b.fa"}}, 5),
-        (["few.fa", "{home}/b.fa"], {"fasta": {"few": "../few.fa", "b": "{home}/b.fa"}}, 3),
+        (["a.fa", "b.fa"], {"fasta": {"a": "../a.fa", "b": "../b.fa"}}, "a", 5),
+        (["few.fa", "{home}/b.fa"], {"fasta": {"few": "../few.fa", "b": "{home}/b.fa"}}, "few", 3),
         (
             ["all.fa", "--labels", "header", "--label-field", "kind", "--unknown", "error"],
             {"fasta": ["../all.fa"], "labels": {"label": "kind", "from": "header"}, "unknown": "error"},
+            "case",
             5,
         ),
     ],
 )
-def test_init_refers_to_the_files_and_chooses_folds_that_suit_them(tmp_path, monkeypatch, capsys, line, entry, k):
+def test_init_refers_to_the_files_and_chooses_folds_that_suit_them(
+    tmp_path, monkeypatch, capsys, line, entry, positive, k
+):
     monkeypatch.chdir(tmp_path)
     for name, motif, n in (("a", "GATA", 12), ("b", "CCCC", 20), ("few", "GATA", 7)):
         fasta(tmp_path / f"{name}.fa", motif, n)
     texts = [(tmp_path / f"{name}.fa").read_text() for name in "ab"]
-    labelled = [text.replace("\n", f" kind={i}\n") for text, i in zip(texts, "10", strict=True)]
+    labelled = [text.replace("\n", f" kind={i}\n") for text, i in zip(texts, ("case", "control"), strict=True)]
     lines = "".join(labelled).splitlines()
     (tmp_path / "all.fa").write_text("".join(f"{one if one[0] == '>' else one.split()[0]}\n" for one in lines))
     assert main(["init", "mine", *(word.format(home=tmp_path) for word in line)]) == 0, capsys.readouterr().err
-    assert "positive class: " in capsys.readouterr().out
+    assert f"positive class: {positive})" in capsys.readouterr().out
     study = yaml.safe_load((tmp_path / "mine" / "config" / "config.yaml").read_text())
     (found,) = study["datasets"].values()
     assert found.pop("folds") == {"method": "stratified", "k": k}

@@ -431,7 +431,6 @@ class SpectrumKernel(KmerKernel):
         default=3,
         low=1,
         high=LARGEST_K,
-        several=True,
         summed=True,
         kw_only=False,
         doc="Length of the k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in Python), K "

@@ -307,7 +307,6 @@ class OligoKernel(KmerKernel):
         default=3,
         low=1,
         high=LARGEST_K,
-        several=True,
         summed=True,
         kw_only=False,
         doc="Length of the k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in "

@@ -290,7 +290,6 @@ class PairKernel(KmerKernel):
         default=1,
         low=1,
         high=LARGEST_K,
-        several=True,
         summed=True,
         kw_only=False,
         doc="Length of each of the two k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in "

@@ -140,8 +140,7 @@ def _roc(view: View, method: Method, result: Outcome, size: tuple[float, float] 
     if view.dataset.kind == "multiclass":
         svg = class_roc_panel([(name, line.roc) for name, line in result.curves], f"{label} classes", size)
     else:
-        colour = style_of(view.numbers[method])[0]
-        svg = roc_panel(curves, mean_curve(curves), f"{label} curves and their mean", colour, size)
+        svg = roc_panel(curves, mean_curve(curves), f"{label} curves and their mean", view.numbers[method], size)
     pooled = float(np.mean([area(false, true) for false, true in curves]))
     shown = f"{len(curves)} {words} and their mean" if size == LARGE and len(curves) > 1 else None
     return _panel(svg, method, name="AUC", score=score if score.n else None, pooled=pooled, shown=shown)

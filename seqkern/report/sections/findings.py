@@ -15,7 +15,6 @@ from seqkern.methods.baselines import BASELINES
 from seqkern.methods.compared import CHANCE_LEVEL, NAMES, Compared, directed, enough, is_significant, lead, methods_of
 from seqkern.methods.headline import Entry
 from seqkern.methods.study_results import KEYS, NO_SCORE, Method, Score
-from seqkern.report.curves import style_of
 from seqkern.report.markup import Markup, escape
 from seqkern.report.outcomes import thresholds
 from seqkern.report.page_frame import (
@@ -523,9 +522,8 @@ def _row(view: View, method: Method) -> Row:
     entry = view.headline.entries[method]
     name = f"{method.kernel} with {method.solver}"
     best = method in view.ranking.best
-    colour, _, _ = style_of(view.numbers[method])
     hint = ". ".join(explained(view.dataset.study, part, kind) for kind, part in method._asdict().items())
-    return Row(name, entry.score, entry.low, entry.high, MARKS[entry.beats_chance], best, colour, hint)
+    return Row(name, entry.score, entry.low, entry.high, MARKS[entry.beats_chance], best, view.numbers[method], hint)
 
 
 def _caption(view: View, count: int) -> Markup:

@@ -12,7 +12,7 @@ class SpacedKernel(KmerKernel):
     name = "toy-spaced"
     summary = "Counts the k-mers that two sequences share, read with gaps of one length."
 
-    k = integer(default=3, low=1, high=LARGEST_K, several=True, kw_only=False, doc="Residues that are read.")
+    k = integer(default=3, low=1, high=LARGEST_K, summed=True, kw_only=False, doc="Residues that are read.")
     step = integer(default=2, low=1, doc="Residues from one of them to the next.")
     algorithm = choice(
         default="auto",
