@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,7 +58,7 @@ def _run(request: ExplainRequest, page: Path | None = None) -> None:
         error.file = request.model
         raise
     name = source_name(request.fasta)
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     lengths = None if request.contributions is None else _lengths(request)
     of_regions = request.genome is None or is_bed(request.fasta, with_genome=True)
     # a genome beside FASTA gives only the lengths of the chromosomes
@@ -117,11 +118,10 @@ def _lengths(request: ExplainRequest) -> dict[str, int] | None:
     return record_lengths(request.fasta)
 
 
-def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int], request: ExplainRequest) -> Iterator[SequenceSet]:
+def _counting(chunks: Iterable[SequenceSet], counts: Counter[str], request: ExplainRequest) -> Iterator[SequenceSet]:
     """Yield the chunks, add up the counts of the reading policies, and report ids that look like formulas."""
     told = False
     for X in chunks:
         told = told or log_formulas(X.ids, request)
-        for what, count in X.counts.items():
-            counts[what] = counts.get(what, 0) + count
+        counts.update(X.counts)
         yield X

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -240,18 +241,16 @@ def _check_endings(request: Request) -> None:
 
 def check_folder(folder: Path) -> None:
     """Raise FileError for a file or its ending, and for the current folder or one of its parents."""
+    here, problem = Path.cwd(), ""
     if folder.suffix.lower() in (*TABLES, *PICTURES, ".html") and not folder.is_dir():
-        problem = f"is not written as {folder.suffix}: several files are"
-        raise FileError(problem, file=folder, remedy="name a new folder, such as -o results")
-    if folder.is_file():
-        raise FileError("is a file, but several files are written", file=folder, remedy="name a new folder")
-    here = Path.cwd()
-    if folder.resolve() in (here, *here.parents):
-        raise FileError(
-            "is the current folder or one around it; several files are written",
-            file=folder,
-            remedy="name a new folder, such as -o results",
-        )
+        problem = f"is not written as {folder.suffix}"
+    elif folder.is_file():
+        problem = "is a file"
+    elif folder.resolve() in (here, *here.parents):
+        problem = "is the current folder or one around it"
+    if problem:
+        remedy = "name a new folder, such as -o results"
+        raise FileError(f"{problem}, but several files are written", file=folder, remedy=remedy)
 
 
 # The folder of a result: a repeated command replaces its own result, and never that of another command.
@@ -519,8 +518,7 @@ def join(folder: PartFolder, name: str, of: int, path: Path) -> None:
 
 def added(counts: Sequence[dict[str, int]]) -> dict[str, int]:
     """Return the sum of counts by name over the parts."""
-    sums: dict[str, int] = {}
+    sums = Counter[str]()
     for one in counts:
-        for name, count in one.items():
-            sums[name] = sums.get(name, 0) + count
+        sums.update(one)
     return sums
