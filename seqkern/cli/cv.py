@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from collections import Counter
@@ -122,6 +123,21 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: SampleGr
     if lacking is not None:
         raise FoldError(lacking.sentence(), remedy="give more samples, or train without a score (seqkern train --cv 0)")
     check_splits(method, labels, outer.splits(labels, X, None if residues is None else residues.record))
+
+
+@contextlib.contextmanager
+def computing(request: MethodRequest, source: str) -> Iterator[Any]:
+    """Compute in the threads of a request: yield what shows progress, name the source in errors, print warnings."""
+    with (
+        naming_file(source),
+        given_threads(request.threads),
+        progress_counter("kernel", " entries") as show,
+        warnings.catch_warnings(record=True) as said,
+    ):
+        warnings.simplefilter("always")
+        yield show
+    for text in dict.fromkeys(str(warning.message) for warning in said):
+        warn(text)
 
 
 def collected(request: MethodRequest, method: Method, given: Input, kept: SampleGroups | None, show: Any) -> FitData:
@@ -364,12 +380,8 @@ def run(request: CvRequest) -> None:
     method = chosen_method(training, given, count_folds(request, request.folds, given.labels))
     with (
         CheckpointFolder(request.output and Path(request.output) / FINISHED) as unfinished,
-        naming_file(given.source),
-        given_threads(request.threads),
-        progress_counter("kernel", " entries") as show,
-        warnings.catch_warnings(record=True) as said,
+        computing(request, given.source) as show,
     ):
-        warnings.simplefilter("always")
         kept = grouped_samples(request, given)
         check_design(method, given, outer, kept)
         data = collected(request, method, given, kept, show)
@@ -378,8 +390,6 @@ def run(request: CvRequest) -> None:
     if request.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(request):
             _write(Path(request.output), found, what)
-    for text in dict.fromkeys(str(warning.message) for warning in said):
-        warn(text)
     for text in fold_remarks(found.results):
         log(text)
     for text in trivial_warning(found, request):

@@ -14,7 +14,7 @@ from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import check_result_folder, log_counts, log_formulas, naming_file, result_folder
 from seqkern.cli.requests_models import ExplainRequest
 from seqkern.core.archive import check_writable
-from seqkern.core.errors import ModelError, ParameterError, SeqkernError
+from seqkern.core.errors import ModelError, ParameterError, naming
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import source_name
 from seqkern.core.tsv import format_cell
@@ -52,11 +52,8 @@ def _run(request: ExplainRequest, page: Path | None = None) -> None:
             remedy="draw its predictions with seqkern predict --track; for the importance of residues see a study's "
             "report",
         )
-    try:
+    with naming(request.model):
         explainer = Explainer(model, request.pair)
-    except SeqkernError as error:
-        error.file = request.model
-        raise
     name = source_name(request.fasta)
     counts = Counter[str]()
     lengths = None if request.contributions is None else _lengths(request)

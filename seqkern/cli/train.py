@@ -6,7 +6,6 @@ import contextlib
 import inspect
 import shlex
 import textwrap
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import mean
@@ -24,9 +23,7 @@ from seqkern.core.archive import check_writable
 from seqkern.core.checkpoint import CheckpointFolder
 from seqkern.core.errors import ParameterError
 from seqkern.core.exclusive_files import exclusive_paths
-from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import open_text
-from seqkern.core.threads import given_threads
 from seqkern.core.tsv import aligned
 from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import Traits, traits_of, tried, why
@@ -358,12 +355,8 @@ def run(request: TrainRequest) -> None:
     dataset, source = given.dataset, given.source
     with (
         CheckpointFolder(_finished_folder(request.output)) as unfinished,
-        naming_file(source),
-        given_threads(request.threads),
-        progress_counter("kernel", " entries") as show,
-        warnings.catch_warnings(record=True) as said,
+        cv.computing(request, source) as show,
     ):
-        warnings.simplefilter("always")
         kept = cv.grouped_samples(request, given) if outer is not None or method.divides(given.labels) else None
         if outer is not None and kept is not None:
             cv.check_design(method, given, outer, kept)
@@ -389,8 +382,6 @@ def run(request: TrainRequest) -> None:
         found: list[str] = []
         if request.hard_negatives:
             model, found = _trained_again(request, method, given, model, notes, limits)
-    for text in dict.fromkeys(str(warning.message) for warning in said):
-        warn(text)
     deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
     alone = () if estimate is None else cv.trivial_warning(estimate, request)
