@@ -27,7 +27,7 @@ from seqkern.cli.output import (
 )
 from seqkern.cli.requests_training import CvRequest, MethodRequest
 from seqkern.cli.training_input import Input, chosen_method, log_fewer_folds, read_input, read_training
-from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.archive import atomic_write
 from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError
@@ -279,9 +279,8 @@ def _verdict(rival: Rival) -> str:
     """Return how a method compares with a baseline."""
     if rival.beaten is None:
         return "not tested against it"
-    return (
-        "significantly better" if rival.beaten else "significantly worse" if rival.lost else "not significantly better"
-    )
+    clear = "" if rival.beaten or rival.lost else "not "
+    return f"{clear}significantly {'worse' if rival.lost else 'better'}"
 
 
 def how_good(estimate: Mapping[str, Any], kind: str) -> str:
@@ -371,9 +370,7 @@ def run(request: CvRequest) -> None:
     """Run the verb."""
     training = read_training(request)
     outer = outer_folds(request, request.folds)
-    if request.output is not None:
-        check_writable(Path(request.output) / "metrics.tsv")
-        check_result_folder(request)
+    check_result_folder(request)
     given = read_input(training)
     if request.output is not None:
         log_formulas(given.X.ids, request)
@@ -404,17 +401,12 @@ def run(request: CvRequest) -> None:
 def _what(method: Method, data: FitData, unit: str) -> str:
     """Return the first line: what is learned, and how."""
     labels = data.labels.take(data.labels.used())
-    kernels = list(method.kernels.values())
-    kernel = (
-        kernel_words(kernels[0]) if len(kernels) == 1 and kernels[0] else f"chosen from {len(kernels)} in each fold"
-    )
-    solvers = {spec["solver"]: spec for spec in method.specs}
-    solver = " or ".join(
-        solver_words(spec if len(method.specs) == 1 else {"solver": name}) for name, spec in solvers.items()
-    )
-    return (
-        f"{what_it_learns(labels.kind, labels.class_counts(), len(labels), unit)}; kernel: {kernel}; solver: {solver}"
-    )
+    learned = what_it_learns(labels.kind, labels.class_counts(), len(labels), unit)
+    first, *others = method.kernels.values()
+    kernel = kernel_words(first) if first and not others else f"chosen from {len(method.kernels)} in each fold"
+    alone, solvers = len(method.specs) == 1, {spec["solver"]: spec for spec in method.specs}
+    solver = " or ".join(solver_words(spec if alone else {"solver": name}) for name, spec in solvers.items())
+    return f"{learned}; kernel: {kernel}; solver: {solver}"
 
 
 def _write(folder: Path, found: CrossValidated, what: str) -> None:

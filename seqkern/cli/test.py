@@ -16,7 +16,6 @@ from seqkern.cli.output import check_result_folder, log, log_formulas, metric_na
 from seqkern.cli.requests_models import TestRequest
 from seqkern.cli.requests_training import CvRequest
 from seqkern.cli.training_input import Input, read_input, read_training
-from seqkern.core.archive import check_writable
 from seqkern.core.errors import LabelError, ModelError
 from seqkern.core.tsv import aligned, write_tsv
 from seqkern.core.types import Ints
@@ -53,9 +52,7 @@ class Score(NamedTuple):
 
 def run(request: TestRequest) -> None:
     """Run the verb."""
-    if request.output is not None:
-        check_writable(Path(request.output) / "scores.tsv")
-        check_result_folder(request)
+    check_result_folder(request)
     model = load_model(request.model)
     if isinstance(model, ResidueModel) or model.projects:
         remedy = "score states with seqkern predict --states FILE" if isinstance(model, ResidueModel) else ""
@@ -96,9 +93,8 @@ def _read(request: TestRequest, model: Model) -> Input:
     own = {name: value for name, value in request.get_params(deep=False).items() if name in CvRequest.declarations()}
     alone = len(request.fasta) == 1 and model.alphabet is not None
     if alone and not any(map(request.has, ("labels", "sites", "sequences"))):
-        raise LabelError(
-            "no labels to test with", file=request.fasta[0], remedy="give the negatives as a second file, or --labels"
-        )
+        remedy = "give the negatives as a second file, or --labels"
+        raise LabelError("no labels to test with", file=request.fasta[0], remedy=remedy)
     policies = {"unknown": "mask", "ids": "header", "empty": "error"} | policies_for(model, request)
     own |= {name: policies[name] for name in ("unknown", "ids", "empty")}
     own |= {"strip_gaps": request.strip_gaps or "gaps" in model.policies, "output": None}
@@ -126,15 +122,11 @@ def _as_in_training(model: Model, labels: Labels, source: str) -> Labels:
     if not set(names) <= set(model.classes):
         if labels.kind != "binary" or len(model.classes) != 2:
             strange = next(name for name in names if name not in model.classes)
-            raise LabelError(
-                f"class {strange!r} is not one of the model's",
-                file=source,
-                remedy=f"the classes are: {', '.join(model.classes)}",
-            )
+            remedy = f"the classes are: {', '.join(model.classes)}"
+            raise LabelError(f"class {strange!r} is not one of the model's", file=source, remedy=remedy)
         names = dict(zip(labels.classes, model.classes, strict=True))
-        log(
-            f"{source}: {labels.classes[1]} is taken for {model.classes[1]}, {labels.classes[0]} for {model.classes[0]}"
-        )
+        first, second = (f"{labels.classes[code]} is taken for {model.classes[code]}" for code in (1, 0))
+        log(f"{source}: {first}, {second}")
     codes = np.array([*(model.classes.index(names[name]) for name in labels.classes), UNLABELLED])
     kind = "binary" if len(model.classes) == 2 else "multiclass"
     return Labels(labels.ids, codes[labels.y.astype(np.int64)], kind, model.classes)
@@ -190,7 +182,8 @@ def _nearness(model: Model, X: Any, labels: Labels, decided: Decisions) -> Itera
     else:
         yield f"none of the {len(X)} is a training sample"
     near = known
-    if isinstance(X, SequenceSet) and isinstance(model.support, SequenceSet) and not model.sequence_views:
+    compares = isinstance(X, SequenceSet) and isinstance(model.support, SequenceSet) and not model.sequence_views
+    if compares and not known.all():
         if not len(model.support):
             yield "the model stores no training sequences to compare with: similar ones are not found"
         else:
