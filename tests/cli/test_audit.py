@@ -27,7 +27,7 @@ def test_two_files(files, capsys):
     assert main(["audit", "train.fa", "test.fa", "-o", "out"]) == 0
     page, sentence = capsys.readouterr().out.splitlines()
     assert page == "out/index.html"
-    assert sentence.startswith("1 of 2 test sequences (50 %)")
+    assert sentence.startswith("1 of 2 test sequences (50%)")
     (row,) = read_tsv(files / "out/overlap.tsv")
     assert (row["test_id"], row["kind"], row["train_id"], row["identity"]) == ("s1", "identical", "s1", "1")
     assert {row["kind"]: row["test"] for row in read_tsv(files / "out/findings.tsv")}["identical"] == "1"
@@ -68,7 +68,7 @@ def test_labels_and_parts_from_everywhere(files, capsys, how):
         fasta(files / "all.fa", [*TRAIN, *TEST], heads)
         words = ["all.fa", "--part", "split", "--labels", "header"]
     assert main(["audit", *words, "-o", "out"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith("1 of 2 test sequences (50 %)")
+    assert capsys.readouterr().out.splitlines()[1].startswith("1 of 2 test sequences (50%)")
     (row,) = read_tsv(files / "out/overlap.tsv")
     expected = {"four": "positive"}.get(how, "1")
     assert (row["test_label"], row["train_label"]) == (expected, expected)
