@@ -81,6 +81,7 @@ def test_train_and_predict(folder, kernel, solver, capsys):
 
 def test_vectors_decide_where_sequences_do_not(folder, capsys):
     assert train("rbf:view=esm") == 0
+    assert "next: seqkern predict m.seqkern NEW.fa --view esm=NEW.npz -o" in capsys.readouterr().out
     model = load_model("m.seqkern")
     X = seen("pos", "neg")
     assert np.mean((model.decision(X) > 0) == (np.arange(30) < 15)) > 0.9
