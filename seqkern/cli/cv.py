@@ -52,6 +52,8 @@ from seqkern.sequences.similarity import similar_groups
 
 # The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output.
 
+LEAST_P = 1e-15
+"""Smallest p-value that is printed as a number."""
 MOST_FOLDS = 12
 """Number of folds above which their scores are only in the tables."""
 
@@ -238,7 +240,7 @@ def notes(found: CrossValidated) -> Iterator[str]:
     for role, best in sorted(of_role.items()):
         text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}"
         text += f"; the method is {VERDICTS[best.sign]}"
-        yield text if math.isnan(best.p) else f"{text} (p = {best.p:.2g})"
+        yield text if math.isnan(best.p) else f"{text} ({_p_words(best.p)})"
     if found.test is not None:
         yield permutation_line(found.test)
 
@@ -275,6 +277,11 @@ def solver_words(spec: Mapping[str, Any]) -> str:
     return (title or str(spec["solver"])) + f" ({', '.join(numbers)})" * bool(numbers)
 
 
+def _p_words(p: float) -> str:
+    """Return a p-value as text; none is 0."""
+    return f"p = {p:.2g}" if p >= LEAST_P else f"p < {LEAST_P:.0e}"
+
+
 def how_good(estimate: Mapping[str, Any], kind: str) -> str:
     """Return the headline score of a cross-validation with its interval, beside the best baseline, from its record."""
     metric = next((name for name in ("auc", "r2", *estimate["scores"]) if name in estimate["scores"]), None)
@@ -293,7 +300,7 @@ def how_good(estimate: Mapping[str, Any], kind: str) -> str:
     if rival.sign is None:
         return f"{text}; {what}, reaches {rival.score:.3f}"
     by = "" if rival.metric == metric else f" by {metric_name(rival.metric)}"
-    return f"{text}; {VERDICTS[rival.sign]} than {what} ({rival.score:.3f}; p = {rival.p:.2g}{by})"
+    return f"{text}; {VERDICTS[rival.sign]} than {what} ({rival.score:.3f}; {_p_words(rival.p)}{by})"
 
 
 def trivial_warning(found: CrossValidated, request: MethodRequest) -> Iterator[str]:

@@ -306,7 +306,7 @@ def _without_verb(argv: list[str]) -> int:
 OTHER_VERBS = {
     "train": "fit learn build model",
     "predict": "classify apply infer score annotate decide",
-    "test": "assess eval validate",
+    "test": "assess eval validate roc auc",
     "cv": "crossval crossvalidate cross-validate cross-validation kfold",
     "explain": "interpret attribute attributions shap saliency",
     "variants": "vcf snp snps mutations",
@@ -329,6 +329,7 @@ OTHER_OPTIONS = {
     "--seed": "random-state random-seed rng",
     "--genome": "ref reference reference-genome",
     "--width": "size extend flank",
+    "--known": "meme jaspar db database",
     "--kernel=spectrum:k=6": "kmer kmer-size kmer-length word-size ksize",
     "--kernel=spectrum:k=6,reverse_complement=true": "rc revcomp both-strands strands",
 }

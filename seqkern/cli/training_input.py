@@ -23,6 +23,7 @@ from seqkern.evaluation.auto import LARGE_SOLVER, default_solver, kernel_grid, t
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import Candidate
 from seqkern.formats.background import PROPERTIES
+from seqkern.formats.regions import named_as_bed
 from seqkern.formats.residues import WINDOW
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import check_kind, kernel_text
@@ -433,8 +434,9 @@ def _sequences_entry(training: Training, two_classes: bool) -> dict[str, Any]:
     alone = len(request.fasta) == 1 and not by_site and request.background is None
     if alone and not request.labels and not _need_no_labels(training.solvers):
         remedy = "give the negatives as a second file, or add --labels (header, first-word or a table)"
-        if request.has("genome"):
-            remedy = "add --background 1 to draw negatives that match, or give a second BED file"
+        if request.has("genome") or named_as_bed(request.fasta[0]):
+            genome = "" if request.has("genome") else "--genome FASTA and "
+            remedy = f"add {genome}--background to draw negatives that match, or give a second BED file"
         raise LabelError("no labels given", file=request.fasta[0], remedy=remedy)
     return {
         "fasta": _files(request, two_classes),

@@ -184,8 +184,14 @@ def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterEr
     return ParameterError(problem, remedy=remedy)
 
 
-ALSO_CALLED = {"svm": "csvc", "svc": "csvc"}
-"""Names of solvers in other programs, with the names here."""
+ALSO_CALLED = {"svm": "csvc", "svc": "csvc", "gkm": "gapped_kmer", "gkmsvm": "gapped_kmer", "lsgkm": "gapped_kmer"} | {
+    "kmer": "spectrum",
+    "wd": "weighted_degree",
+    "wds": "shifted_weighted_degree",
+    "sw": "smith_waterman",
+    "la": "local_alignment",
+}
+"""Names of solvers and kernels in other programs, with the names here."""
 
 
 def _nearest(name: str, choices: list[str]) -> str | None:

@@ -128,8 +128,8 @@ def bootstrap_interval(
     if np.ptp(draws) < 1e-12:
         return ScoreInterval(value, se, math.nan, math.nan)
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
-    if method == "bca":
-        below = np.mean(draws < value - 1e-12) / 2 + np.mean(draws <= value + 1e-12) / 2
+    below = np.mean(draws < value - 1e-12) / 2 + np.mean(draws <= value + 1e-12) / 2
+    if method == "bca" and 0 < below < 1:  # the bias of a score beyond all draws would be infinite
         bias, skew = scipy.special.ndtri(below), sample.acceleration(seed)
         shifted = bias + scipy.special.ndtri(tails)
         tails = scipy.special.ndtr(bias + shifted / (1 - skew * shifted))

@@ -120,7 +120,7 @@ def test_the_model_comes_first(tmp_path, fasta, capsys, verb):
             "g.fa: is FASTA, not a table; swap the files: seqkern train g.fa --labels t.tsv",
         ),
         ("audit t.tsv g.fa g2.fa -o out", "t.tsv: is not FASTA; give FASTA first: seqkern audit g.fa g2.fa t.tsv"),
-        ("train p.bed --genome g.fa -o out", "p.bed: no labels given; add --background 1 to draw negatives that match"),
+        ("train p.bed --genome g.fa -o out", "p.bed: no labels given; add --background to draw negatives that match"),
         ("predict m x.fa", "x.fa: no such file"),
     ],
 )
