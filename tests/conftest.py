@@ -104,8 +104,8 @@ def _remedies_exist():
 
     refused = main._refused
 
-    def checked(error, verb):
-        missing = missing_options(error.remedy or "", verb)
+    def checked(error, verb=""):
+        missing = missing_options(error.remedy or "", verb) if verb else ()
         assert not missing, f"seqkern {verb} has no {', '.join(missing)}: {error}"
         return refused(error, verb)
 

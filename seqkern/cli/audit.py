@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqkern.cli.output import check_result_folder, log_counts, naming_file, result_folder
 from seqkern.cli.requests_studies import AuditRequest
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
-from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.archive import atomic_write
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import check_columns, read_cells
@@ -28,7 +28,6 @@ def run(request: AuditRequest) -> None:
     """Run ``seqkern audit``."""
     output = Path(request.output)
     check_result_folder(request)
-    check_writable(output / "index.html")
     if request.folds:
         _check_folds(request)
         _audit_folds(request, output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from collections import Counter
@@ -26,14 +27,14 @@ from seqkern.cli.output import (
 )
 from seqkern.cli.requests_training import CvRequest, MethodRequest
 from seqkern.cli.training_input import Input, chosen_method, log_fewer_folds, read_input, read_training
-from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.archive import atomic_write
 from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError
 from seqkern.core.package_files import resource_path
 from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.threads import given_threads
-from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.core.tsv import aligned, read_tsv, write_tsv
 from seqkern.evaluation.chance import SHARED_TRAINING, PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
 from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
@@ -124,6 +125,39 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: SampleGr
     check_splits(method, labels, outer.splits(labels, X, None if residues is None else residues.record))
 
 
+@contextlib.contextmanager
+def computing(request: MethodRequest, source: str) -> Iterator[Any]:
+    """Compute in the threads of a request: yield what shows progress, name the source in errors, print warnings."""
+    with (
+        naming_file(source),
+        given_threads(request.threads),
+        progress_counter("kernel", " entries") as show,
+        warnings.catch_warnings(record=True) as said,
+    ):
+        warnings.simplefilter("always")
+        yield show
+    for text in dict.fromkeys(str(warning.message) for warning in said):
+        warn(text)
+
+
+def collected(request: MethodRequest, method: Method, given: Input, kept: SampleGroups | None, show: Any) -> FitData:
+    """Return the training data of a method, and print that it has fewer folds than wanted."""
+    data = collect_training_data(
+        method,
+        given.X,
+        given.dataset.task().labels,
+        given.dataset.residues,
+        window=given.window,
+        kept=kept,
+        memory_limit=request.memory,
+        n_threads=request.threads,
+        progress=show,
+        gram_files=request.gram,
+    )
+    log_fewer_folds(request, data.labels)
+    return data
+
+
 def cross_validated(
     request: MethodRequest,
     method: Method,
@@ -169,12 +203,6 @@ def score_rows(found: CrossValidated) -> list[list[str]]:
         cells = ["macro AUC" if several else metric_name(name), f"{one.score:.4f}", _interval(one)]
         rows.append([*cells, *("-" if math.isnan(value) else f"{value:.4f}" for value in one.folds if each)])
     return rows
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows of a table as lines of aligned columns."""
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _interval(one: Estimate) -> str:
@@ -334,44 +362,23 @@ def run(request: CvRequest) -> None:
     """Run the verb."""
     training = read_training(request)
     outer = outer_folds(request, request.folds)
-    if request.output is not None:
-        check_writable(Path(request.output) / "metrics.tsv")
-        check_result_folder(request)
+    check_result_folder(request)
     given = read_input(training)
     if request.output is not None:
         log_formulas(given.X.ids, request)
     method = chosen_method(training, given, count_folds(request, request.folds, given.labels))
-    dataset = given.dataset
     with (
         CheckpointFolder(request.output and Path(request.output) / FINISHED) as unfinished,
-        naming_file(given.source),
-        given_threads(request.threads),
-        progress_counter("kernel", " entries") as show,
-        warnings.catch_warnings(record=True) as said,
+        computing(request, given.source) as show,
     ):
-        warnings.simplefilter("always")
         kept = grouped_samples(request, given)
         check_design(method, given, outer, kept)
-        data = collect_training_data(
-            method,
-            given.X,
-            dataset.task().labels,
-            dataset.residues,
-            window=given.window,
-            kept=kept,
-            memory_limit=request.memory,
-            n_threads=request.threads,
-            progress=show,
-            gram_files=request.gram,
-        )
-        log_fewer_folds(request, data.labels)
+        data = collected(request, method, given, kept, show)
         found = cross_validated(request, method, data, given, outer, unfinished.under(identity_of(method, data)))
-    what = _what(method, data, "residues" if dataset.residues is not None else "samples")
+    what = _what(method, data, "residues" if given.dataset.residues is not None else "samples")
     if request.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(request):
             _write(Path(request.output), found, what)
-    for text in dict.fromkeys(str(warning.message) for warning in said):
-        warn(text)
     for text in fold_remarks(found.results):
         log(text)
     for text in trivial_warning(found, request):
@@ -386,48 +393,46 @@ def run(request: CvRequest) -> None:
 def _what(method: Method, data: FitData, unit: str) -> str:
     """Return the first line: what is learned, and how."""
     labels = data.labels.take(data.labels.used())
-    kernels = list(method.kernels.values())
-    kernel = (
-        kernel_words(kernels[0]) if len(kernels) == 1 and kernels[0] else f"chosen from {len(kernels)} in each fold"
-    )
-    solvers = {spec["solver"]: spec for spec in method.specs}
-    solver = " or ".join(
-        solver_words(spec if len(method.specs) == 1 else {"solver": name}) for name, spec in solvers.items()
-    )
-    return (
-        f"{what_it_learns(labels.kind, labels.class_counts(), len(labels), unit)}; kernel: {kernel}; solver: {solver}"
-    )
+    learned = what_it_learns(labels.kind, labels.class_counts(), len(labels), unit)
+    first, *others = method.kernels.values()
+    kernel = kernel_words(first) if first and not others else f"chosen from {len(method.kernels)} in each fold"
+    alone, solvers = len(method.specs) == 1, {spec["solver"]: spec for spec in method.specs}
+    solver = " or ".join(solver_words(spec if alone else {"solver": name}) for name, spec in solvers.items())
+    return f"{learned}; kernel: {kernel}; solver: {solver}"
 
 
 def _write(folder: Path, found: CrossValidated, what: str) -> None:
     """Write the tables, the ROC curves and the page."""
     write_results(folder, found.results)
-    rows = [
-        {
-            "score": name,
-            "mean": one.score,
-            "low": one.low,
-            "high": one.high,
-            "interval": one.how,
-            "folds": design(found),
-        }
-        for name, one in found.scores.items()
+    columns = ("score", "mean", "low", "high", "interval", "folds", "p", "permutations", "null_mean")
+    rows: list[list[Any]] = [
+        [name, one.score, one.low, one.high, one.how, design(found), *[None] * 3] for name, one in found.scores.items()
     ]
     if found.test is not None:
-        rows[0] |= {"p": found.test.p, "permutations": len(found.test.null), "null_mean": found.test.mean}
-    columns = ("score", "mean", "low", "high", "interval", "folds", "p", "permutations", "null_mean")
+        rows[0][6:] = found.test.p, len(found.test.null), found.test.mean
     write_tsv(folder / "scores.tsv", columns, rows)
+    head, files = ("seqkern cv", "Cross-validation", what), "scores.tsv, metrics.tsv, decisions.tsv"
+    write_page(folder, head, score_rows(found), found.results, found.labels, list(notes(found)), files)
+
+
+def write_page(
+    folder: Path,
+    head: tuple[str, str, str],
+    table: list[list[str]],
+    results: Sequence[FoldResult],
+    labels: Labels,
+    sentences: list[str],
+    files: str,
+) -> None:
+    """Write the ROC curves and the page of a method's scores: verb, title and lead, table, sentences, files."""
     # imported here: seqkern train and seqkern evaluate, which use this module too, draw nothing
     from seqkern.report.curves import roc_picture
-    from seqkern.report.drawing import as_file
+    from seqkern.report.figure_files import write_picture
     from seqkern.report.page_frame import scores_page
 
-    figure, files = roc_picture(found.results, found.labels), "scores.tsv, metrics.tsv, decisions.tsv"
+    figure = roc_picture(results, labels)
     if figure is not None:
         files += ", roc.svg"
-        with atomic_write(folder / "roc.svg", "w") as file:
-            file.write(as_file(figure))
-    head = ("seqkern cv", "Cross-validation", what)
-    page = scores_page(head, score_rows(found), figure, list(notes(found)), files)
+        write_picture(folder / "roc.svg", figure)
     with atomic_write(folder / "index.html", "w") as file:
-        file.write(page)
+        file.write(scores_page(head, table, figure, sentences, files))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import check_result_folder, log_counts, log_formulas, naming_file, result_folder
 from seqkern.cli.requests_models import ExplainRequest
 from seqkern.core.archive import check_writable
-from seqkern.core.errors import ModelError, ParameterError, SeqkernError
+from seqkern.core.errors import ModelError, ParameterError, naming
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import source_name
 from seqkern.core.tsv import format_cell
@@ -51,13 +52,10 @@ def _run(request: ExplainRequest, page: Path | None = None) -> None:
             remedy="draw its predictions with seqkern predict --track; for the importance of residues see a study's "
             "report",
         )
-    try:
+    with naming(request.model):
         explainer = Explainer(model, request.pair)
-    except SeqkernError as error:
-        error.file = request.model
-        raise
     name = source_name(request.fasta)
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     lengths = None if request.contributions is None else _lengths(request)
     of_regions = request.genome is None or is_bed(request.fasta, with_genome=True)
     # a genome beside FASTA gives only the lengths of the chromosomes
@@ -117,11 +115,10 @@ def _lengths(request: ExplainRequest) -> dict[str, int] | None:
     return record_lengths(request.fasta)
 
 
-def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int], request: ExplainRequest) -> Iterator[SequenceSet]:
+def _counting(chunks: Iterable[SequenceSet], counts: Counter[str], request: ExplainRequest) -> Iterator[SequenceSet]:
     """Yield the chunks, add up the counts of the reading policies, and report ids that look like formulas."""
     told = False
     for X in chunks:
         told = told or log_formulas(X.ids, request)
-        for what, count in X.counts.items():
-            counts[what] = counts.get(what, 0) + count
+        counts.update(X.counts)
         yield X

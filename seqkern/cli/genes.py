@@ -9,7 +9,7 @@ from seqkern.cli.requests_models import GenesRequest, GrammarRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.progress import progress_counter
-from seqkern.core.text_files import is_standard_output, source_name
+from seqkern.core.text_files import source_name
 from seqkern.formats.annotation import Annotation, gtf_lines, has_features, read_annotation
 from seqkern.genomics.gene_learning import by_chromosome, learn_genes, load_gene_model, true_structures
 from seqkern.genomics.genes import LEVELS, NOTHING, gene_accuracy
@@ -43,8 +43,6 @@ def run_grammar(request: GrammarRequest) -> None:
 
 def run_genes(request: GenesRequest) -> None:
     """Run the verb."""
-    if request.output is not None and is_standard_output(request.output):
-        request = request.but(output=None)
     if request.output is not None:
         check_writable(request.output)
     model = load_gene_model(request.model)

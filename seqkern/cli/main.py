@@ -276,8 +276,7 @@ def _main(argv: list[str]) -> int:
     except SystemExit as stop:
         return stop.code  # type: ignore[return-value]  # argparse gives a number
     except ParameterError as error:  # of a verb of another distribution
-        print(f"seqkern: {error}", file=sys.stderr)
-        return 1
+        return _refused(error)
     return _run(verb, args)
 
 
@@ -453,18 +452,15 @@ def _run(verb: str, args: argparse.Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except RecursionError:
-        print("seqkern: the input is nested too deeply; reduce the nesting", file=sys.stderr)
-        return 1
+        return _refused("the input is nested too deeply; reduce the nesting")
     except (MemoryError, OSError, ImportError, RuntimeError) as error:
         if is_out_of_memory(error):
-            print(f"seqkern: {memory_message(error, verb)}", file=sys.stderr)
-            return 1
+            return _refused(memory_message(error, verb))
         if not isinstance(error, OSError):
             raise
         place = f"{one_line(error.filename, 400)}: " if error.filename else ""
         problem = one_line(error.strerror or error, 1500)
-        print(f"seqkern: {place}{problem}; check the path and the disk", file=sys.stderr)
-        return 1
+        return _refused(f"{place}{problem}; check the path and the disk")
 
 
 def _check_level() -> None:
@@ -477,9 +473,9 @@ def _check_level() -> None:
         )
 
 
-def _refused(error: SeqkernError, verb: str) -> int:
-    """Print an error that the user can correct, and return the exit code; tests check that its remedy exists."""
-    print(f"seqkern: {error}", file=sys.stderr)
+def _refused(problem: object, verb: str = "") -> int:
+    """Print why a command failed, and return the exit code; tests check that the verb has what a remedy names."""
+    print(f"seqkern: {problem}", file=sys.stderr)
     return 1
 
 

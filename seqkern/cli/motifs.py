@@ -10,7 +10,7 @@ from seqkern.cli.output import check_folder, log_counts, print_output
 from seqkern.cli.requests import PICTURES, TABLES
 from seqkern.cli.requests_models import MOST_SUPPORT, MotifsRequest
 from seqkern.core.archive import atomic_write, check_writable
-from seqkern.core.errors import ModelError, SeqkernError
+from seqkern.core.errors import ModelError, naming
 from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.text_files import is_standard_output, source_name
 from seqkern.core.threads import given_threads
@@ -36,16 +36,12 @@ def run(request: MotifsRequest) -> None:
     for path in files:
         check_writable(path)
     model = _load(request)
-    try:
+    with naming(request.model), given_threads(request.threads):
         explainer = Explainer(model, request.pair)
         alphabet = explainer.model.alphabet
         known = None if request.known is None else KnownMotifs.from_file(request.known, cast("Alphabet", alphabet))
         X, source = _sequences(request, explainer.model)
-        with given_threads(request.threads):
-            motifs = find_motifs(explainer, X, least=request.minimum)
-    except SeqkernError as error:
-        error.file = error.file or request.model
-        raise
+        motifs = find_motifs(explainer, X, least=request.minimum)
     require_motifs(motifs, of_kmers=request.kmers)
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     classes = explainer.model.classes or ("lower", "higher")

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -171,8 +172,8 @@ def log_formulas(ids: Iterable[str], request: SpreadsheetSafe) -> bool:
 ONE_TABLE = ("predict", "variants", "sites", "genes", "background", "motifs", "plan")
 """Verbs that write one text, which ``-o -`` sends to standard output."""
 FOLDERS = (
-    *("datasets", "folds", "baseline", "evaluate", "cv", "importance", "discover", "effects", "report", "explain"),
-    "test",
+    *("datasets", "folds", "baseline", "evaluate", "cv", "test", "importance", "discover", "effects", "report"),
+    "explain",
 )
 """Verbs that write several files into a folder."""
 
@@ -233,6 +234,8 @@ def _check_endings(request: Request) -> None:
         endings = item.place.settings.get("endings") if item.place is not None else None
         path = getattr(request, name)
         if endings is not None and isinstance(path, str) and not is_standard_output(path):
+            if path.endswith(os.sep):
+                raise FileError("is a folder, but a file is written", file=path, remedy="name a file")
             check_ending(path, endings)
             if getattr(request, "part", None) is not None and path.lower().endswith(TABLES[3:]):
                 raise FileError("cannot be written in parts", file=path, remedy="write .tsv or .csv, or remove --part")
@@ -240,18 +243,16 @@ def _check_endings(request: Request) -> None:
 
 def check_folder(folder: Path) -> None:
     """Raise FileError for a file or its ending, and for the current folder or one of its parents."""
+    here, problem = Path.cwd(), ""
     if folder.suffix.lower() in (*TABLES, *PICTURES, ".html") and not folder.is_dir():
-        problem = f"is not written as {folder.suffix}: several files are"
-        raise FileError(problem, file=folder, remedy="name a new folder, such as -o results")
-    if folder.is_file():
-        raise FileError("is a file, but several files are written", file=folder, remedy="name a new folder")
-    here = Path.cwd()
-    if folder.resolve() in (here, *here.parents):
-        raise FileError(
-            "is the current folder or one around it; several files are written",
-            file=folder,
-            remedy="name a new folder, such as -o results",
-        )
+        problem = f"cannot be {folder.suffix}"
+    elif folder.is_file():
+        problem = "is a file"
+    elif folder.resolve() in (here, *here.parents):
+        problem = "is the current folder or one around it"
+    if problem:
+        remedy = "name a new folder, such as -o results"
+        raise FileError(f"{problem}, but several files are written", file=folder, remedy=remedy)
 
 
 # The folder of a result: a repeated command replaces its own result, and never that of another command.
@@ -265,8 +266,11 @@ NEITHER = ("output", "threads", "overwrite", "top")
 
 
 def check_result_folder(request: Overwrite) -> None:
-    """Raise an error, before any work, for a folder with other files or with the result of another command."""
+    """Raise an error, before any work, for a folder that cannot be written, or has other files or another result."""
+    if request.output is None:
+        return
     folder = Path(request.output)
+    check_writable(folder / "index.html")
     if request.overwrite or not folder.is_dir():
         return
     # hidden files are ours, such as a killed run's lock, or those of a file manager (.DS_Store)
@@ -519,8 +523,7 @@ def join(folder: PartFolder, name: str, of: int, path: Path) -> None:
 
 def added(counts: Sequence[dict[str, int]]) -> dict[str, int]:
     """Return the sum of counts by name over the parts."""
-    sums: dict[str, int] = {}
+    sums = Counter[str]()
     for one in counts:
-        for name, count in one.items():
-            sums[name] = sums.get(name, 0) + count
+        sums.update(one)
     return sums

@@ -189,13 +189,16 @@ def _run(request: PredictRequest, models: dict[str, Model], notes: dict[str, Any
     model, first = next(iter(models.values())), list[SequenceSet | FeatureTable]()
     seen = {name: Seen() for name in models}
 
-    def _block_lines(X: SequenceSet | FeatureTable, counts: Counter[str]) -> str:
+    def lines_of(X: SequenceSet | FeatureTable, counts: Counter[str]) -> str:
         if not first:
             some = X.take(slice(0, FIRST))
             first.append(first_residues(some) if isinstance(some, SequenceSet) else some)
-        return _lines(models, X, request, counts, seen)
+        values: list[Sequence[Any]] = [X.ids]
+        for name, model in models.items():
+            values += _predictions(model, X, request, counts, seen[name])
+        return "".join("\t".join(map(format_cell, row)) + "\n" for row in zip(*values, strict=True))
 
-    done, counts = _predict(request, model, head, _block_lines)
+    done, counts = _predict(request, model, head, lines_of)
     notes["counts"] = dict(counts)
     log_counts(counts, source_name(request.fasta))
     for text in novelty(model, first[0], done) if first else ():
@@ -301,20 +304,6 @@ def _columns(model: Model) -> list[str]:
         if model.kind == "binary" and model.calibration is None:
             more = ["probability", *more]
     return [*decision_columns(model), *more, *["predicted"] * (not model.projects)]
-
-
-def _lines(
-    models: dict[str, Model],
-    X: SequenceSet | FeatureTable,
-    request: PredictRequest,
-    counts: Counter[str],
-    seen: dict[str, Seen],
-) -> str:
-    """Return the lines of some samples; count negative variances, and what is predicted."""
-    columns: list[Sequence[Any]] = [X.ids]
-    for name, model in models.items():
-        columns += _predictions(model, X, request, counts, seen[name])
-    return "".join("\t".join(map(format_cell, row)) + "\n" for row in zip(*columns, strict=True))
 
 
 def _predictions(

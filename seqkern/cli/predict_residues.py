@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -32,8 +33,6 @@ from seqkern.sequences.alphabets import MASK, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.layers.chain import Decided, as_decisions
 
-PICTURES = (".svg", ".html")
-
 
 def run_residues(request: PredictRequest, model: ResidueModel, notes: dict[str, Any]) -> None:
     """Predict the states, and write a table or figures; `notes` gets the counts."""
@@ -42,7 +41,7 @@ def run_residues(request: PredictRequest, model: ResidueModel, notes: dict[str, 
     if request.draws or request.states is not None:
         refuse_part(request, "figures, and tables with the true states", "remove --track, --chain and --states")
     name, done = source_name(request.fasta), 0
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     form = _form(request)
     with contextlib.ExitStack() as stack:
         show = stack.enter_context(progress_counter("predict", " residues"))
@@ -61,8 +60,7 @@ def run_residues(request: PredictRequest, model: ResidueModel, notes: dict[str, 
             for text in writer.of(chains, residues, decided):
                 write(table_text(text) if form == "table" else text)
             scored.append((residues, decided.predicted))
-            for what, count in chains.counts.items():
-                counts[what] = counts.get(what, 0) + count
+            counts.update(chains.counts)
             done += len(residues)
             if show is not None:
                 show(done)
@@ -87,7 +85,7 @@ def run_residues(request: PredictRequest, model: ResidueModel, notes: dict[str, 
 def _form(request: PredictRequest) -> str:
     """Return ``"table"``, ``"text"``, ``".svg"`` or ``".html"``."""
     suffix = Path(request.output or "").suffix.lower()
-    ending = suffix if suffix in PICTURES else None
+    ending = suffix if suffix in (".svg", ".html") else None
     if not request.draws:
         if ending is not None:
             raise ParameterError(

@@ -20,7 +20,7 @@ from seqkern.cli.output import (
 )
 from seqkern.cli.requests_models import PredictRequest
 from seqkern.core.archive import check_writable
-from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.errors import ModelError, ParameterError, naming
 from seqkern.core.parts import Part, PartFile
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import source_name
@@ -53,11 +53,8 @@ def run_scan(request: PredictRequest, model: Model, notes: dict[str, Any]) -> No
         log("--threshold model is the default now: leave it out")
     positive = _positive(request, model)
     every = positive is None or request.all or (form in BY_STRAND and request.threshold is None)
-    try:
+    with naming(request.model):
         scanner = Scanner(model, request.scan, request.window, n_threads=request.threads, **options)
-    except ModelError as error:
-        error.file = request.model
-        raise
     if not scanner.fast:
         log(
             f"{request.model}: kernel {model.kernel.name!r} has no position weights, so each window is "

@@ -19,7 +19,7 @@ from seqkern.cli.requests_studies import DemoRequest
 from seqkern.cli.requests_training import CvRequest, InitRequest
 from seqkern.cli.training_input import read_input, read_training
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.core.progress import pause
 from seqkern.evaluation.auto import LENIENT, default_solver, traits_of
 from seqkern.evaluation.fold_methods import options_of
@@ -54,17 +54,10 @@ def _study(request: InitRequest, home: Path) -> tuple[str, str]:
     kernel, solver, summary = {"kernel": "spectrum", "k": 3}, "csvc", "enter your FASTA files"
     if request.fasta:
         entry, kernel, solver, summary = _read(request)
-    config = (
-        (WORKFLOW / "study" / "config.yaml")
-        .read_text(encoding="utf-8")
-        .format(
-            name=re.sub(r"[^\w.-]+", "_", home.resolve().name) or "study",
-            entry="\n    ".join(f"{key}: {_yaml(value)}" for key, value in entry.items()),
-            spec=_yaml(kernel),
-            solver=solver,
-        )
-    )
-    return config, summary
+    template = (WORKFLOW / "study" / "config.yaml").read_text(encoding="utf-8")
+    name = re.sub(r"[^\w.-]+", "_", home.resolve().name) or "study"
+    keys = "\n    ".join(f"{key}: {_yaml(value)}" for key, value in entry.items())
+    return template.format(name=name, entry=keys, spec=_yaml(kernel), solver=solver), summary
 
 
 def _yaml(value: Any) -> str:
@@ -77,10 +70,6 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
     """Return the entry of the sequences, a simple kernel and a solver that suit them, and a summary."""
     if "-" in request.fasta:
         raise ParameterError("a study cannot read standard input", remedy="give a file")
-    if len(request.fasta) == 1 and not (request.labels or request.sites or request.has("background")):
-        remedy = "give the negatives as a second file, or add --labels (header, first-word or a table)"
-        remedy += " or --background 1" * request.has("genome")
-        raise LabelError("no labels given", file=request.fasta[0], remedy=remedy)
     options = request.get_params(deep=False)
     own = {name: options[name] for name in CvRequest.declarations() if name in options}
     given = read_input(read_training(CvRequest(**own)))

@@ -10,8 +10,8 @@ from seqkern.cli.new_sequences import read_chunks
 from seqkern.cli.output import log, log_formulas, naming_file, output_writer, print_output, warn
 from seqkern.cli.requests_models import SuggestRequest
 from seqkern.core.archive import check_writable
-from seqkern.core.errors import SeqkernError
-from seqkern.core.text_files import is_standard_output, source_name
+from seqkern.core.errors import naming
+from seqkern.core.text_files import source_name
 from seqkern.core.tsv import format_cell, table_text
 from seqkern.methods.acquisition import (
     NextVariants,
@@ -27,17 +27,12 @@ from seqkern.methods.model import Model
 
 def run(request: SuggestRequest) -> None:
     """Run the verb."""
-    if request.output is not None and is_standard_output(request.output):
-        request = request.but(output=None)
     if request.output is not None:
         check_writable(request.output)
     request = with_fasta(request)
     model: Any = load_model(request.model)
-    try:
+    with naming(request.model):
         _check(model, request)
-    except SeqkernError as error:
-        error.file = request.model
-        raise
     with naming_file(source_name(request.fasta)):
         found = _found(model, request)
     log_formulas(found.ids, request)

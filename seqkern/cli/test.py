@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqkern.cli.cv import aligned, how_good, what_it_learns
+from seqkern.cli.cv import how_good, what_it_learns, write_page
 from seqkern.cli.new_sequences import policies_for
 from seqkern.cli.output import check_result_folder, log, log_formulas, metric_name, naming_file, result_folder
 from seqkern.cli.requests_models import TestRequest
 from seqkern.cli.requests_training import CvRequest
 from seqkern.cli.training_input import Input, read_input, read_training
-from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import LabelError, ModelError
-from seqkern.core.tsv import write_tsv
-from seqkern.core.types import Bools, Ints
+from seqkern.core.tsv import aligned, write_tsv
+from seqkern.core.types import Ints
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
 from seqkern.evaluation.intervals import auc_ends, auc_variance, error_ends, mcc_interval, share_ends, wilson
 from seqkern.evaluation.metrics import scores
+from seqkern.evaluation.relations import make_parts
 from seqkern.methods.loading import load_model
 from seqkern.methods.model import Decisions, Model
 from seqkern.methods.novelty import known_samples
@@ -52,9 +52,7 @@ class Score(NamedTuple):
 
 def run(request: TestRequest) -> None:
     """Run the verb."""
-    if request.output is not None:
-        check_writable(Path(request.output) / "scores.tsv")
-        check_result_folder(request)
+    check_result_folder(request)
     model = load_model(request.model)
     if isinstance(model, ResidueModel) or model.projects:
         remedy = "score states with seqkern predict --states FILE" if isinstance(model, ResidueModel) else ""
@@ -79,7 +77,12 @@ def run(request: TestRequest) -> None:
     ]
     if request.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(request):
-            _write(Path(request.output), labels, decided, found, table, lines)
+            folder = Path(request.output)
+            decisions = list(decision_rows(labels, *decided[:3], decided.deviations))
+            write_tsv(folder / "decisions.tsv", list(decisions[0]), decisions)
+            write_tsv(folder / "scores.tsv", Score._fields, found)
+            head, files = ("seqkern test", "Scores on new samples", lines[0]), "scores.tsv, decisions.tsv"
+            write_page(folder, head, table, [FoldResult(decisions, {}, [], {})], labels, lines[1 + len(table) :], files)
     print("\n".join(lines))
     if request.output is not None:
         print(request.output)
@@ -90,9 +93,8 @@ def _read(request: TestRequest, model: Model) -> Input:
     own = {name: value for name, value in request.get_params(deep=False).items() if name in CvRequest.declarations()}
     alone = len(request.fasta) == 1 and model.alphabet is not None
     if alone and not any(map(request.has, ("labels", "sites", "sequences"))):
-        raise LabelError(
-            "no labels to test with", file=request.fasta[0], remedy="give the negatives as a second file, or --labels"
-        )
+        remedy = "give the negatives as a second file, or --labels"
+        raise LabelError("no labels to test with", file=request.fasta[0], remedy=remedy)
     policies = {"unknown": "mask", "ids": "header", "empty": "error"} | policies_for(model, request)
     own |= {name: policies[name] for name in ("unknown", "ids", "empty")}
     own |= {"strip_gaps": request.strip_gaps or "gaps" in model.policies, "output": None}
@@ -120,15 +122,11 @@ def _as_in_training(model: Model, labels: Labels, source: str) -> Labels:
     if not set(names) <= set(model.classes):
         if labels.kind != "binary" or len(model.classes) != 2:
             strange = next(name for name in names if name not in model.classes)
-            raise LabelError(
-                f"class {strange!r} is not one of the model's",
-                file=source,
-                remedy=f"the classes are: {', '.join(model.classes)}",
-            )
+            remedy = f"the classes are: {', '.join(model.classes)}"
+            raise LabelError(f"class {strange!r} is not one of the model's", file=source, remedy=remedy)
         names = dict(zip(labels.classes, model.classes, strict=True))
-        log(
-            f"{source}: {labels.classes[1]} is taken for {model.classes[1]}, {labels.classes[0]} for {model.classes[0]}"
-        )
+        first, second = (f"{labels.classes[code]} is taken for {model.classes[code]}" for code in (1, 0))
+        log(f"{source}: {first}, {second}")
     codes = np.array([*(model.classes.index(names[name]) for name in labels.classes), UNLABELLED])
     kind = "binary" if len(model.classes) == 2 else "multiclass"
     return Labels(labels.ids, codes[labels.y.astype(np.int64)], kind, model.classes)
@@ -140,41 +138,37 @@ def _scores(labels: Labels, decided: Decisions) -> Iterator[Score]:
     if labels.kind == "real":
         errors = np.asarray(labels.y - decided.predicted, dtype=np.float64)
         yield from (Score(metric_name(name), every[name]) for name in ("r2", "spearman", "pearson"))
-        yield Score("RMSE", every["rmse"], *error_ends(every["rmse"], [errors], 1)[2:])
+        yield _score("RMSE", error_ends(every["rmse"], [errors], 1))
         return
     y, predicted = labels.y.astype(np.int64), decided.predicted.astype(np.int64)
     right = int((y == predicted).sum())
+    accuracy = _score("accuracy", wilson(right, len(y)), f"{right} of {len(y)}")
     if labels.kind == "multiclass":
-        yield Score("macro AUC", *_auc(y, decided.decisions))
-        yield Score("accuracy", *_share(right, len(y)), f"{right} of {len(y)}")
+        yield from (_score("macro AUC", _auc(y, decided.decisions)), accuracy)
         yield from (Score(metric_name(name), every[name]) for name in ("balanced_accuracy", "mcc"))
         return
     (tn, fp), (fn, tp) = (np.bincount(predicted[y == code], minlength=2).tolist() for code in (0, 1))
     negative, positive = labels.classes
-    yield Score("AUC", *_auc(y, decided.decisions))
-    precision = bootstrap_interval(y, decided.decisions, "average_precision")
-    yield Score("average precision", precision.score, *precision[2:])
-    yield Score("sensitivity", *_share(tp, tp + fn), f"{tp} of {tp + fn} {positive}")
-    yield Score("specificity", *_share(tn, tn + fp), f"{tn} of {tn + fp} {negative}")
-    yield Score("precision", *_share(tp, tp + fp), f"{tp} of {tp + fp} predicted {positive}")
-    yield Score("accuracy", *_share(right, len(y)), f"{right} of {len(y)}")
-    mcc = mcc_interval(y, predicted)
-    yield Score("MCC", mcc.score, *mcc[2:])
+    yield _score("AUC", _auc(y, decided.decisions))
+    yield _score("average precision", bootstrap_interval(y, decided.decisions, "average_precision"))
+    yield _score("sensitivity", wilson(tp, tp + fn), f"{tp} of {tp + fn} {positive}")
+    yield _score("specificity", wilson(tn, tn + fp), f"{tn} of {tn + fp} {negative}")
+    yield _score("precision", wilson(tp, tp + fp), f"{tp} of {tp + fp} predicted {positive}")
+    yield from (accuracy, _score("MCC", mcc_interval(y, predicted)))
 
 
-def _share(right: int, n: int) -> tuple[float, float, float]:
-    """Return a share with Wilson's interval."""
-    found: ScoreInterval = wilson(right, n)
-    return found.score, found.low, found.high
+def _score(name: str, found: ScoreInterval, counts: str = "") -> Score:
+    """Return a score with its interval."""
+    return Score(name, found.score, found.low, found.high, counts)
 
 
-def _auc(y: Ints, decisions: Any) -> tuple[float, float, float]:
+def _auc(y: Ints, decisions: Any) -> ScoreInterval:
     """Return the AUC, for several classes its mean, with DeLong's interval; Hanley and McNeil's for an AUC of 1."""
-    auc, variance = auc_variance(y, decisions)
-    _, _, low, high = share_ends(auc, variance, 1)
-    if math.isnan(low) and np.ndim(decisions) == 1 and not math.isnan(auc):
-        low, high = auc_ends(auc, int((y == 1).sum()), int((y == 0).sum()))
-    return auc, low, high
+    found = share_ends(*auc_variance(y, decisions), 1)
+    if math.isnan(found.low) and np.ndim(decisions) == 1 and not math.isnan(found.score):
+        low, high = auc_ends(found.score, int((y == 1).sum()), int((y == 0).sum()))
+        return found._replace(low=low, high=high)
+    return found
 
 
 def _nearness(model: Model, X: Any, labels: Labels, decided: Decisions) -> Iterator[str]:
@@ -188,50 +182,21 @@ def _nearness(model: Model, X: Any, labels: Labels, decided: Decisions) -> Itera
     else:
         yield f"none of the {len(X)} is a training sample"
     near = known
-    if isinstance(X, SequenceSet) and isinstance(model.support, SequenceSet) and not model.sequence_views:
-        if not len(model.support):
+    support = model.support
+    sequences = isinstance(X, SequenceSet) and not model.sequence_views
+    if sequences and isinstance(support, SequenceSet) and not known.all():
+        if not len(support):
             yield "the model stores no training sequences to compare with: similar ones are not found"
         else:
-            near = known | _similar(X, model.support)
+            parts = make_parts(support, X)
+            found = nearest_across(parts.X, parts.n_test, both_strands=X.alphabet.name == "dna")
+            near = known | (found.row >= 0)
             count = int((near & ~known).sum())
             others = f"{count or 'no'} others are" if known.any() else f"{count} are" if count else "none is"
             worry = ": their scores may be too good" if count else ""
             yield f"{others} similar to one of its {len(model.support)} support sequences{worry}"
     rest = np.flatnonzero(~near)
     if near.any() and labels.kind == "binary" and 0 < int(labels.y[rest].sum()) < len(rest):
-        auc, low, high = _auc(labels.y[rest].astype(np.int64), decided.decisions[rest])
-        yield f"without these: AUC {auc:.3f} (95% interval {low:.3f} to {high:.3f}, {len(rest)} sequences)"
-
-
-def _similar(X: SequenceSet, support: SequenceSet) -> Bools:
-    """Return a mask of the sequences that are similar to one of the support sequences."""
-    both = [one.replace(tracks={}).compact() for one in (X, support)]
-    lengths = np.concatenate([one.lengths for one in both])
-    codes, n = np.concatenate([one.codes for one in both]), len(lengths)
-    joined = SequenceSet.from_offsets(
-        codes, np.concatenate(([0], np.cumsum(lengths))), list(map(str, range(n))), X.alphabet
-    )
-    return nearest_across(joined, len(X), both_strands=X.alphabet.name == "dna").row >= 0
-
-
-def _write(
-    folder: Path, labels: Labels, decided: Decisions, found: list[Score], table: list[list[str]], lines: list[str]
-) -> None:
-    """Write the tables, the ROC curve, and a page."""
-    # imported here: most tests draw nothing
-    from seqkern.report.curves import roc_picture
-    from seqkern.report.drawing import as_file
-    from seqkern.report.page_frame import scores_page
-
-    rows = list(decision_rows(labels, decided.decisions, decided.predicted, decided.probabilities, decided.deviations))
-    write_tsv(folder / "decisions.tsv", list(rows[0]), rows)
-    write_tsv(folder / "scores.tsv", Score._fields, (one._asdict() for one in found))
-    figure, files = roc_picture([FoldResult(rows, {}, [], {})], labels), "scores.tsv, decisions.tsv"
-    if figure is not None:
-        files += ", roc.svg"
-        with atomic_write(folder / "roc.svg", "w") as file:
-            file.write(as_file(figure))
-    head = "seqkern test", "Scores on new samples", lines[0]
-    page = scores_page(head, table, figure, lines[1 + len(table) :], files)
-    with atomic_write(folder / "index.html", "w") as file:
-        file.write(page)
+        auc = _auc(labels.y[rest].astype(np.int64), decided.decisions[rest])
+        interval = f"95% interval {auc.low:.3f} to {auc.high:.3f}"
+        yield f"without these: AUC {auc.score:.3f} ({interval}, {len(rest)} sequences)"

@@ -6,7 +6,6 @@ import contextlib
 import inspect
 import shlex
 import textwrap
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import mean
@@ -14,34 +13,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from seqkern.cli import cv
 from seqkern.cli.common import unrecognised
-from seqkern.cli.cv import (
-    CrossValidated,
-    aligned,
-    check_design,
-    count_folds,
-    cross_validated,
-    grouped_samples,
-    how_good,
-    notes,
-    outer_folds,
-    record,
-    score_rows,
-    solver_words,
-    trivial_warning,
-    what_it_learns,
-)
 from seqkern.cli.output import log_counts, metric_name, naming_file, warn
 from seqkern.cli.requests_training import TrainRequest
-from seqkern.cli.training_input import Input, Training, chosen_method, log_fewer_folds, read_input, read_training
+from seqkern.cli.training_input import Input, Training, chosen_method, read_input, read_training
 from seqkern.cli.wrong_files import same_in_two_classes
 from seqkern.core.archive import check_writable
 from seqkern.core.checkpoint import CheckpointFolder
 from seqkern.core.errors import ParameterError
 from seqkern.core.exclusive_files import exclusive_paths
-from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import open_text
-from seqkern.core.threads import given_threads
+from seqkern.core.tsv import aligned
 from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import Traits, traits_of, tried, why
 from seqkern.evaluation.intervals import too_few
@@ -125,14 +108,14 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     record = model.record
     unit = "residues" if isinstance(made, ResidueModel) else "samples" if model.alphabet is None else "sequences"
     if "solver" in record:
-        learned = what_it_learns(model.kind, record["classes"], record["n"], unit)
-        solver = solver_words(record["solver"])
+        learned = cv.what_it_learns(model.kind, record["classes"], record["n"], unit)
+        solver = cv.solver_words(record["solver"])
     else:
         learned, solver = "a model of LS-GKM", f"C-SVM with {len(model.support):,} support sequences"
     yield f"{path}: {learned}; kernel: {kernel_words(model.kernel)}; solver: {solver}"
     unknown = "not cross-validated; add --cv" if model.kind != "none" else "without labels there is no score"
     unknown = unknown if "solver" in record else "how good it is, the file does not say"
-    yield how_good(record["estimate"], model.kind) if "estimate" in record else unknown
+    yield cv.how_good(record["estimate"], model.kind) if "estimate" in record else unknown
     table = model.alphabet is None or model.sequence_views
     new = "NEW.tsv" if table else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
     vectors = set(model.kernel.traits.views) - set(model.kernel.traits.sequence_views)
@@ -148,7 +131,7 @@ def summary(
     training: Training,
     at_sites: Mapping[str, tuple[str, float]],
     searched: bool,
-    estimate: CrossValidated | None,
+    estimate: cv.CrossValidated | None,
     labels: Labels,
 ) -> Iterator[tuple[str, str]]:
     """Yield the summary of a new model as (name, text); the name is empty on continuation lines."""
@@ -329,11 +312,11 @@ def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
     return f"{best}, corrected for the choice {corrected}"
 
 
-def _estimate_lines(estimate: CrossValidated) -> Iterator[tuple[str, str]]:
+def _estimate_lines(estimate: cv.CrossValidated) -> Iterator[tuple[str, str]]:
     """Yield lines on the scores of the outer folds and the permutation test."""
-    for i, line in enumerate(aligned(score_rows(estimate))):
+    for i, line in enumerate(aligned(cv.score_rows(estimate))):
         yield "" if i else "estimate", line
-    for line in notes(estimate):
+    for line in cv.notes(estimate):
         yield "", line
 
 
@@ -362,48 +345,32 @@ def run(request: TrainRequest) -> None:
     if folds is None:
         request.refuse("needs --cv", "fold_method", "permutations", "repeats", remedy="add --cv, or remove {option}")
     _check_hard(request, folds)
-    outer = None if folds is None else outer_folds(request, folds)
+    outer = None if folds is None else cv.outer_folds(request, folds)
     check_writable(request.output)
     if request.features:
         check_writable(request.features)
     significance = _significance(request)
     given = read_input(training)
-    method = chosen_method(training, given, 1 + (0 if folds is None else count_folds(request, folds, given.labels)))
+    method = chosen_method(training, given, 1 + (0 if folds is None else cv.count_folds(request, folds, given.labels)))
     _check_features(request, method, significance)
     if request.format == "lsgkm":
         _check_lsgkm(method, given)
     dataset, source = given.dataset, given.source
     with (
         CheckpointFolder(_finished_folder(request.output)) as unfinished,
-        naming_file(source),
-        given_threads(request.threads),
-        progress_counter("kernel", " entries") as show,
-        warnings.catch_warnings(record=True) as said,
+        cv.computing(request, source) as show,
     ):
-        warnings.simplefilter("always")
-        kept = grouped_samples(request, given) if outer is not None or method.divides(given.labels) else None
+        kept = cv.grouped_samples(request, given) if outer is not None or method.divides(given.labels) else None
         if outer is not None and kept is not None:
-            check_design(method, given, outer, kept)
+            cv.check_design(method, given, outer, kept)
         limits: dict[str, Any] = {"memory_limit": request.memory, "progress": show}
-        labels, window = dataset.task().labels, given.window
-        data = collect_training_data(
-            method,
-            given.X,
-            labels,
-            dataset.residues,
-            window=window,
-            kept=kept,
-            n_threads=request.threads,
-            gram_files=request.gram,
-            **limits,
-        )
+        data = cv.collected(request, method, given, kept, show)
         for values in data.sources.values() if method.search.budget is not None else ():
             values.check_memory(len(data.labels), 0)  # before the cross-validation, whose training sets are smaller
         _check_listed(request, data, significance)
-        log_fewer_folds(request, data.labels)
         done = unfinished.under(identity_of(method, data))
-        estimate = None if outer is None else cross_validated(request, method, data, given, outer, done)
-        notes = dataset.notes | ({} if estimate is None else {"estimate": record(estimate)})
+        estimate = None if outer is None else cv.cross_validated(request, method, data, given, outer, done)
+        notes = dataset.notes | ({} if estimate is None else {"estimate": cv.record(estimate)})
         keep = request.format == "lsgkm"
         model = train_on(
             method,
@@ -418,11 +385,9 @@ def run(request: TrainRequest) -> None:
         found: list[str] = []
         if request.hard_negatives:
             model, found = _trained_again(request, method, given, model, notes, limits)
-    for text in dict.fromkeys(str(warning.message) for warning in said):
-        warn(text)
     deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
-    alone = () if estimate is None else trivial_warning(estimate, request)
+    alone = () if estimate is None else cv.trivial_warning(estimate, request)
     for text in (*reliability_warnings(deciding, dataset, at_sites), *alone):
         warn(text)
     log_counts(model.record["kernel_counts"], source)

@@ -103,6 +103,12 @@ def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Itera
             write(table_text("\t".join(map(format_cell, cells)) + "\n"))
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines of aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
 _TEXT_COLUMNS = ("id", "chromosome")
 
 
@@ -161,7 +167,14 @@ def _write_excel(file: Any, columns: list[str], values: list[list[Any]]) -> None
         for cell in cells:
             cell.data_type = "s" if cell.data_type == "f" else cell.data_type
         sheet.append(cells)
-    book.save(file)
+    packed = io.BytesIO()
+    book.save(packed)
+    with zipfile.ZipFile(packed) as parts, zipfile.ZipFile(file, "w") as out:
+        for name in parts.namelist():  # without times, so that equal tables are equal files
+            part = parts.read(name)
+            if name == "docProps/core.xml":
+                part = re.sub(rb"(<dcterms:\w+ [^>]*>)[^<]*", rb"\g<1>1980-01-01T00:00:00Z", part)
+            out.writestr(zipfile.ZipInfo(name), part, zipfile.ZIP_DEFLATED)
 
 
 def _write_parquet(file: Any, columns: list[str], values: list[list[Any]]) -> None:

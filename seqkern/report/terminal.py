@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from seqkern.core.errors import FileError
+from seqkern.core.tsv import aligned
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import TooFew, metrics_with_interval, score_interval, too_few_of
 from seqkern.evaluation.many_task_tests import Comparison, SignedRank, least_p
@@ -98,7 +99,7 @@ def _single_task_tests(task_tests: SingleTaskTests) -> list[str]:
     text = text_of(pairs_sentence(task_tests))
     rows = [_test_row(task_tests, one) for one in _shown(task_tests, task_tests.found)]
     lines = _wrapped(f"By {metric(task_tests.key).name}. {test_sentences(task_tests)} {text}")
-    return [*lines, "", *_intervals(task_tests), *_table(rows), *_macro_auc(task_tests)]
+    return [*lines, "", *_intervals(task_tests), *aligned(rows), *_macro_auc(task_tests)]
 
 
 def _macro_auc(task_tests: SingleTaskTests) -> list[str]:
@@ -146,7 +147,7 @@ def _scored(scored: Mapping[Method, ScoreInterval], higher: bool = True) -> list
     for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
         ends = f"95% interval {fixed(found.low)} to {fixed(found.high)}" if found.low == found.low else "no interval"
         rows.append([method_text(method), fixed(found.score), ends])
-    return [*_table(rows), ""]
+    return [*aligned(rows), ""]
 
 
 def _compared(compared: Compared) -> list[str]:
@@ -171,7 +172,7 @@ def _compared(compared: Compared) -> list[str]:
     else:
         means = {method: float(np.nanmean(values)) for method, values in compared.values.items()}
         intervals = _best(means, corrected_over_tasks(compared.values, compared.key), compared.key)
-    return [*_wrapped(text), "", *intervals, *_table(rows), *_ranked(compared)]
+    return [*_wrapped(text), "", *intervals, *aligned(rows), *_ranked(compared)]
 
 
 def _pairs(table: Compared | SingleTaskTests) -> str:
@@ -277,12 +278,6 @@ def _against_control(ranks: Mapping[Method, float], control: Method, limit: floa
 def _wrapped(text: str) -> list[str]:
     """Return a text wrapped into lines."""
     return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _table(rows: list[list[str]]) -> list[str]:
-    """Return rows of cells as aligned lines."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 # Input of `seqkern compare`: folders of studies, or of evaluated methods, as data sets with methods.

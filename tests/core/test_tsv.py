@@ -2,6 +2,7 @@
 
 import json
 import math
+import zipfile
 
 import pytest
 
@@ -50,6 +51,9 @@ def test_a_table_is_written_as_its_ending_says(tmp_path, ending):
     if ending == "xlsx":
         cell = pytest.importorskip("openpyxl").load_workbook(path).active["D2"]
         assert (cell.value, cell.data_type) == ("=1+1", "s")
+        with zipfile.ZipFile(path) as parts:  # equal tables are equal files
+            assert {part.date_time[0] for part in parts.infolist()} == {1980}
+            assert parts.read("docProps/core.xml").count(b">1980-01-01T00:00:00Z<") == 2
 
 
 def test_a_table_without_rows(tmp_path):
