@@ -41,7 +41,7 @@ picture = axes.imshow(table[:, 18:46], cmap="RdBu_r", vmin=-limit, vmax=limit, a
 axes.set_yticks(range(4), list("ACGT"))
 axes.set_xticks(range(0, 28, 3), [i + 18 - 30 + (1 if i + 18 >= 30 else 0) for i in range(0, 28, 3)])
 axes.set(xlabel="position relative to the cut")
-_ = figure.colorbar(picture, label="contribution")
+figure.colorbar(picture, label="contribution")
 
 # %%
 # The five k-mers with the largest weights; AG|GTAAGT is the consensus of human donor sites.
