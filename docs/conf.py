@@ -59,6 +59,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": False,
     "image_scrapers": ("matplotlib",),
+    "ignore_repr_types": "matplotlib",
     "remove_config_comments": True,
 }
 

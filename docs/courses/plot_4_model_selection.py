@@ -80,8 +80,8 @@ for draw in range(30):
     best[draw] = np.maximum.accumulate(rng.permutation(scores))
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 axes.plot(range(1, len(grid) + 1), best.mean(axis=0))
-axes.axhline(0.5, color="grey", linestyle=":")
 axes.set(xlabel="number of candidates", ylabel="AUC of the best on the test set", ylim=(0.4, 0.8))
+axes.axhline(0.5, color="grey", linestyle=":")
 
 # %%
 # Nested cross-validation
