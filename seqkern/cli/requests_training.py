@@ -37,7 +37,7 @@ class Labels(GivenLabels, group="labels", everyday=("positive",)):
         metavar="FILE",
     )
     positive: str | None = option(
-        "train this class against all others (default of two: by name, as of active or binder; else the first file)",
+        "positive class (default: by its name, such as active or binder, or else the first file)",
         metavar="CLASS",
     )
 

@@ -116,7 +116,10 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     unknown = "not cross-validated; add --cv" if model.kind != "none" else "without labels there is no score"
     unknown = unknown if "solver" in record else "how good it is, the file does not say"
     yield cv.how_good(record["estimate"], model.kind) if "estimate" in record else unknown
-    new = "NEW.tsv" if model.alphabet is None else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
+    table = model.alphabet is None or model.sequence_views
+    new = "NEW.tsv" if table else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
+    vectors = set(model.kernel.traits.views) - set(model.kernel.traits.sequence_views)
+    new += "".join(f" --view {name}=NEW.npz" for name in sorted(vectors))
     site = None if model.window is None else model.window.site
     more = "-o predictions.tsv" if site is None else f"--scan {site} -o found.bed"
     yield f"next: seqkern predict {shlex.quote(str(path))} {new} {more}"
@@ -179,7 +182,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
         yield (
             "threshold",
             f"{found.value:.4g} for {found.rule}: sensitivity {found.sensitivity:.3f}, specificity "
-            f"{found.specificity:.3f} on the held-out samples that set it",
+            f"{found.specificity:.3f} on the held-out samples used to choose it",
         )
         if not asked:
             yield "", f"set by default, for the best {found.rule.replace('_', ' ')}; --threshold none for 0"
