@@ -182,8 +182,8 @@ def _nearness(model: Model, X: Any, labels: Labels, decided: Decisions) -> Itera
     else:
         yield f"none of the {len(X)} is a training sample"
     near = known
-    compares = isinstance(X, SequenceSet) and isinstance(model.support, SequenceSet) and not model.sequence_views
-    if compares and not known.all():
+    apart = not known.all() and not model.sequence_views
+    if apart and isinstance(X, SequenceSet) and isinstance(model.support, SequenceSet):
         if not len(model.support):
             yield "the model stores no training sequences to compare with: similar ones are not found"
         else:
