@@ -104,7 +104,7 @@ def test_gram(fasta, tmp_path):
 
 
 def test_train(fasta, tmp_path):
-    options = ["--labels", "header", "--positive", "a", "--kernel", "spectrum:k=3", "--solver", "csvc"]
+    options = ["--labels", "header", "--positive", "1", "--kernel", "spectrum:k=3", "--solver", "csvc"]
     loaded = command("train", fasta, *options, "-o", tmp_path / "model")
     assert not loaded & (HEAVY | {"seqkern.report", "seqkern.simulate", "seqkern.evaluation.pooled"})
     assert loaded & modules_of(KERNELS) == {"seqkern.kernels.kmer.kmer_kernel"}

@@ -41,7 +41,7 @@ from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_resul
 from seqkern.evaluation.folds import Split
 from seqkern.evaluation.intervals import auc_ends, too_few
 from seqkern.kernels.kernel_specs import kernel_words
-from seqkern.methods.baselines import BASELINES, Rival, rivals
+from seqkern.methods.baselines import BASELINES, VERDICTS, Rival, rivals
 from seqkern.methods.crossval import OuterFolds, as_record, check_splits, cross_validate, procedure_test
 from seqkern.methods.method import Method, identity_of
 from seqkern.methods.sources import FitData
@@ -237,7 +237,7 @@ def notes(found: CrossValidated) -> Iterator[str]:
     of_role = {BASELINES[one.baseline].role: one for one in reversed(found.rivals)}
     for role, best in sorted(of_role.items()):
         text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}"
-        text += f"; the method is {_verdict(best)}"
+        text += f"; the method is {VERDICTS[best.sign]}"
         yield text if math.isnan(best.p) else f"{text} (p = {best.p:.2g})"
     if found.test is not None:
         yield permutation_line(found.test)
@@ -275,14 +275,6 @@ def solver_words(spec: Mapping[str, Any]) -> str:
     return (title or str(spec["solver"])) + f" ({', '.join(numbers)})" * bool(numbers)
 
 
-def _verdict(rival: Rival) -> str:
-    """Return how a method compares with a baseline."""
-    if rival.beaten is None:
-        return "not tested against it"
-    clear = "" if rival.beaten or rival.lost else "not "
-    return f"{clear}significantly {'worse' if rival.lost else 'better'}"
-
-
 def how_good(estimate: Mapping[str, Any], kind: str) -> str:
     """Return the headline score of a cross-validation with its interval, beside the best baseline, from its record."""
     metric = next((name for name in ("auc", "r2", *estimate["scores"]) if name in estimate["scores"]), None)
@@ -298,10 +290,10 @@ def how_good(estimate: Mapping[str, Any], kind: str) -> str:
     rival = Rival(**best | {"p": math.nan if best["p"] is None else best["p"]})
     baseline = BASELINES[rival.baseline]
     what = f"{baseline.phrase}, the best {baseline.role}"
-    if rival.beaten is None:
+    if rival.sign is None:
         return f"{text}; {what}, reaches {rival.score:.3f}"
     by = "" if rival.metric == metric else f" by {metric_name(rival.metric)}"
-    return f"{text}; {_verdict(rival)} than {what} ({rival.score:.3f}; p = {rival.p:.2g}{by})"
+    return f"{text}; {VERDICTS[rival.sign]} than {what} ({rival.score:.3f}; p = {rival.p:.2g}{by})"
 
 
 def trivial_warning(found: CrossValidated, request: MethodRequest) -> Iterator[str]:
@@ -310,7 +302,7 @@ def trivial_warning(found: CrossValidated, request: MethodRequest) -> Iterator[s
     own = found.scores.get("auc")
     if one is None or own is None or found.labels.kind != "binary":
         return
-    if own.low > one.score if one.beaten is None else one.beaten:
+    if own.low > one.score if one.sign is None else one.sign > 0:
         return
     positives, negatives = (int((found.labels.y == code).sum()) for code in (1, 0))
     if auc_ends(one.score, positives, negatives, SHARED_TRAINING)[0] <= 0.5:  # no better than chance itself
@@ -320,8 +312,8 @@ def trivial_warning(found: CrossValidated, request: MethodRequest) -> Iterator[s
     if genome is not None:
         remedy = f"give no negatives, but --background: seqkern {request.verb()} {file} --genome {genome} --background"
     yield (
-        f"length and composition alone give AUC {one.score:.3f}, and the method is {_verdict(one)} ({own.score:.3f}): "
-        f"the classes may differ in nothing else; take negatives that match the positives: {remedy}"
+        f"length and composition alone give AUC {one.score:.3f}, and the method is {VERDICTS[one.sign]} "
+        f"({own.score:.3f}): the classes may differ in nothing else; take negatives that match the positives: {remedy}"
     )
 
 

@@ -182,12 +182,13 @@ def _nearness(model: Model, X: Any, labels: Labels, decided: Decisions) -> Itera
     else:
         yield f"none of the {len(X)} is a training sample"
     near = known
-    apart = not known.all() and not model.sequence_views
-    if apart and isinstance(X, SequenceSet) and isinstance(model.support, SequenceSet):
-        if not len(model.support):
+    support = model.support
+    sequences = isinstance(X, SequenceSet) and not model.sequence_views
+    if sequences and isinstance(support, SequenceSet) and not known.all():
+        if not len(support):
             yield "the model stores no training sequences to compare with: similar ones are not found"
         else:
-            parts = make_parts(model.support, X)
+            parts = make_parts(support, X)
             found = nearest_across(parts.X, parts.n_test, both_strands=X.alphabet.name == "dna")
             near = known | (found.row >= 0)
             count = int((near & ~known).sum())

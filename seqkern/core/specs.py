@@ -182,6 +182,8 @@ class _Reader:
 
     def fail(self) -> None:
         """Raise ParameterError with the place in the text."""
+        if self.text[: self.place].rstrip().endswith("|") or self.text[self.place :].lstrip().startswith("|"):
+            raise ParameterError(f"a value of {self.text!r} is empty", remedy="write a value on each side of |")
         remedy = "write name:parameter=value,parameter=value, sums with +, nested specifications in parentheses"
         name, *parameters = re.split(r"[\s:;,()]+", self.text.strip(" )"))
         if name.isidentifier() and parameters and all(re.fullmatch(r"\w+=[^=+]+", one) for one in parameters):

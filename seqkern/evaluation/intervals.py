@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from seqkern.core.checks import check_integer, check_real
 from seqkern.core.statistics import NORMAL_975, wilson_interval
 from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
@@ -180,15 +179,9 @@ def task_ends(values: npt.ArrayLike, methods: int, *, least: float = 0.0, larges
 
 
 def mcc_interval(
-    labels: npt.ArrayLike,
-    predicted: npt.ArrayLike,
-    n_classes: int = 2,
-    *,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
+    labels: npt.ArrayLike, predicted: npt.ArrayLike, n_classes: int = 2, *, n_resamples: int = 2000
 ) -> ScoreInterval:
-    """Return a bootstrap percentile interval of Matthews' correlation.
+    """Return a 95% bootstrap percentile interval of Matthews' correlation.
 
     Samples are drawn within each class. A draw of n samples of a class gives multinomial counts of its predictions,
     so only the confusion matrix is needed. The limits are NaN if all draws have the same score.
@@ -197,13 +190,11 @@ def mcc_interval(
     >>> round(found.score, 3), found.low < found.score < found.high
     (0.551, True)
     """
-    check_real("level", level, 0, 1, open_low=True, open_high=True)
-    check_integer("n_resamples", n_resamples, 2)
     counts = confusion_matrix(labels, predicted, n_classes)
     score = float(_correlations(counts[None])[0])
     if math.isnan(score):
         return ScoreInterval(score, math.nan, math.nan, math.nan)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     draws = np.stack(
         [
             rng.multinomial(size := int(row.sum()), row / max(size, 1), n_resamples)
@@ -217,7 +208,7 @@ def mcc_interval(
     se = float(found.std(ddof=1))
     if np.ptp(found) < 1e-12:
         return ScoreInterval(score, se, math.nan, math.nan)
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(found, [(1 - 0.95) / 2, (1 + 0.95) / 2])
     return ScoreInterval(score, se, float(low), float(high))
 
 

@@ -567,11 +567,6 @@ def _on_predictions(function: Callable[..., float]) -> "Measure":
     return lambda y, decisions, predicted: function(y, predicted)
 
 
-def _no_folds(y: Array, decisions: Floats, predicted: Array) -> float:
-    """Return NaN, as the placeholder of a bound among the measures; see `BoundTrials`."""
-    return math.nan
-
-
 _MACRO_AUC = _on_decisions(metrics.macro_auc)
 _CLASSES: "dict[str, Measure]" = {
     "balanced_accuracy": _on_predictions(metrics.balanced_accuracy),
@@ -778,7 +773,7 @@ def _metric(name: str, kind: str) -> "Measure":
     """Return a metric's scoring function; raise ParameterError if the metric does not match the kind of labels."""
     known, bounds = METRICS[kind], BOUNDS if kind == "binary" else ()
     if name in bounds:
-        return _no_folds
+        return lambda *_: math.nan  # see `BoundTrials`
     name = AUTO[kind] if name == "auto" else name
     if name not in known:
         raise unknown_name(f"inner metric for {kind} labels", name, [*known, *bounds, "auto"])

@@ -657,12 +657,7 @@ def metrics_with_test(paired: PairedDecisions) -> tuple[str, ...]:
 
 
 def pair_tests(
-    paired: PairedDecisions,
-    metric: str,
-    *,
-    higher: bool = True,
-    control: Hashable | None = None,
-    seed: int = 0,
+    paired: PairedDecisions, metric: str, *, higher: bool = True, control: Hashable | None = None
 ) -> list[PairTest]:
     """Compare all pairs of methods on one task, or a control with each other method, with Holm's correction."""
     if (paired.shape == REPEATED or metric in TESTS[paired.kind]) and (error := paired.untestable(metric)):
@@ -676,7 +671,7 @@ def pair_tests(
     if paired.shape == FIVE_BY_TWO:
         found = [_five_by_two_comparison(paired, metric, higher, *pair) for pair in pairs]
     else:
-        found = _tested_once(paired, metric, pairs, seed)
+        found = _tested_once(paired, metric, pairs)
     corrected = holm([tested.p for tested in found])
     return [tested._replace(p_holm=float(p)) for tested, p in zip(found, corrected, strict=True)]
 
@@ -698,17 +693,15 @@ def _five_by_two_comparison(
     return PairTest(first, second, "five_by_two_f", own, 0, *numbers)
 
 
-def _tested_once(
-    paired: PairedDecisions, metric: str, pairs: Sequence[tuple[Hashable, Hashable]], seed: int
-) -> list[PairTest]:
+def _tested_once(paired: PairedDecisions, metric: str, pairs: Sequence[tuple[Hashable, Hashable]]) -> list[PairTest]:
     """Return the PairTests for a task whose samples are each tested once."""
     test = TESTS[paired.kind][metric]
     if test == "delong":
-        return _delong_comparison(paired, pairs, seed)
+        return _delong_comparison(paired, pairs)
     compare = {"mcnemar": _mcnemar, "signed_rank": _signed_rank}.get(test)
     if compare is not None:
         return [compare(paired, *pair) for pair in pairs]
-    return [_bootstrap(paired, metric, seed, *pair) for pair in pairs]
+    return [_bootstrap(paired, metric, *pair) for pair in pairs]
 
 
 def _common(paired: PairedDecisions, first: Hashable, second: Hashable) -> Bools:
@@ -717,9 +710,7 @@ def _common(paired: PairedDecisions, first: Hashable, second: Hashable) -> Bools
     return has_value(values[first]) & has_value(values[second])
 
 
-def _delong_comparison(
-    paired: PairedDecisions, pairs: Sequence[tuple[Hashable, Hashable]], seed: int
-) -> list[PairTest]:
+def _delong_comparison(paired: PairedDecisions, pairs: Sequence[tuple[Hashable, Hashable]]) -> list[PairTest]:
     """Return the PairTests by DeLong, from one covariance for methods with all decisions, else pair by pair."""
     whole = [method for method, values in paired.decisions.items() if has_value(values).all()]
     if whole:
@@ -734,18 +725,18 @@ def _delong_comparison(
             rows = _common(paired, first, second)
             parts = [values[rows] for values in (paired.decisions[first], paired.decisions[second])]
             test = delong_pair(*delong_covariance(paired.labels[rows], parts, paired.splits[rows]), 0, 1)
-        found.append(_ranking_test(paired, first, second, "auc", rows, test, Z95, seed))
+        found.append(_ranking_test(paired, first, second, "auc", rows, test, Z95))
     return found
 
 
-def _bootstrap(paired: PairedDecisions, metric: str, seed: int, first: Hashable, second: Hashable) -> PairTest:
+def _bootstrap(paired: PairedDecisions, metric: str, first: Hashable, second: Hashable) -> PairTest:
     """Return the PairTest by the bootstrap."""
     rows = _common(paired, first, second)
     own, other = (paired.decisions[method][rows] for method in (first, second))
-    test = bootstrap_test(paired.labels[rows], own, other, metric, seed=seed, folds=paired.splits[rows])
+    test = bootstrap_test(paired.labels[rows], own, other, metric, folds=paired.splits[rows])
     if not paired.can_draw(rows):
         test = test._replace(se=math.nan, t=math.nan, p=math.nan)
-    return _ranking_test(paired, first, second, metric, rows, test, scipy.stats.t.ppf(0.975, test.df), seed)
+    return _ranking_test(paired, first, second, metric, rows, test, scipy.stats.t.ppf(0.975, test.df))
 
 
 def _ranking_test(
@@ -756,7 +747,6 @@ def _ranking_test(
     rows: Bools,
     test: AucComparison | ScoreComparison,
     quantile: float,
-    seed: int,
 ) -> PairTest:
     """Return the PairTest from a difference and its standard error; ranks are exchanged if that error is 0."""
     name, ends, p = TESTS[paired.kind][metric], (math.nan, math.nan), test.p
@@ -765,7 +755,7 @@ def _ranking_test(
     elif test.se == 0 and math.isnan(p):
         name = "exchange"
         own, other = (paired.decisions[method][rows] for method in (first, second))
-        p = exchange_test(paired.labels[rows], own, other, metric, seed=seed, folds=paired.splits[rows])
+        p = exchange_test(paired.labels[rows], own, other, metric, folds=paired.splits[rows])
     n = int(rows.sum())
     ratio = test.difference / test.se if test.se > 0 else 0.0 if test.p == 1 else math.nan
     numbers = test.first, test.second, test.difference, *ends, _sign(test.difference), None, None, None, ratio, p

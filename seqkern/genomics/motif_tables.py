@@ -251,7 +251,8 @@ def _motifs_of(
     """Return the motifs, classes and matches in table rows and their matrices."""
     motifs, classes = [], ["", ""]
     for row, matrix in zip(found, matrices, strict=True):
-        alphabet, sign = _alphabet(matrix.letters), -1 if row["motif"].startswith("negative") else 1
+        letters, sign = matrix.letters, -1 if row["motif"].startswith("negative") else 1
+        alphabet = next((one for one in (DNA, RNA) if one.letters == letters), as_alphabet(letters))
         classes[sign > 0] = row["class"]
         counts, uniform = np.round(matrix.counts).astype(np.int64), np.full(alphabet.size, 1 / alphabet.size)
         one = FoundMotif(row["motif"], sign, counts, int(row["sites"]), float(row["share"]), alphabet, uniform)
@@ -259,8 +260,3 @@ def _motifs_of(
     if not found or "known" not in found[0]:
         return motifs, classes, None
     return motifs, classes, [Match(*(kind(row[name]) for name, kind in KNOWN.items())) for row in found]
-
-
-def _alphabet(letters: str) -> Alphabet:
-    """Return the alphabet with the given letters, for DNA and RNA with complements."""
-    return next((one for one in (DNA, RNA) if one.letters == letters), as_alphabet(letters))

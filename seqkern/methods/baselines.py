@@ -604,6 +604,15 @@ def run_baselines(dataset: Dataset, fold_sets: dict[str, FoldSet]) -> Iterator[t
 # The baselines on the folds of a cross-validated method, and a test of each difference.
 
 
+VERDICTS = {
+    1: "significantly better",
+    0: "not significantly better",
+    -1: "significantly worse",
+    None: "not tested against it",
+}
+"""The best method compared with a baseline, by the sign of a significant difference."""
+
+
 class Rival(NamedTuple):
     """A baseline on the folds of a cross-validated method."""
 
@@ -614,14 +623,9 @@ class Rival(NamedTuple):
     p: float  # Of the difference; NaN without a test
 
     @property
-    def beaten(self) -> bool | None:
-        """Whether the method is significantly better; None without a test."""
-        return None if math.isnan(self.p) else self.lead > 0 and self.p <= LEVEL
-
-    @property
-    def lost(self) -> bool:
-        """Whether the baseline is significantly better."""
-        return self.lead < 0 and self.p <= LEVEL
+    def sign(self) -> int | None:
+        """1 if the method is significantly better, −1 if the baseline is, else 0; None without a test."""
+        return None if math.isnan(self.p) else self.lead * (self.p <= LEVEL)
 
 
 def rivals(

@@ -48,7 +48,7 @@ from seqkern.evaluation.many_task_tests import (
 from seqkern.evaluation.metrics import higher_is_better
 from seqkern.evaluation.residue_results import ChainShares
 from seqkern.evaluation.single_task_tests import FOLDS, SINGLE, PairedDecisions, PairTest, metrics_with_test, pair_tests
-from seqkern.methods.baselines import BASELINES
+from seqkern.methods.baselines import BASELINES, Baseline
 from seqkern.methods.compared import (
     CHANCE_LEVEL,
     LEVEL,
@@ -319,16 +319,26 @@ class Headline:
         """Score of chance: 0.5 for an AUC, otherwise the majority class's or the mean's score; None if unknown."""
         if self.key == "auc":
             return 0.5
-        return next((entry.score for name, entry in self.baseline_entries.items() if name in CHANCE_LEVEL), None)
+        return None if self.level is None else self.baseline_entries[self.level].score
+
+    @cached_property
+    def level(self) -> str | None:
+        """Name of the baseline that stands for chance; None where there is none."""
+        return next((name for name in self.baseline_entries if name in CHANCE_LEVEL), None)
+
+    @property
+    def drawn_baselines(self) -> list[tuple[Baseline, Entry]]:
+        """The baselines, but for those that the line of chance stands for."""
+        hidden = CHANCE_LEVEL if self.chance is not None else ()
+        return [(BASELINES[name], entry) for name, entry in self.baseline_entries.items() if name not in hidden]
 
     @property
     def reference(self) -> str:
         """Name, for sentences, of the reference that methods are tested against: chance, or the baseline standing for
         it.
         """
-        found = next((name for name in self.baseline_entries if name in CHANCE_LEVEL), None)
         tested = self.dataset.residues or (self._ranks_tasks and self.key != "auc")
-        return "chance" if found is None or not tested else NAMES[found]
+        return "chance" if self.level is None or not tested else NAMES[self.level]
 
     @cached_property
     def untested(self) -> LabelError | None:
@@ -529,8 +539,8 @@ class Headline:
     def _against_chance(self, method: Method) -> tuple[float, bool]:
         """Return the p-value of a method against chance, and whether its score is on the better side."""
         if self.dataset.residues:
-            control = next((as_method(name) for name in self.baseline_entries if name in CHANCE_LEVEL), None)
-            if self._chains is None or control is None or method not in self._chains.paired.predicted:
+            control = as_method(self.level or "")
+            if self._chains is None or self.level is None or method not in self._chains.paired.predicted:
                 return math.nan, False
             shares = self._shares([method, control])
             test = signed_rank_test(shares[method], shares[control])
@@ -556,8 +566,7 @@ class Headline:
         if self.key == "auc":
             return np.full(len(self.dataset.units), 0.5)
         found: Mapping[str, pd.Series] = self.baselines.units(self.key)
-        name = next((name for name in found if name in CHANCE_LEVEL), None)
-        return None if name is None else found[name].reindex(self.dataset.units).to_numpy()
+        return None if self.level is None else found[self.level].reindex(self.dataset.units).to_numpy()
 
 
 def _signs(tests: Sequence[Comparison | PairTest]) -> dict[Method, int]:

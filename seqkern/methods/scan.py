@@ -22,7 +22,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ModelError, ParameterError, SequenceError, naming
 from seqkern.core.parts import Part
-from seqkern.core.types import Bools, Floats, Ints, Source
+from seqkern.core.types import Floats, Ints, Source
 from seqkern.formats.reference import Genome
 from seqkern.kernels.decisions import WindowValues
 from seqkern.methods.model import Model, check_finite
@@ -525,7 +525,7 @@ def _search(
         for first in range(0, len(starts), WINDOWS_AT_ONCE):
             some = starts[first : first + WINDOWS_AT_ONCE]
             windows = codes[some[:, None] + np.arange(length)]
-            windows = windows[~_has(windows, shared, alphabet.size, min(SHARED, length))]
+            windows = windows[~np.isin(_kmer_hashes(windows, alphabet.size, min(SHARED, length)), shared).any(axis=1)]
             if len(windows):
                 offsets, ids = np.arange(len(windows) + 1) * length, [str(i) for i in range(len(windows))]
                 rows = SequenceSet.from_offsets(windows.ravel(), offsets, ids, alphabet)
@@ -546,11 +546,6 @@ def _shared(positives: SequenceSet, alphabet: Alphabet, k: int) -> npt.NDArray[n
     sets = [positives] if alphabet.complement is None else [positives, positives.reverse_complement()]
     words = [_kmer_hashes(codes, alphabet.size, k) for one in sets for codes in _records(one)]
     return np.unique(np.concatenate(words)) if words else np.empty(0, dtype=np.uint64)
-
-
-def _has(windows: Codes, shared: npt.NDArray[np.uint64], size: int, k: int) -> Bools:
-    """Return whether each window contains a k-mer with one of the `shared` hashes."""
-    return cast("Bools", np.isin(_kmer_hashes(windows, size, k), shared).any(axis=1))
 
 
 def with_negatives(X: SequenceSet, labels: Labels, windows: SequenceSet, name: str) -> tuple[SequenceSet, Labels]:

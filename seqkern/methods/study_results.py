@@ -520,7 +520,8 @@ class StudyResults:
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise FileError("no such folder", file=self.folder, remedy="run the workflow first, or check the path")
-        config = self._config() if config is None else config
+        if config is None:
+            config = read_config(self.folder / "config.yaml") or read_config(self.folder / "report" / "config.yaml")
         _check_mapping("the configuration", config, self.folder)
         for key in ("datasets", "kernels", "solvers"):
             _check_mapping(key, config.get(key) or {}, self.folder)
@@ -529,10 +530,6 @@ class StudyResults:
         if not names:
             raise FileError("holds no data sets", file=self.folder, remedy="run the workflow first")
         self.datasets = [DatasetResults(self.study, self.folder, name) for name in names]
-
-    def _config(self) -> dict[str, Any]:
-        """Return the configuration in the folder, or the one left there by an earlier report."""
-        return read_config(self.folder / "config.yaml") or read_config(self.folder / "report" / "config.yaml")
 
 
 def _check_mapping(what: str, value: object, folder: Path) -> None:

@@ -192,13 +192,10 @@ def plot(methods: Sequence[MethodLines], kind: Kind, label: str) -> Markup:
     for i, method in enumerate(methods):
         if line := method.lines[0]:
             points = panel.points(*simplified(*getattr(line, kind)))
-            path, (colour, _, dashes) = (
-                outline((stepped(points) if kind == "pr" else points).tolist()),
-                style_of(method.number),
-            )
-            paths.append(
-                tag("path", d=path, stroke=colour, stroke_dasharray=dashes or None, data_method=i, class_="mean")
-            )
+            path = outline((stepped(points) if kind == "pr" else points).tolist())
+            colour, _, dashes = style_of(method.number)
+            more = {"stroke_dasharray": dashes or None, "data_method": i}
+            paths.append(tag("path", d=path, stroke=colour, class_="mean", **more))
     moved = {"transform": f"translate({LEFT} {TOP})"}
     area = tag("g", paths[::-1], class_="area", fill="none", **moved)
     dot = tag("circle", class_="dot", r=5, style="display:none", **moved)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -169,10 +169,6 @@ class Thresholds:
     # A threshold, and of the positives and of the negatives those whose decision value reaches it
     places: list[tuple[str, int, int]]
     start: int  # The place whose counts are nearest to those predicted
-
-    def for_script(self) -> dict[str, Any]:
-        """Return the counts and thresholds as a dict for JSON."""
-        return dict(vars(self))
 
 
 def thresholds(dataset: DatasetResults, table: pd.DataFrame) -> Thresholds | None:

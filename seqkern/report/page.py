@@ -243,30 +243,23 @@ def build_report(
         "seqkern_mqc.tsv": multiqc_table(study, views),
         "methods.txt": text.text(),
         "references.bib": bibliography(text.keys),
+        "index.html": page,
     }
+    files = {f"{FOLDER}/{name}": picture for name, picture in figures.items()}
+    files |= {name: content.encode("utf-8", "backslashreplace") for name, content in texts.items()}
     with exclusive_folder(out_dir):
         write_tables(summaries, keys, out_dir / "summary.tsv")
-        write_tables(
-            [families_table(v.dataset) for v in views], ["dataset", "task", *keys[2:4]], out_dir / "families.tsv"
-        )
-        write_tables(
-            [metrics_table(v.dataset) for v in views],
-            ["dataset", *keys[2:4], "task", "split"],
-            out_dir / "metrics.tsv",
-        )
+        families, metrics = ([make(v.dataset) for v in views] for make in (families_table, metrics_table))
+        write_tables(families, ["dataset", "task", *keys[2:4]], out_dir / "families.tsv")
+        write_tables(metrics, ["dataset", *keys[2:4], "task", "split"], out_dir / "metrics.tsv")
         write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
         intervals = [row for view in views for row in tests.interval_rows(view)]
         write_tsv(out_dir / "intervals.tsv", tests.COLUMNS, intervals)
         write_tsv(out_dir / "costs.tsv", fitting.COLUMNS, cost_table)
         write_curves(results.datasets, out_dir)
-        for name, content in texts.items():
-            with atomic_write(out_dir / name, "w") as file:
+        for name, content in files.items():
+            with atomic_write(out_dir / name) as file:
                 file.write(content)
-        for name, picture in figures.items():
-            with atomic_write(out_dir / FOLDER / name, "wb") as file:
-                file.write(picture)
-        with atomic_write(out_dir / "index.html", "w") as file:
-            file.write(page)
     if log is not None:
         for view in views:
             log(f"{view.dataset.name}: {text_of(headline_sentence(view))}")
@@ -292,11 +285,10 @@ def render_page(
     results: str | None = None,
 ) -> str:
     """Return the whole page."""
-    chapters = []
-    for view in views:
-        progress = progress_bar(SECTIONS, f"report, sections of {view.dataset.name}")
-        found = [html for one in progress if (html := one(view)) is not None]
-        chapters.append({"view": view, "sections": found})
+    chapters = [
+        (view, [one(view) for one in progress_bar(SECTIONS, f"report, sections of {view.dataset.name}")])
+        for view in views
+    ]
     content = {
         "study": study,
         "findings": findings_section(views, overview),

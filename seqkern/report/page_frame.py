@@ -246,8 +246,3 @@ def panel(svg: Markup, *caption: object) -> Markup:
 def details(summary: object, content: object) -> Markup:
     """Return what opens on a click on its summary."""
     return macro("details", summary, content)
-
-
-def small_multiples(panels: list[Markup], rest: str, class_: str = "panels") -> Markup:
-    """Return figures side by side; all but the first few are folded."""
-    return macro("small_multiples", panels, rest, class_)

@@ -74,6 +74,7 @@ def is_demo(folder: PathLike) -> bool:
 
 def _texts(home: Path, config: str | None, profile: str | None) -> dict[str, str]:
     """Return the contents of the files of a study's folder by name, with the configuration last."""
+    results = "results" if config else "results/demo"
     files = {name: WORKFLOW / "study" / name for name in ("Snakefile", "README.md")}
     files |= {f"profiles/{name}/config.yaml": PROFILES / name / "config.yaml" for name in ("default", profile) if name}
     try:
@@ -81,7 +82,7 @@ def _texts(home: Path, config: str | None, profile: str | None) -> dict[str, str
         config = (STUDIES / "config.yaml").read_text(encoding="utf-8") if config is None else config
     except FileNotFoundError as error:
         raise FileError("is missing", file=error.filename, remedy="reinstall seqkern") from error
-    texts["README.md"] = texts["README.md"].replace("STUDY", home.resolve().name)
+    texts["README.md"] = texts["README.md"].replace("STUDY", home.resolve().name).replace("RESULTS", results)
     return {**texts, CONFIG: config}  # the last: with it, the study is complete
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from planted_overlaps import TURNED, plant_overlaps, recall_and_precision
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.evaluation.relations import cluster_rows, conflicts, count_findings, find_within, overlap_rows
 from seqkern.report import KINDS, find_relations, make_parts
-from seqkern.simulate.overlaps import TURNED, plant_overlaps, recall_and_precision
 
 
 @pytest.mark.parametrize("alphabet", ["dna", "protein"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from planted_overlaps import plant_overlaps
 
 from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv
@@ -11,7 +12,6 @@ from seqkern.methods import audited
 from seqkern.methods.audited import parts_of
 from seqkern.report import audit, build_report
 from seqkern.report.audit_page import PLACE, write_tables
-from seqkern.simulate.overlaps import plant_overlaps
 from seqkern.study import Study, make_dataset, save_dataset
 
 

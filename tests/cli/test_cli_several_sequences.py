@@ -40,7 +40,7 @@ def test_a_model_of_a_table_or_of_files_predicts_both(capsys):
     found = []
     for given in (("r.tsv", *COLUMNS), FILES):
         assert train(*given) == 0
-        capsys.readouterr()
+        assert "next: seqkern predict m.seqkern NEW.tsv -o" in capsys.readouterr().out
         for new in (("r.tsv", "--id-column", "id"), FILES[:4]):
             assert main(["predict", "m.seqkern", *new]) == 0
             found.append(predicted(capsys))

@@ -71,7 +71,7 @@ def test_train_and_predict(folder, kernel, solver, capsys):
     model = load_model("m.seqkern")
     assert model.record["views"] == {"esm": {"file": "esm.npz", "width": 5}}
     assert main(["predict", "m.seqkern", "new.fa", "--view", "esm=esm.npz", "-o", "new.tsv"]) == 0
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err.startswith("seqkern: 4 records: ")
     decisions = [float(row["decision"]) for row in read_tsv("new.tsv")]
     np.testing.assert_allclose(decisions, model.decision(seen("new")), rtol=1e-9)
     before = (folder / "m.seqkern").read_bytes()
@@ -81,6 +81,7 @@ def test_train_and_predict(folder, kernel, solver, capsys):
 
 def test_vectors_decide_where_sequences_do_not(folder, capsys):
     assert train("rbf:view=esm") == 0
+    assert "next: seqkern predict m.seqkern NEW.fa --view esm=NEW.npz -o" in capsys.readouterr().out
     model = load_model("m.seqkern")
     X = seen("pos", "neg")
     assert np.mean((model.decision(X) > 0) == (np.arange(30) < 15)) > 0.9

@@ -107,8 +107,8 @@ def test_the_table_of_sites_is_not_the_table_of_labels(capsys):
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        ("predict m g.fa --treshold 0", "did you mean --threshold?"),
-        ("predict m g.fa --formt bed", "did you mean --format?"),
+        ("predict m g.fa --treshold 0", "did you mean --threshold 0?"),
+        ("predict m g.fa --formt bed", "did you mean --format bed?"),
     ],
 )
 def test_the_nearest_option_is_named(capsys, words, hint):

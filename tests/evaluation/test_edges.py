@@ -10,11 +10,10 @@ from sklearn import metrics
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.statistics import wilson_interval
-from seqkern.evaluation.halving import _divisible, _error
+from seqkern.evaluation.halving import _divisible
 from seqkern.evaluation.intervals import accuracy_ends, quantile, share_ends
 from seqkern.evaluation.many_task_tests import friedman
 from seqkern.evaluation.metrics import balanced_accuracy
-from seqkern.evaluation.ranking import hanley_mcneil_variance
 from seqkern.evaluation.selection import pair_resolution
 from seqkern.evaluation.single_task_tests import delong_covariance, exchange_test
 from seqkern.sequences.labels import make_labels
@@ -81,19 +80,6 @@ def test_resolution_of_uneven_folds():
     # 1 × 3 and 2 × 2 pairs; the last fold has one class
     assert pair_resolution(labels, parts) == pytest.approx((1 / 3 + 1 / 4) / 2 / 2)
     assert pair_resolution(labels, parts[2:]) == 0
-
-
-def test_the_error_of_a_score_is_the_larger_one():
-    labels = make_labels([str(i) for i in range(30)], [i < 10 for i in range(30)])
-    own = math.sqrt(hanley_mcneil_variance(0.8, 10, 20))
-    close, wide = np.array([0.79, 0.8, 0.81]), np.array([0.2, 0.9, 1.0])
-    assert _error(close, 0.8, labels) == pytest.approx(own)
-    assert _error(wide, 0.8, labels) == pytest.approx(stats.sem(wide))
-    # of a correlation, only that over the folds
-    assert _error(close - 1, -0.2, labels) == pytest.approx(stats.sem(close))
-    assert _error(close, 0.0, labels) >= stats.sem(close)
-    three = make_labels([str(i) for i in range(30)], list("abc") * 10)
-    assert _error(close, 0.8, three) == pytest.approx(stats.sem(close))
 
 
 @pytest.mark.parametrize(("y", "groups", "expected"), [

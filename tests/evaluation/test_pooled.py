@@ -168,7 +168,7 @@ def test_scores_survive_the_file_to_the_last_bit(tmp_path):
         (["a.json", "a.json"], "a", CANDIDATES, "and so does"),
         (["a.json"], "b", CANDIDATES, "is not of data set 'b'"),
         (["a.json"], "a", CANDIDATES[:2], "other kernels or solvers"),
-        (["none.json"], "a", CANDIDATES, "no such file; check the path"),
+        (["none.json"], "a", CANDIDATES, "no such file; did you mean"),
         (["text.json"], "a", CANDIDATES, "not a file of inner loops"),
         (["old.json"], "a", CANDIDATES, "not a file of inner loops"),
     ],

@@ -51,6 +51,8 @@ OF_FASTA = (
     "gram fasta",
     "cv fasta",
     "train fasta",
+    "init fasta",
+    "test fasta",
     "predict fasta",
     "explain fasta",
     "motifs fasta",

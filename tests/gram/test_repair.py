@@ -190,7 +190,7 @@ def test_a_sequence_like_no_training_sequence_is_named():
 
 
 def test_train_takes_a_repair_and_says_which(files, tmp_path, capsys):
-    argv = ["train", *files, "--kernel", INDEFINITE, "--solver", "csvc", "-o", str(tmp_path / "m.seqkern")]
+    argv = ["train", "--verbose", *files, "--kernel", INDEFINITE, "--solver", "csvc", "-o", str(tmp_path / "m.seqkern")]
     assert main(argv) == 0
     assert capsys.readouterr().err.count("not positive semi-definite") == 1
     assert main([*argv, "--repair", "flip"]) == 0

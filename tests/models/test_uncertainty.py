@@ -96,7 +96,7 @@ def files(tmp_path_factory):
     for name, rows in (("train", range(N)), ("new", range(N, N + NEW))):
         (folder / f"{name}.fa").write_text("".join(f">s{i}\n{strings[i]}\n" for i in rows))
     (folder / "y.tsv").write_text("id\tlabel\n" + "".join(f"s{i}\t{values[i]:.4f}\n" for i in range(N)))
-    (folder / "c.tsv").write_text("id\tlabel\n" + "".join(f"s{i}\t{'b' if values[i] > 0 else 'a'}\n" for i in range(N)))
+    (folder / "c.tsv").write_text("id\tlabel\n" + "".join(f"s{i}\t{int(values[i] > 0)}\n" for i in range(N)))
     return folder
 
 
@@ -129,7 +129,7 @@ def test_predict_writes_probabilities_of_a_gaussian_process(files, capsys):
     assert list(rows[0]) == ["id", "decision", "probability", "sd", "predicted"]
     found = [float(row["probability"]) for row in rows]
     np.testing.assert_allclose(found, solver.probabilities(decisions, variances)[:, 1], atol=1e-6)
-    assert all((row["predicted"] == "b") == (float(row["probability"]) > 0.5) for row in rows)
+    assert all((row["predicted"] == "1") == (float(row["probability"]) > 0.5) for row in rows)
 
 
 INTERVALS = [("lssvr", "0.9", "no prediction intervals"), ("gp_regression", "1", "interval=1")]

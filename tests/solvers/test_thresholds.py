@@ -110,7 +110,7 @@ def test_a_model_decides_by_it(tmp_path, monkeypatch, capsys):
     assert model.threshold.value < 0
     assert main(["predict", "m", "yes.fa"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"))
-    assert [row["predicted"] == "positive" for row in rows] == [
+    assert [row["predicted"] == "yes" for row in rows] == [
         float(row["decision"]) > model.threshold.value for row in rows
     ]
     assert main([*train, "--threshold", "recall=1"]) == 1

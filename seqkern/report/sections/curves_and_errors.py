@@ -301,7 +301,7 @@ def _binary_content(view: View) -> dict[str, Any] | None:
             "precision": percent(tp, tp + fp),
             "accuracy": percent(tp + negatives - fp, positives + negatives),
         },
-        "data": [one.for_script() for one in list(found.values())[:MOST_METHODS]],
+        "data": [vars(one) for one in list(found.values())[:MOST_METHODS]],
         "counts": _all_counts(view, found) if len(found) > 1 else None,
         "several": len(view.dataset.units) > 1,
         "methods": len(found),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from seqkern.kernels.kernel_specs import kernel_text
-from seqkern.methods.baselines import BASELINES
-from seqkern.methods.compared import CHANCE_LEVEL, NAMES, Compared, directed, enough, is_significant, lead, methods_of
+from seqkern.methods.baselines import BASELINES, VERDICTS
+from seqkern.methods.compared import NAMES, Compared, directed, enough, is_significant, lead, methods_of
 from seqkern.methods.headline import Entry
 from seqkern.methods.study_results import KEYS, NO_SCORE, Method, Score
 from seqkern.report.markup import Markup, escape
@@ -151,9 +151,6 @@ def baseline_sign(view: View, trivial: bool) -> int | None:
     """
     found = view.headline.against_baselines.get(trivial)
     return None if found is None else found.signs.get(view.ranking.best[0])
-
-
-VERDICTS = {1: "significantly better", 0: "not significantly better", -1: "significantly worse", None: "not tested"}
 
 
 def _against_baseline(view: View, trivial: bool) -> str:
@@ -472,21 +469,18 @@ def train_command(view: View) -> tuple[str, str, str] | None:
 
 def _rows(view: View, count: int) -> list[Row]:
     """Return the rows of the picture: methods, then baselines."""
-    headline, rows = view.headline, [_row(view, method) for method in _shown(view, count)]
-    hidden = CHANCE_LEVEL if headline.chance is not None else ()
-    baselines = [(BASELINES[n], NAMES[n], e) for n, e in headline.baseline_entries.items() if n not in hidden]
-    kinds = {True: "baseline", False: "reference"}
-    return rows + [Row(n, e.score, e.low, e.high, kinds[one.trivial], hint=one.sentence) for one, n, e in baselines]
+    rows = [_row(view, method) for method in _shown(view, count)]
+    for one, entry in view.headline.drawn_baselines:
+        mark = "baseline" if one.trivial else "reference"
+        rows.append(Row(one.title, entry.score, entry.low, entry.high, mark, hint=one.sentence))
+    return rows
 
 
 def _figure(view: View, rows: list[Row], beside: list[Row]) -> Markup:
     """Return the picture of the methods and baselines."""
-    headline, lines = view.headline, {}
-    if headline.chance is not None:
-        name = (
-            "chance" if headline.key == "auc" else next((n for n in headline.baseline_entries if n in CHANCE_LEVEL), "")
-        )
-        lines[headline.chance] = NAMES.get(name, name)
+    headline = view.headline
+    level = "chance" if headline.key == "auc" else NAMES.get(headline.level or "")
+    lines = {} if headline.chance is None or level is None else {headline.chance: level}
     names = ", ".join(f"{row.name} {fixed(row.score)}" for row in rows)
     ends = None if headline.key == "rmse" else (0.0, 1.0)
     count = sum(row.mark not in ("reference", "baseline") for row in rows)
@@ -529,13 +523,12 @@ def _row(view: View, method: Method) -> Row:
 def _caption(view: View, count: int) -> Markup:
     """Return the caption that explains the marks and intervals; empty where there are none."""
     headline, shown = view.headline, _shown(view, count)
-    hidden = CHANCE_LEVEL if headline.chance is not None else ()
     content = {
         "view": view,
         "headline": headline,
         "intervals": any(headline.entries[method].low == headline.entries[method].low for method in shown),
         "found": {headline.beats_chance(method) for method in shown},
-        "kinds": {BASELINES[name].trivial for name in headline.baseline_entries if name not in hidden},
+        "kinds": {one.trivial for one, _ in headline.drawn_baselines},
         "rest": len(headline.methods) - len(shown),
     }
     return render("findings", "caption", content)

@@ -3,83 +3,57 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.checks import check_choice, check_integer, check_real, whole_number
+from seqkern.core.checks import check_choice, check_integer, whole_number
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.statistics import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
-from seqkern.solvers.contract import Solver, clone
+from seqkern.solvers.contract import clone
 from seqkern.solvers.psvm.columns import Columns
 from seqkern.solvers.psvm.psvm import PotentialSVM
 from seqkern.solvers.psvm.qp import Dual, columns_of, minimise
-from seqkern.solvers.solver_specs import solver_from_state
 
 # Paths of P-SVM solutions over ε, which decreases from the value at which nothing is selected. Each solution
 # warm-starts the next.
 
 
-@dataclass(frozen=True)
-class Path:
-    """A path of P-SVM solutions for decreasing ε.
-
-    `epsilons` are in the units of the solver's `epsilon_scale`, `epsilon_max` is ‖K̃ᵀy‖_∞ (absolute). `supports` and
-    `alphas` hold for each ε the columns with α ≠ 0 and their α; a scale of zero marks a constant column.
-    """
+class Path(NamedTuple):
+    """A path of P-SVM solutions for decreasing ε: for each ε the columns with α ≠ 0, and their α."""
 
     epsilons: Floats  # shape (p,): In the units of the solver's `epsilon_scale`
-    epsilon_max: float  # ‖K̃ᵀy‖_∞, absolute
-    supports: list[Ints]  # For each ε the columns with α ≠ 0
-    alphas: list[Floats]  # Their α
-    means: Floats  # shape (N,): Of all columns; a scale of zero marks a constant one
-    scales: Floats  # shape (N,): Of all columns; a scale of zero marks a constant one
-    intercept: float  # Mean of y
-    reports: list[dict[str, Any]]  # The report of `PSVC` for each ε; ``iterations`` count from the previous solution
-    _solver: PotentialSVM
-
-    def __len__(self) -> int:
-        return len(self.epsilons)
-
-    def solver(self, place: int) -> Solver:
-        """Return the fitted solver for the ε at index `place`, equal to a fit at this ε up to the tolerance."""
-        support = self.supports[place]
-        spec = {**self._solver.spec(), "epsilon": float(self.epsilons[place])}
-        arrays = {"support": support, "alpha": self.alphas[place]}
-        arrays |= {"mean": self.means[support], "scale": self.scales[support]}
-        if hasattr(self._solver, "classes_"):
-            arrays["classes"] = self._solver.classes_
-        size = len(support)
-        report = {**self.reports[place], "n_support": size, "support_share": size / len(self.means)}
-        header = {"spec": spec, "columns": len(self.means), "report": report, "learned": {"intercept": self.intercept}}
-        return solver_from_state(header, arrays)
-
-    def decision_function(self, K: Any) -> Floats:
-        """Return the decisions on new rows for every ε, shape (m, p)."""
-        return np.column_stack([self.solver(place).decision_function(K) for place in range(len(self))])
+    supports: list[Ints]
+    alphas: list[Floats]
 
 
-def psvm_path(
-    solver: PotentialSVM,
-    K: Any,
-    y: npt.ArrayLike,
-    *,
-    epsilons: npt.ArrayLike | None = None,
-    n_epsilons: int = 20,
-    smallest: float = 0.01,
-) -> Path:
+def psvm_path(solver: PotentialSVM, K: Any, y: npt.ArrayLike, *, n_epsilons: int = 20, smallest: float = 0.01) -> Path:
     """Return the solutions of the P-SVM for decreasing ε.
 
-    Without `epsilons`, the `n_epsilons` values form a geometric sequence from ε_max, where nothing is selected, to
-    `smallest` · ε_max. The solver is not changed.
+    The values of ε form a geometric sequence from ε_max, where nothing is selected, to `smallest` · ε_max.
     """
     with one_thread():
         solver, columns, target = prepared(solver, K, y)
-        return _path(solver, columns, target, _grid(solver, columns, target, epsilons, n_epsilons, smallest))
+        dual = Dual(columns, target - float(np.mean(target)), 0.0, float(solver.C))
+        shares = np.geomspace(1, smallest, n_epsilons)
+        supports, alphas, reports, found = list[Ints](), list[Floats](), [], None
+        for share in shares.tolist():
+            problem = replace(dual, epsilon=share * dual.epsilon_max)
+            found = minimise(problem, tol=solver.tol, max_iter=solver.max_iter, start=found)
+            supports.append(np.flatnonzero(found.alpha).astype(np.int64))
+            alphas.append(found.alpha[supports[-1]])
+            reports.append(found.report)
+    missed = [report["gap"] for report in reports if not report["converged"]]
+    if missed:
+        gaps = [gap for gap in missed if gap is not None]
+        worst = f" (gap {max(gaps):.3g} at most)" if gaps else ""
+        text = f"for {len(missed)} of {len(shares)} values of epsilon the P-SVM did not converge{worst}"
+        warn_unconverged(text, stacklevel=2)
+    return Path(shares if solver.epsilon_scale == "max" else shares * dual.epsilon_max, supports, alphas)
 
 
 def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialSVM, Columns, Floats]:
@@ -93,60 +67,6 @@ def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialS
         columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size),
         cast("Floats", target),
     )
-
-
-def _grid(
-    solver: PotentialSVM,
-    columns: Columns,
-    target: Floats,
-    epsilons: npt.ArrayLike | None,
-    n_epsilons: int,
-    smallest: float,
-) -> Floats:
-    """Return the values of ε, the largest first, in the solver's units."""
-    if epsilons is None:
-        check_integer("n_epsilons", n_epsilons, 2)
-        check_real("smallest", smallest, 0, 1, open_low=True)
-        shares = np.geomspace(1, smallest, n_epsilons)
-        if solver.epsilon_scale == "max":
-            return shares
-        return shares * np.abs(columns.products(target - target.mean())).max()
-    epsilons = np.sort(np.asarray(epsilons, dtype=np.float64).ravel())[::-1]
-    if not len(epsilons):
-        raise ParameterError("epsilons is empty", remedy="give at least one value")
-    for epsilon in epsilons:
-        check_real("epsilons", epsilon, 0)
-    return epsilons
-
-
-def _path(solver: PotentialSVM, columns: Columns, target: Floats, grid: Floats) -> Path:
-    """Return the Path of one matrix."""
-    intercept = float(np.mean(target))
-    dual = Dual(columns, target - intercept, 0.0, float(solver.C))
-    unit = dual.epsilon_max if solver.epsilon_scale == "max" else 1.0
-    supports, alphas, reports, found = [], [], [], None
-    for epsilon in grid:
-        problem = replace(dual, epsilon=float(epsilon) * unit)
-        found = minimise(problem, tol=solver.tol, max_iter=solver.max_iter, start=found)
-        support = np.flatnonzero(found.alpha).astype(np.int64)
-        supports.append(support)
-        alphas.append(found.alpha[support])
-        reports.append(
-            {
-                **found.report,
-                "epsilon": problem.epsilon,
-                "epsilon_max": dual.epsilon_max,
-                "n_at_bound": int(np.sum(np.abs(found.alpha) == solver.C)),
-                "constant_columns": int(np.sum(columns.scales == 0)),
-            }
-        )
-    missed = [report["gap"] for report in reports if not report["converged"]]
-    if missed:
-        gaps = [gap for gap in missed if gap is not None]
-        worst = f" (gap {max(gaps):.3g} at most)" if gaps else ""
-        text = f"for {len(missed)} of {len(grid)} values of epsilon the P-SVM did not converge{worst}"
-        warn_unconverged(text, stacklevel=3)
-    return Path(grid, dual.epsilon_max, supports, alphas, columns.means, columns.scales, intercept, reports, solver)
 
 
 # Significance of P-SVM support features by permutation of the labels.

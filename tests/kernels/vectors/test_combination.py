@@ -347,7 +347,17 @@ def test_train_predict_and_explain(tmp_path, capsys):
         strings = [s for s, label in zip(X.strings(), NAMES, strict=True) if label == name]
         files[-1].write_text("".join(f">{name}{i}\n{s}\n" for i, s in enumerate(strings)))
     model = str(tmp_path / "m.seqkern")
-    argv = ["train", *map(str, files), "--kernel", f"{ALIGNED},weights=mkl,p=2", "--solver", "csvc", "-o", model]
+    argv = [
+        "train",
+        "--verbose",
+        *map(str, files),
+        "--kernel",
+        f"{ALIGNED},weights=mkl,p=2",
+        "--solver",
+        "csvc",
+        "-o",
+        model,
+    ]
     assert main(argv) == 0
     assert "weight of spectrum:k=3: 0." in capsys.readouterr().out
     assert main(["predict", model, str(files[0]), "-o", str(tmp_path / "p.tsv")]) == 0
