@@ -169,7 +169,7 @@ def log_formulas(ids: Iterable[str], request: SpreadsheetSafe) -> bool:
     return first is not None
 
 
-ONE_TABLE = ("predict", "variants", "sites", "genes", "background", "motifs", "plan")
+ONE_TABLE = ("predict", "variants", "sites", "genes", "background", "motifs", "plan", "suggest", "models")
 """Verbs that write one text, which ``-o -`` sends to standard output."""
 FOLDERS = (
     *("datasets", "folds", "baseline", "evaluate", "cv", "test", "importance", "discover", "effects", "report"),
@@ -245,7 +245,7 @@ def check_folder(folder: Path) -> None:
     """Raise FileError for a file or its ending, and for the current folder or one of its parents."""
     here, problem = Path.cwd(), ""
     if folder.suffix.lower() in (*TABLES, *PICTURES, ".html") and not folder.is_dir():
-        problem = f"cannot be {folder.suffix}"
+        problem = "has the ending of one file"
     elif folder.is_file():
         problem = "is a file"
     elif folder.resolve() in (here, *here.parents):

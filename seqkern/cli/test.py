@@ -125,8 +125,8 @@ def _as_in_training(model: Model, labels: Labels, source: str) -> Labels:
             remedy = f"the classes are: {', '.join(model.classes)}"
             raise LabelError(f"class {strange!r} is not one of the model's", file=source, remedy=remedy)
         names = dict(zip(labels.classes, model.classes, strict=True))
-        first, second = (f"{labels.classes[code]} is taken for {model.classes[code]}" for code in (1, 0))
-        log(f"{source}: {first}, {second}")
+        negative, positive = names.items()
+        log("{}: {} is taken for {}, {} for {}".format(source, *positive, *negative))
     codes = np.array([*(model.classes.index(names[name]) for name in labels.classes), UNLABELLED])
     kind = "binary" if len(model.classes) == 2 else "multiclass"
     return Labels(labels.ids, codes[labels.y.astype(np.int64)], kind, model.classes)
