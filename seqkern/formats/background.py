@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.tsv import aligned
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import Regions, ends_of, make_regions, overlapping
@@ -370,5 +371,4 @@ def match_lines(peaks: Composition, background: Composition) -> list[str]:
         title = PROPERTIES[str(name)] if what == "peaks" else ""
         cells = [format(number, form) for number in numbers]
         rows.append([title, str(what), *cells, "" if distance is None else f"{distance:.4f}"])
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return aligned(rows)
