@@ -19,7 +19,7 @@ from seqkern.cli.requests_studies import DemoRequest
 from seqkern.cli.requests_training import CvRequest, InitRequest
 from seqkern.cli.training_input import read_input, read_training
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import pause
 from seqkern.evaluation.auto import LENIENT, default_solver, traits_of
 from seqkern.evaluation.fold_methods import options_of
@@ -72,7 +72,11 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
         raise ParameterError("a study cannot read standard input", remedy="give a file")
     options = request.get_params(deep=False)
     own = {name: options[name] for name in CvRequest.declarations() if name in options}
-    given = read_input(read_training(CvRequest(**own)))
+    try:
+        given = read_input(read_training(CvRequest(**own)))
+    except LabelError as error:
+        error.remedy = str(error.remedy).partition(", --sites")[0]  # the other ways are not those of init
+        raise
     X, labels, home = cast(SequenceSet, given.X), given.labels, os.path.realpath(request.folder)
     usual = {name for name in POLICIES if not request.has(name)}
     entry = {key: _moved(value, home) for key, value in given.entry.items() if key not in usual}

@@ -433,7 +433,11 @@ def _sequences_entry(training: Training, two_classes: bool) -> dict[str, Any]:
         )
     alone = len(request.fasta) == 1 and not by_site and request.background is None
     if alone and not request.labels and not _need_no_labels(training.solvers):
-        remedy = "give the negatives as a second file, or add --labels (header, first-word or a table)"
+        remedy = (
+            "give the negatives as a second file, or add --labels (header, first-word or a table), --sites TABLE, "
+            "--states FILE, or --sequences COLUMNS for a table of sequences; or choose solver one_class_svm, which "
+            "learns from the positives only"
+        )
         if request.has("genome") or named_as_bed(request.fasta[0]):
             genome = "" if request.has("genome") else "--genome FASTA and "
             remedy = f"add {genome}--background to draw negatives that match, or give a second BED file"
