@@ -334,7 +334,7 @@ class Postprocessing(Request, group="probabilities and threshold", everyday=("ca
     threshold: str | None = option(
         "choose the decision threshold on cross-validated decision values of the training set: balanced_accuracy, "
         "accuracy, mcc, sensitivity=0.95, specificity=0.99, or cost=1:5 (of a false positive and of a false "
-        "negative); none: 0 (default: balanced_accuracy after a search, or if one class has less than 40 %% of the "
+        "negative); none: 0 (default: balanced_accuracy after a search, or if one class has less than 40%% of the "
         "samples; else 0; with --calibration a probability of 0.5)",
         metavar="RULE",
     )

@@ -109,6 +109,8 @@ def _moved(value: Any, home: str) -> Any:
 
 def run_demo(request: DemoRequest) -> int:
     """Run ``seqkern demo``."""
+    if request.cores != "all" and not request.cores.strip("0").isdecimal():
+        raise ParameterError(f"--cores {request.cores} is no number of cores", remedy="give 1 or more, or all")
     if not is_demo(request.folder):  # else one that was stopped goes on
         write_study_folder(request.folder)
     pause()  # Snakemake shows the progress

@@ -35,7 +35,7 @@ from seqkern.solvers.solver_specs import spec_text
 
 
 class Score(NamedTuple):
-    """A score of a model on new samples, with its 95 % interval, NaN without one, and the counts behind it."""
+    """A score of a model on new samples, with its 95% interval, NaN without one, and the counts behind it."""
 
     score: str
     value: float
@@ -133,7 +133,7 @@ def _as_in_training(model: Model, labels: Labels, source: str) -> Labels:
 
 
 def _scores(labels: Labels, decided: Decisions) -> Iterator[Score]:
-    """Yield the scores, with 95 % intervals where there are any."""
+    """Yield the scores, with 95% intervals where there are any."""
     every = scores(labels.kind, labels.y, decided.decisions, decided.predicted)
     if labels.kind == "real":
         errors = np.asarray(labels.y - decided.predicted, dtype=np.float64)

@@ -128,7 +128,7 @@ class Task:
             return self.description
         if not self.total:
             return f"{self.description}: {self.done:,}{self.unit}"
-        share = f"{self.done:,} of {self.total:,}{self.unit} ({100 * self.done // self.total} %)"
+        share = f"{self.done:,} of {self.total:,}{self.unit} ({100 * self.done // self.total}%)"
         start, before = self._start
         if not before < self.done < self.total or now <= start:
             return f"{self.description}: {share}"

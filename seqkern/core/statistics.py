@@ -122,7 +122,7 @@ def both_classes(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[Flo
 # small data sets.
 
 NORMAL_975 = 1.9599639845400545
-"""`scipy.special.ndtri` of 0.975, for intervals of 95 %."""
+"""`scipy.special.ndtri` of 0.975, for intervals of 95%."""
 
 
 def average_ranks(values: npt.ArrayLike) -> Floats:
@@ -144,7 +144,7 @@ def average_ranks(values: npt.ArrayLike) -> Floats:
 # Wilson 1927, J. Am. Stat. Assoc. 22:209-212.
 
 Z95 = 1.959963984540054
-"""Quantile of the normal distribution: 95 % lie within."""
+"""Quantile of the normal distribution: 95% lie within."""
 
 
 def wilson_interval(hits: float, n: float, z: float = Z95) -> tuple[float, float]:

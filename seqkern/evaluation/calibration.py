@@ -148,8 +148,8 @@ class Bin(NamedTuple):
     n: int  # Their number
     predicted: float  # Their mean probability
     observed: float  # The share of positives
-    low: float  # Wilson's 95 % interval of that share
-    high: float  # Wilson's 95 % interval of that share
+    low: float  # Wilson's 95% interval of that share
+    high: float  # Wilson's 95% interval of that share
 
 
 def reliability(labels: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[Bin]:

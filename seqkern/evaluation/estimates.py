@@ -1,4 +1,4 @@
-"""Scores of a cross-validation: means over its folds, with 95 % intervals.
+"""Scores of a cross-validation: means over its folds, with 95% intervals.
 
 The interval of the AUC uses DeLong's variance of each fold, accuracy Wilson's interval, and the RMSE
 the squared errors. All three are based on samples, so that ten repeats are no more certain than one, and all double
@@ -49,15 +49,15 @@ NEGATIVES = 50
 
 
 class Estimate(NamedTuple):
-    """A mean score over the folds of a cross-validation, with its 95 % interval and the score of each fold.
+    """A mean score over the folds of a cross-validation, with its 95% interval and the score of each fold.
 
     >>> Estimate(0.9, 0.85, 0.93, "DeLong", (0.88, 0.92)).score
     0.9
     """
 
     score: float  # Mean over the folds
-    low: float  # Ends of the 95 % interval; NaN where there is none
-    high: float  # Ends of the 95 % interval; NaN where there is none
+    low: float  # Ends of the 95% interval; NaN where there is none
+    high: float  # Ends of the 95% interval; NaN where there is none
     how: str  # The interval's name; empty where there is none
     folds: tuple[float, ...]  # The score of each fold; NaN where it is not defined
 

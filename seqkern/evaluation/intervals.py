@@ -25,7 +25,7 @@ from seqkern.evaluation.single_task_tests import (
 )
 from seqkern.sequences.labels import Labels
 
-# 95 % intervals of one method's score on one task.
+# 95% intervals of one method's score on one task.
 #
 # The AUC has DeLong's interval, ROC50 and average precision a bootstrap interval (BCa), accuracy Wilson's. With several
 # test sets the score is the mean over the sets, as in the tables of scores. The intervals apply to the trained
@@ -65,7 +65,7 @@ def wilson(right: int, n: int) -> ScoreInterval:
     return ScoreInterval(share, math.sqrt(share * (1 - share) / n), *wilson_interval(right, n))
 
 
-# Simultaneous intervals of the scores of several methods: 95 % for all of them at once (Bonferroni).
+# Simultaneous intervals of the scores of several methods: 95% for all of them at once (Bonferroni).
 #
 # A single method's interval is too narrow for the best of many, since the best is partly the luckiest. Over folds the
 # variance is doubled, as in `seqkern.evaluation.chance`.
@@ -175,7 +175,7 @@ def task_ends(values: npt.ArrayLike, methods: int, *, least: float = 0.0, larges
     return ScoreInterval(score, se, max(least, score - half), min(largest, score + half))
 
 
-# The bootstrap 95 % interval of Matthews' correlation on one test set.
+# The bootstrap 95% interval of Matthews' correlation on one test set.
 
 
 def mcc_interval(
@@ -260,7 +260,7 @@ class TooFew(NamedTuple):
 
 
 def auc_ends(auc: float, positives: int, negatives: int, factor: float = 1.0) -> tuple[float, float]:
-    """Return the 95 % interval of an AUC by Newcombe's method 5, which is defined even for an AUC of 0 or 1.
+    """Return the 95% interval of an AUC by Newcombe's method 5, which is defined even for an AUC of 0 or 1.
 
     `factor` multiplies the variance of one test set of these sizes.
 

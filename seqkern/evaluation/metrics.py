@@ -445,7 +445,7 @@ def predictive_scores(labels: npt.ArrayLike, means: npt.ArrayLike, deviations: n
 
 
 class TopPrecision(NamedTuple):
-    """Share of positives among the `n` highest-scoring samples, with Wilson's 95 % interval."""
+    """Share of positives among the `n` highest-scoring samples, with Wilson's 95% interval."""
 
     n: int
     precision: float

@@ -402,7 +402,7 @@ class ChainShares:
 
 
 def share_interval(right: Ints, n: Ints) -> ScoreInterval:
-    """Return the share of correct residues over chains, its standard error and 95 % interval.
+    """Return the share of correct residues over chains, its standard error and 95% interval.
 
     The sampling units are chains, not residues: the standard error is for a ratio of two sums over chains, and the
     interval is Student's with one degree of freedom less than the number of chains.

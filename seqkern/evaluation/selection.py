@@ -434,9 +434,9 @@ RARE = 0.4
 
 
 def unequal(labels: Labels) -> bool:
-    """Return whether there are two classes and one has less than 40 % of the samples.
+    """Return whether there are two classes and one has less than 40% of the samples.
 
-    Always predicting the larger class then has an accuracy above 60 %, and a classifier that weights all errors
+    Always predicting the larger class then has an accuracy above 60%, and a classifier that weights all errors
     equally is biased towards it.
 
     >>> from seqkern.sequences.labels import make_labels

@@ -614,7 +614,7 @@ class PairTest(NamedTuple):
     value: float  # The first method's metric; the median of its errors if their ranks are tested
     other_value: float  # The same of the second method
     difference: float  # First − second
-    low: float  # Lower end of the 95 % interval of the difference, if the test has one
+    low: float  # Lower end of the 95% interval of the difference, if the test has one
     high: float  # Upper end
     lead: int  # 1 if the first method is ahead in the tested quantity, −1 if the second is, else 0
     wins: int | None  # Samples, or halves of 5×2cv, on which the first method is better; for tests that count them

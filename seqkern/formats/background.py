@@ -365,7 +365,7 @@ def match_rows(peaks: Composition, background: Composition) -> Iterator[list[obj
 
 def match_lines(peaks: Composition, background: Composition) -> list[str]:
     """Return the table as aligned text, for a terminal."""
-    rows = [["", "", "mean", "5 %", "25 %", "median", "75 %", "95 %", "KS distance"]]
+    rows = [["", "", "mean", "5%", "25%", "median", "75%", "95%", "KS distance"]]
     for name, what, _, *numbers, distance in match_rows(peaks, background):
         form = ".1f" if name == "length" else ".3f"
         title = PROPERTIES[str(name)] if what == "peaks" else ""

@@ -140,7 +140,7 @@ class Learned:
     objective: float
     # Of the last pass: C times the structured hinge losses plus the regulariser, and by how much it exceeds the dual
     gap: float
-    converged: bool  # Whether the gap is at most 1 % of the objective
+    converged: bool  # Whether the gap is at most 1% of the objective
 
     def record(self) -> dict[str, float | bool]:
         """Return the results of learning that are printed and stored in the model file."""

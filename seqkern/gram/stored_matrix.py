@@ -459,7 +459,7 @@ class Spectrum:
     def __str__(self) -> str:
         about = "" if self.exact else "about "
         ends = f"smallest eigenvalue {about}{self.smallest:.4g}, largest {about}{self.largest:.4g}"
-        share = f"{about}{100 * self.negative_share:.3g} % of the mass"
+        share = f"{about}{100 * self.negative_share:.3g}% of the mass"
         return f"{ends}; {about}{self.n_negative} of {self.n} negative, {share}"
 
 

@@ -75,7 +75,7 @@ def _digests(X: Any) -> list[bytes]:
 RANGES, KMERS = "training_ranges", "training_kmers"
 QUANTILES = (0, 0.01, 0.5, 0.99, 1)
 WIDER = 0.25
-"""Share of the range from the 1 % to the 99 % quantile that is added at both ends: 3.5 σ of normal values."""
+"""Share of the range from the 1% to the 99% quantile that is added at both ends: 3.5 σ of normal values."""
 MOST, MOST_RESIDUES = 2000, 2_000_000
 """Training sequences, evenly spaced, and residues that are looked at."""
 LEAST = 20

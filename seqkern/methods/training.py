@@ -409,7 +409,7 @@ class _Training(Callbacks):
         if found.indefinite:
             warnings.warn(
                 f"the kernel matrix is not positive semi-definite (smallest eigenvalue {found.smallest:.3g}, "
-                f"{100 * found.negative_share:.2g} % of the mass is negative), and solver {solver.spec()['solver']} "
+                f"{100 * found.negative_share:.2g}% of the mass is negative), and solver {solver.spec()['solver']} "
                 "may stop at a suboptimal solution: choose a repair (clip, flip, shift, empirical_map), or "
                 "solver psvc, which accepts any matrix",
                 stacklevel=6,

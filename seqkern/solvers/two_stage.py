@@ -169,7 +169,7 @@ class TwoStageSVC(OneClassGate):
         reports += [first.report_, second.report_]
         share, missed = float(np.mean(passing)), float(np.mean(held_out < threshold))
         remarks = [report["remark"] for report in reports if "remark" in report]
-        text = f"{100 * share:.1f} % of the negatives pass the first stage, and {100 * (1 - missed):.1f} % of held-out "
+        text = f"{100 * share:.1f}% of the negatives pass the first stage, and {100 * (1 - missed):.1f}% of held-out "
         return {
             **second.report_,
             "converged": all(report["converged"] for report in reports),

@@ -315,7 +315,7 @@ class InnerSettings(Settings):
         doc="For binary labels, the rule for the decision threshold of the positive class: balanced_accuracy, "
         "accuracy, mcc, sensitivity=0.95, specificity=0.99, cost=1:5 (of a false positive and of a false negative) or "
         "none (the decision 0). By default balanced_accuracy where the inner loop chooses, or one class has less than "
-        "40 % of the training samples, else the decision 0; with calibration a probability of 0.5.",
+        "40% of the training samples, else the decision 0; with calibration a probability of 0.5.",
     )
 
     @property

@@ -51,7 +51,7 @@ def test_a_line_tells_what_is_done_and_left():
     log.update(inner, 1200)
     clock.now = 100.0
     line = log.line()
-    assert line.startswith("seqkern: folds: 3 of 10 (30 %), about 3 min 53 s left; training: 1,200 passes; 1 min 40 s")
+    assert line.startswith("seqkern: folds: 3 of 10 (30%), about 3 min 53 s left; training: 1,200 passes; 1 min 40 s")
     assert re.search(r" [MG]B in use$", line)
     log.end(inner)
     log.update(folds, 10)
@@ -62,23 +62,23 @@ def test_what_was_found_finished_does_not_count_as_speed():
     task = Task("folds", "", 100, began=0.0)
     task.update(50, now=0.1)
     task.update(60, now=100.1)
-    assert task.text(now=100.1) == "folds: 60 of 100 (60 %), about 6 min 40 s left"
+    assert task.text(now=100.1) == "folds: 60 of 100 (60%), about 6 min 40 s left"
 
 
 def test_a_new_pass_begins():
     task = Task("read", " records", 10, began=0.0)
     task.update(8, now=10.0)
     task.update(2, now=20.0)
-    assert task.text(now=30.0) == "read: 2 of 10 records (20 %)"
+    assert task.text(now=30.0) == "read: 2 of 10 records (20%)"
     task.update(4, now=40.0)
-    assert task.text(now=40.0) == "read: 4 of 10 records (40 %), about 1 min left"
+    assert task.text(now=40.0) == "read: 4 of 10 records (40%), about 1 min left"
 
 
 def test_a_job_without_a_terminal_writes_lines(lines):
     with progress.reporting():
         for item in progress.progress_bar(range(4), "folds"):
             if item == 2:
-                assert "(50 %)" in wait_for(lines, "folds: 2 of 4")
+                assert "(50%)" in wait_for(lines, "folds: 2 of 4")
     count = len(lines())
     time.sleep(0.05)
     assert len(lines()) == count  # the job is over

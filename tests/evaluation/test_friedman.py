@@ -31,13 +31,13 @@ def test_demsars_worked_example():
     test = friedman(DEMSAR, higher=False, correct_ties=False)
     assert np.round(test.ranks, 3).tolist() == [3.143, 2.000, 2.893, 1.964]
     assert (test.tasks, round(test.statistic, 2), round(test.f, 2)) == (14, 9.28, 3.69)
-    # the critical value of F(3, 39) is 2.85 at 5 %: the paper rejects
+    # the critical value of F(3, 39) is 2.85 at 5%: the paper rejects
     assert test.p_f < 0.05
     assert critical_difference(4, 14) == pytest.approx(2.569 * math.sqrt(20 / 84), abs=2e-4)
     assert round(critical_difference(4, 14), 2) == 1.25
     assert round(critical_difference(4, 14, level=0.1), 2) == 1.12
     assert critical_difference(4, 14, test="bonferroni-dunn") == pytest.approx(2.394 * math.sqrt(20 / 84), abs=2e-4)
-    # at 10 %, C4.5 is worse than C4.5+m and C4.5+m+cf; nothing else is told apart
+    # at 10%, C4.5 is worse than C4.5+m and C4.5+m+cf; nothing else is told apart
     assert cliques(test.ranks, critical_difference(4, 14, level=0.1)) == [[3, 1, 2], [2, 0]]
 
 

@@ -44,7 +44,7 @@ def test_statistics_are_those_of_the_papers(counts):
 
 
 def test_p_by_tables_of_quantiles():
-    # t with 5 degrees of freedom: 2.571 at 5 %; F with 10 and 5: 4.735 at 5 %, 10.051 at 1 %
+    # t with 5 degrees of freedom: 2.571 at 5%; F with 10 and 5: 4.735 at 5%, 10.051 at 1%
     def with_t(value):
         rows = [[value, value - math.sqrt(2)], *[[1, 1 - math.sqrt(2)]] * 4]  # every variance is 1
         return five_by_two_t(rows)

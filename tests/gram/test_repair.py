@@ -226,7 +226,7 @@ def test_gram_prints_and_keeps_the_spectrum(files, tmp_path, capsys):
     assert found.exact
     out = capsys.readouterr().out
     assert f"smallest eigenvalue {values[0]:.4g}" in out
-    assert f"{found.n_negative} of 40 negative, {100 * found.negative_share:.3g} % of the mass" in out
+    assert f"{found.n_negative} of 40 negative, {100 * found.negative_share:.3g}% of the mass" in out
     assert main([*argv, "--tile", "1/2"]) == 1
     assert "--tile does not work with --spectrum" in capsys.readouterr().err
     argv[argv.index("--kernel") + 1] = "spectrum:k=3"

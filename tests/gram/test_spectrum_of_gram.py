@@ -112,7 +112,7 @@ def test_what_is_not_symmetric_is_refused():
 
 def test_said_in_one_line():
     text = str(spectrum(np.diag([-1.0, 2.0, 1.0])))
-    assert text == "smallest eigenvalue -1, largest 2; 1 of 3 negative, 25 % of the mass"
+    assert text == "smallest eigenvalue -1, largest 2; 1 of 3 negative, 25% of the mass"
     assert "smallest eigenvalue about" in str(spectrum(symmetric(30), exact_rows=20))
 
 

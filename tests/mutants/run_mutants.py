@@ -124,7 +124,7 @@ def main():
         return 2
     print(*table(results), sep="\n")
     score = 100 * sum(verdict == "killed" for _, verdict in results) / max(1, len(results))
-    print(f"killed: {score:.1f} %")
+    print(f"killed: {score:.1f}%")
     return int(score < options.at_least)
 
 

@@ -51,7 +51,7 @@ def test_a_threshold_that_was_asked_for_is_no_fault_but_told(tmp_path):
     assert "recognised" not in warnings(view)
     assert (
         "Sensitivity, specificity, accuracy and MCC use a decision threshold selected on each training set by the "
-        "rule sensitivity=0.9 (at least 90 % of the positives are found), from 0.100 to 0.500; the AUC and other "
+        "rule sensitivity=0.9 (at least 90% of the positives are found), from 0.100 to 0.500; the AUC and other "
         "ranking scores do not depend on it."
     ) in words(view, scores_section)
     text = words(view, choices_section)
@@ -62,7 +62,7 @@ def test_a_threshold_that_was_asked_for_is_no_fault_but_told(tmp_path):
 @pytest.mark.parametrize(
     ("rule", "meaning"),
     [
-        ("specificity=0.99", "specificity=0.99 (at least 99 % of the negatives are rejected)"),
+        ("specificity=0.99", "specificity=0.99 (at least 99% of the negatives are rejected)"),
         ("cost=1:5", "cost=1:5 (a false positive costs 1, a false negative 5)"),
     ],
 )

@@ -460,7 +460,7 @@ class SegmentLayer(Layer):
         default=None,
         text=True,
         doc="Shortest segment of each class, in residues, by name or as text such as ``H:3 E:2``; "
-        "other classes have 1. By default the shortest true segment, ignoring fewer than 1 % of a "
+        "other classes have 1. By default the shortest true segment, ignoring fewer than 1% of a "
         "class.",
     )
     weight: float | None = real(

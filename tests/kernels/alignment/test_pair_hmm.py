@@ -195,7 +195,7 @@ def test_baum_welch_finds_the_probabilities_of_emitted_pairs():
         sums = PairSums(X, PairFactors.of(odds, background, gaps))
         return sum(sums.pair(i, j) + sums.factors.constant for i, j in pairs)
 
-    # a maximum: no single change of 2 % is better
+    # a maximum: no single change of 2% is better
     best = likelihood(estimate.gaps)
     for k in range(3):
         for factor in (0.98, 1 / 0.98):
