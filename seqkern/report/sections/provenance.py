@@ -16,6 +16,7 @@ from seqkern.report.page_frame import Column, render, table
 from seqkern.report.sentences import class_sentence, metric, spec_text
 from seqkern.report.view import View
 from seqkern.solvers.solver_specs import SOLVERS
+from seqkern.study.kernel_entries import is_auto
 from seqkern.study.study import Study
 
 COMMAND = "snakemake --cores all --configfile config.yaml"
@@ -43,6 +44,9 @@ def explained(study: Study, name: str, kind: str) -> str:
     if "choose" in spec:
         names = ", ".join(map(str, spec["choose"]))
         return f"{name} is one of {{{names}}}. The inner cross-validation chooses one for each training set."
+    if kind == "kernel" and is_auto(spec):
+        what = "the best kernel of a portfolio that suits the sequences, chosen for each training set"
+        return f"{name} is {what}. The section Selected hyperparameters says which."
     sentence = class_sentence(KERNELS if kind == "kernel" else SOLVERS, str(spec.get(kind)))
     return f"{name} is {spec_text(spec, kind)}. {sentence}".strip()
 
