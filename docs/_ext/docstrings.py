@@ -1,9 +1,12 @@
 """Docstrings as reStructuredText: `|x|` is a length there, not a substitution."""
 
-import re
-from typing import Any
+from __future__ import annotations
 
-from sphinx.application import Sphinx
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 # what is between double backticks stays as it is
 LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
