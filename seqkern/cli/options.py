@@ -76,6 +76,7 @@ class Request(Parameters):
     MORE_EXAMPLES: ClassVar[tuple[str, ...]] = ()
     DESCRIPTION: ClassVar[str] = ""
     rules: ClassVar[tuple[Rule, ...]] = ()
+    typed: type[Request] | None = None  # Class of the request that this one was converted from
     _group: ClassVar[tuple[str, ...]] = ("",)
     _everyday: ClassVar[tuple[str, ...]] = ()
 
@@ -129,6 +130,13 @@ class Request(Parameters):
     def but(self, **changes: Any) -> Self:
         """Return this request with other values of some options."""
         return type(self)(**(self.get_params(deep=False) | changes))
+
+    def converted(self, cls: type[Request], **changes: Any) -> Any:
+        """Return a request of another verb with the values of the options that both have, and some changes."""
+        own = {name: value for name, value in self.get_params(deep=False).items() if name in cls.declarations()}
+        made = cls(**own | changes)
+        made.typed = type(self)
+        return made
 
     def values(self) -> dict[str, Any]:
         """Return the verb and the value of each option, the identity of the request."""

@@ -401,7 +401,7 @@ class DemoRequest(Request):
         text(default="seqkern-demo"),
         nargs="?",
     )
-    cores: str = option("number of cores for Snakemake (default: all)", text(default="all"))
+    cores: int | str = option("cores for Snakemake (default: all)", integer(default="all", low=1, words=("all",)))
     EXAMPLE = "seqkern demo demo"
 
 

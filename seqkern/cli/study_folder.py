@@ -19,7 +19,7 @@ from seqkern.cli.requests_studies import DemoRequest
 from seqkern.cli.requests_training import CvRequest, InitRequest
 from seqkern.cli.training_input import read_input, read_training
 from seqkern.core.checkpoint import note_kept
-from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.core.progress import pause
 from seqkern.evaluation.auto import LENIENT, default_solver, traits_of
 from seqkern.evaluation.fold_methods import options_of
@@ -70,13 +70,7 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
     """Return the entry of the sequences, a simple kernel and a solver that suit them, and a summary."""
     if "-" in request.fasta:
         raise ParameterError("a study cannot read standard input", remedy="give a file")
-    options = request.get_params(deep=False)
-    own = {name: options[name] for name in CvRequest.declarations() if name in options}
-    try:
-        given = read_input(read_training(CvRequest(**own)))
-    except LabelError as error:
-        error.remedy = str(error.remedy).partition(", --sites")[0]  # the other ways are not those of init
-        raise
+    given = read_input(read_training(request.converted(CvRequest)))
     X, labels, home = cast(SequenceSet, given.X), given.labels, os.path.realpath(request.folder)
     usual = {name for name in POLICIES if not request.has(name)}
     entry = {key: _moved(value, home) for key, value in given.entry.items() if key not in usual}
@@ -109,12 +103,10 @@ def _moved(value: Any, home: str) -> Any:
 
 def run_demo(request: DemoRequest) -> int:
     """Run ``seqkern demo``."""
-    if request.cores != "all" and not request.cores.strip("0").isdecimal():
-        raise ParameterError(f"--cores {request.cores} is no number of cores", remedy="give 1 or more, or all")
     if not is_demo(request.folder):  # else one that was stopped goes on
         write_study_folder(request.folder)
     pause()  # Snakemake shows the progress
-    command = [sys.executable, "-m", "snakemake", "--cores", request.cores]
+    command = [sys.executable, "-m", "snakemake", "--cores", str(request.cores)]
     # the rules call the seqkern command installed beside this Python
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     with subprocess.Popen(command, cwd=request.folder, env={**os.environ, "PATH": path}) as snakemake:

@@ -90,13 +90,12 @@ def run(request: TestRequest) -> None:
 
 def _read(request: TestRequest, model: Model) -> Input:
     """Return the samples with their labels, read as in a training of this model."""
-    own = {name: value for name, value in request.get_params(deep=False).items() if name in CvRequest.declarations()}
     alone = len(request.fasta) == 1 and model.alphabet is not None
     if alone and not any(map(request.has, ("labels", "sites", "sequences"))):
         remedy = "give the negatives as a second file, or --labels"
         raise LabelError("no labels to test with", file=request.fasta[0], remedy=remedy)
     policies = {"unknown": "mask", "ids": "header", "empty": "error"} | policies_for(model, request)
-    own |= {name: policies[name] for name in ("unknown", "ids", "empty")}
+    own: dict[str, Any] = {name: policies[name] for name in ("unknown", "ids", "empty")}
     own |= {"strip_gaps": request.strip_gaps or "gaps" in model.policies, "output": None}
     own["kernel"] = json.dumps(model.kernel.state()[0]["spec"])
     own["solver"] = spec_text(model.record.get("solver", {"solver": "csvc"}))  # LS-GKM's has none
@@ -109,7 +108,7 @@ def _read(request: TestRequest, model: Model) -> Input:
         own |= {"window": str(model.window), "site": model.window.site}
     if request.labels is not None and model.kind == "binary":
         own["positive"] = model.classes[1]
-    return read_input(read_training(CvRequest(**own)))
+    return read_input(read_training(request.converted(CvRequest, **own)))
 
 
 def _as_in_training(model: Model, labels: Labels, source: str) -> Labels:
@@ -194,7 +193,7 @@ def _nearness(model: Model, X: Any, labels: Labels, decided: Decisions) -> Itera
             count = int((near & ~known).sum())
             others = f"{count or 'no'} others are" if known.any() else f"{count} are" if count else "none is"
             worry = ": their scores may be too good" if count else ""
-            yield f"{others} similar to one of its {len(model.support)} support sequences{worry}"
+            yield f"{others} similar to one of its {len(support)} support sequences{worry}"
     rest = np.flatnonzero(~near)
     if near.any() and labels.kind == "binary" and 0 < int(labels.y[rest].sum()) < len(rest):
         auc = _auc(labels.y[rest].astype(np.int64), decided.decisions[rest])

@@ -433,14 +433,15 @@ def _sequences_entry(training: Training, two_classes: bool) -> dict[str, Any]:
         )
     alone = len(request.fasta) == 1 and not by_site and request.background is None
     if alone and not request.labels and not _need_no_labels(training.solvers):
-        remedy = (
-            "give the negatives as a second file, or add --labels (header, first-word or a table), --sites TABLE, "
-            "--states FILE, or --sequences COLUMNS for a table of sequences; or choose solver one_class_svm, which "
-            "learns from the positives only"
-        )
+        remedy = "give the negatives as a second file, or add --labels (header, first-word or a table)"
         if request.has("genome") or named_as_bed(request.fasta[0]):
             genome = "" if request.has("genome") else "--genome FASTA and "
             remedy = f"add {genome}--background to draw negatives that match, or give a second BED file"
+        elif "states" in (request.typed or type(request)).declarations():
+            remedy += (
+                ", --sites TABLE, --states FILE, or --sequences COLUMNS for a table of sequences; or choose solver "
+                "one_class_svm, which learns from the positives only"
+            )
         raise LabelError("no labels given", file=request.fasta[0], remedy=remedy)
     return {
         "fasta": _files(request, two_classes),
