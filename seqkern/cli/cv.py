@@ -31,10 +31,9 @@ from seqkern.core.archive import atomic_write
 from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError
-from seqkern.core.package_files import resource_path
 from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.threads import given_threads
-from seqkern.core.tsv import aligned, read_tsv, write_tsv
+from seqkern.core.tsv import aligned, write_tsv
 from seqkern.evaluation.chance import SHARED_TRAINING, PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
 from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
@@ -49,11 +48,11 @@ from seqkern.methods.training import SampleGroups, collect_training_data, group_
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import similar_groups
+from seqkern.solvers.solver_specs import cited_methods
 
 # The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output.
 
-LEAST_P = 1e-15
-"""Smallest p-value that is printed as a number."""
+LEAST_P = 1e-15  # printed as a number; smaller ones are below it
 MOST_FOLDS = 12
 """Number of folds above which their scores are only in the tables."""
 
@@ -270,11 +269,10 @@ def solver_words(spec: Mapping[str, Any]) -> str:
     >>> solver_words({"solver": "csvc", "C": 10})
     'C-SVM (C=10)'
     """
-    rows = read_tsv(resource_path("citations.tsv"))
-    title = next((row["title"] for row in rows if row["kind"] == "solver" and row["name"] == spec["solver"]), None)
+    title, _ = cited_methods().get(("solver", spec["solver"]), (str(spec["solver"]), ()))
     own = (item for item in spec.items() if item[0] not in ("tol", "max_iter", "seed"))
     numbers = [f"{key}={value:g}" for key, value in own if type(value) in (int, float)]
-    return (title or str(spec["solver"])) + f" ({', '.join(numbers)})" * bool(numbers)
+    return title + f" ({', '.join(numbers)})" * bool(numbers)
 
 
 def _p_words(p: float) -> str:

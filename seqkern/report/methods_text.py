@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any
 
 from seqkern import __version__
-from seqkern.core.package_files import open_resource, resource_path
-from seqkern.core.tsv import read_tsv
+from seqkern.core.package_files import open_resource
 from seqkern.evaluation.fold_tables import POOLED_COLUMNS
 from seqkern.methods.baselines import BASELINES
 from seqkern.methods.compared import Compared, ComparedChains, SingleTaskTests
@@ -21,6 +20,7 @@ from seqkern.report.page_frame import number, plural
 from seqkern.report.sentences import enumerate_names, metric, spec_text
 from seqkern.report.view import View
 from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.solver_specs import cited_methods
 from seqkern.study.kernel_entries import AutoKernel, KernelEntry
 from seqkern.study.study import Study
 
@@ -84,13 +84,6 @@ def references() -> "dict[str, Reference]":
         fields = re.findall(r"^  (\w+) = \{(.*)\},?$", entry, flags=re.MULTILINE)
         found[key] = Reference(key, entry, {name: without_tex(text) for name, text in fields})
     return found
-
-
-@cache
-def cited_methods() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
-    """Return, by (kind, name), each kernel's or solver's name in a paper and its reference keys."""
-    rows = read_tsv(resource_path("citations.tsv"))
-    return {(row["kind"], row["name"]): (row["title"], tuple(row["keys"].split())) for row in rows}
 
 
 def cite(keys: Iterable[str]) -> str:

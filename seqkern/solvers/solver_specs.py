@@ -7,16 +7,18 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from seqkern.core.declarations import DECIMAL, Number, Parameter, parse_value
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
+from seqkern.core.package_files import resource_path
 from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import json_form, normal_values, parse_spec
+from seqkern.core.tsv import read_tsv
 from seqkern.core.types import Array
 
 if TYPE_CHECKING:
@@ -719,3 +721,10 @@ def no_two_class_solver(solver: "Solver") -> ParameterError:
         f"the solver {solver.name!r} has no binary classifier that could be explained",
         remedy="train a binary solver, such as csvc, which learns several classes by pairs",
     )
+
+
+@cache
+def cited_methods() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
+    """Return, by (kind, name), each kernel's or solver's name in a paper and its reference keys."""
+    rows = read_tsv(resource_path("citations.tsv"))
+    return {(row["kind"], row["name"]): (row["title"], tuple(row["keys"].split())) for row in rows}
