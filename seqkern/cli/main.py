@@ -29,8 +29,7 @@ SIMD_LEVELS = ("plain", "avx2", "avx512")
 """Values of the environment variable ``SEQKERN_SIMD``; `_simd.h` reads it."""
 
 
-JOBS = "Jobs of the workflow"
-"""The group of verbs that only ``--help-all`` shows."""
+JOBS = "Jobs of the workflow"  # only --help-all shows their verbs
 
 
 class Verb(NamedTuple):
@@ -370,7 +369,7 @@ def _refuse_unknown(argv: Sequence[str], parser: Parser) -> None:
         if re.match("--?[A-Za-z]", word) and name not in options and word[:2] not in options:
             value = value or "".join(one for one in argv[i + 1 : i + 2] if not one.startswith("-"))
             parser.error(f"unknown option {name}{_hint(name, value, argv, parser)}")
-        of_spec = argv[max(i - 2, 0)] in ("--kernel", "--solver") and name.isidentifier() and value
+        of_spec = i > 1 and argv[i - 2] in ("--kernel", "--solver") and name.isidentifier() and value
         if of_spec and not os.path.exists(word):
             parser.error(f"unknown argument {word}; write {argv[i - 2]} {_with_parameter(argv[i - 1], word)}")
 

@@ -644,6 +644,7 @@ SLIGHTLY_WRONG = [
     ("cv positive.fa negative.fa -C 10", "solver parameters are written --solver csvc:C=10"),
     ("cv positive.fa negative.fa --solver psvc --epsilon 0.1", "--solver psvc:epsilon=0.1"),
     ("cv positive.fa negative.fa --gamma=0.5", "--kernel rbf:gamma=0.5"),
+    ("train --kernel k=5 positive.fa negative.fa", "cannot read 'k=5'"),
     ("train positive.fa negative.fa --kernel mismatch:k=5 m=1", "m=1; write --kernel mismatch:k=5,m=1"),
     ("train positive.fa negative.fa --kernel 'mismatch:k=5 m=1'", "write mismatch:k=5,m=1"),
     ("train positive.fa negative.fa --kernel 'spectrum(k=3)'", "write spectrum:k=3"),
