@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqkern.cli.options import Request
-from seqkern.cli.requests import PICTURES, TABLES, Overwrite, SpreadsheetSafe
+from seqkern.cli.requests import PICTURES, TABLES, WHOLE_TABLES, Overwrite, SpreadsheetSafe
 from seqkern.cli.requests_models import Parts, PredictRequest
 from seqkern.core.archive import atomic_write, canonical_json, check_writable, load_archive, noting_files
 from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SeqkernError, SequenceError
@@ -144,10 +144,7 @@ def print_output(output: PathLike) -> None:
 
 @contextlib.contextmanager
 def output_writer(output: PathLike | None) -> Iterator[Callable[[str], object]]:
-    """Yield a function that writes text to a file, which appears when complete; ``.gz`` is compressed with bgzip.
-
-    A table of tab-separated lines is written as the file's ending says.
-    """
+    """Yield a function that writes lines to a file of the format that its ending names; it appears when complete."""
     if output is None or is_standard_output(output):
         out = standard_output()
         yield out.write
@@ -237,7 +234,7 @@ def _check_endings(request: Request) -> None:
             if path.endswith(os.sep):
                 raise FileError("is a folder, but a file is written", file=path, remedy="name a file")
             check_ending(path, endings)
-            if getattr(request, "part", None) is not None and path.lower().endswith(TABLES[3:]):
+            if getattr(request, "part", None) is not None and path.lower().endswith(WHOLE_TABLES):
                 raise FileError("cannot be written in parts", file=path, remedy="write .tsv or .csv, or remove --part")
 
 
@@ -395,7 +392,7 @@ def prediction_writer(request: PredictRequest) -> Iterator[PartFile]:
 
     The caller skips the first `complete` blocks of the PartFile, and ends each other block.
     """
-    converted = (".gz", ".bgz", *TABLES[2:])
+    converted = (".gz", ".bgz", ".csv", *WHOLE_TABLES)
     if request.output is None or request.part is not None or request.output.lower().endswith(converted):
         with output_writer(request.output) as write:
             yield PartFile(write)

@@ -9,7 +9,8 @@ from seqkern.cli.options import IfGiven, Request, all_of, excludes, only_with, o
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import anything, choice, flag, integer, real, text
 
-TABLES = (".tsv", ".txt", ".csv", ".json", ".xlsx", ".parquet")
+WHOLE_TABLES = (".json", ".xlsx", ".parquet")  # written at once, not line by line
+TABLES = (".tsv", ".txt", ".csv", *WHOLE_TABLES)
 """Endings of the tables that verbs write; without an ending the table is a TSV."""
 PICTURES = (".svg", ".png", ".pdf")
 """Endings of pictures."""

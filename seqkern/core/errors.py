@@ -184,22 +184,23 @@ def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterEr
     return ParameterError(problem, remedy=remedy)
 
 
-ALSO_CALLED = {"svm": "csvc", "svc": "csvc", "gkm": "gapped_kmer", "gkmsvm": "gapped_kmer", "lsgkm": "gapped_kmer"} | {
-    "kmer": "spectrum",
-    "wd": "weighted_degree",
-    "wds": "shifted_weighted_degree",
-    "sw": "smith_waterman",
-    "la": "local_alignment",
+ALSO_CALLED = {
+    "csvc": "svm svc",
+    "gapped_kmer": "gkm gkmsvm lsgkm",
+    "spectrum": "kmer",
+    "weighted_degree": "wd",
+    "shifted_weighted_degree": "wds",
+    "smith_waterman": "sw",
+    "local_alignment": "la",
 }
-"""Names of solvers and kernels in other programs, with the names here."""
+"""Names in other programs of solvers and kernels."""
 
 
 def _nearest(name: str, choices: list[str]) -> str | None:
     """Return the choice that was probably meant: in other case, as another program names it, or similarly spelt."""
-    lower = name.lower()
-    same = next((choice for choice in choices if choice.lower() == lower), ALSO_CALLED.get(lower))
-    if same in choices:
-        return same
+    for choice in choices:
+        if name.lower() in (choice.lower(), *ALSO_CALLED.get(choice, "").split()):
+            return choice
     return next(iter(difflib.get_close_matches(name, choices, n=1, cutoff=0.5)), None)
 
 
