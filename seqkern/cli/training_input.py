@@ -207,6 +207,7 @@ class Training:
                 n_choices=n_choices,
                 calibration=request.calibration,
                 threshold=self.threshold,
+                memory_limit=request.memory,
             )
         entries = self.entries
         if self.searches and len(entries) == 1 and isinstance(given.X, SequenceSet):

@@ -319,7 +319,10 @@ class Method:
         """
         memory_budget = MemoryBudget.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix)
         strict = memory_budget if memory_limit is None else replace(memory_budget, most=memory_budget.limit)
-        held = None if self.search.budget is None else HeldMatrices(X, memory_budget=strict, n_threads=n_threads)
+        held = None
+        if self.search.budget is not None:
+            most = HELD_BYTES if memory_limit is None else None
+            held = HeldMatrices(X, memory_budget=strict, n_threads=n_threads, most_bytes=most)
         solvers = " and ".join(dict.fromkeys(repr(spec["solver"]) for spec in self.specs))
         sources: dict[str, Source] = {}
         for name, kernel in self.kernels.items():
@@ -491,6 +494,8 @@ class Method:
             return _Fitting(self, data, rows, fit_cache=fit_cache).choose(fold)
 
 
+HELD_BYTES = 1 << 30
+"""Bytes of the matrices that a choice among many kernels keeps for later, where no limit is given."""
 FEWEST_SHARED = 4
 """Minimum number of outer folds that share fits: an inner loop has all but one of them, and needs three."""
 

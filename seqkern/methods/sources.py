@@ -568,8 +568,9 @@ class HeldMatrices:
 
     The folds of an inner loop repeatedly request parts of the same samples: the first request computes a
     matrix, further requests are slices of it. Kernels composed of the same kernels share their matrices. A
-    request for other samples replaces all matrices. If `memory_budget` does not suffice, the oldest matrices are
-    dropped; if a single matrix does not fit beside its slices, the slices are computed without it.
+    request for other samples replaces all matrices. If `memory_budget` does not suffice, or several take more than
+    `most_bytes`, the oldest matrices are dropped; if a single matrix does not fit beside its slices, the slices are
+    computed without it.
     """
 
     def __init__(
@@ -578,9 +579,11 @@ class HeldMatrices:
         whole: bool = False,
         memory_budget: "MemoryBudget | None" = None,
         n_threads: int | None = None,
+        most_bytes: int | None = None,
     ) -> None:
         self.X = X
         self.whole = whole
+        self.most_bytes = most_bytes
         self.memory_budget = MemoryBudget.of(None, accepts_rows=False) if memory_budget is None else memory_budget
         self.n_threads = n_threads
         self.rows = np.zeros(0, dtype=np.int64)
@@ -619,7 +622,10 @@ class HeldMatrices:
             self.rows = np.arange(len(self.X)) if whole else np.unique(rows)
             self.place[:] = -1
             self.place[self.rows] = np.arange(len(self.rows))
-        self._most = max(0, self.memory_budget.limit - need) // max(1, 8 * len(self.rows) ** 2)
+        one = max(1, 8 * len(self.rows) ** 2)
+        self._most = max(0, self.memory_budget.limit - need) // one
+        if self.most_bytes is not None:
+            self._most = min(self._most, max(1, self.most_bytes // one))
         self._forget(self._most)
 
     def _forget(self, most: int) -> None:

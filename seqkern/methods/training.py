@@ -10,7 +10,9 @@ import numpy as np
 
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.errors import LabelError, ModelError, ParameterError, SeqkernError, TooLargeError
+from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError, SeqkernError, TooLargeError
+from seqkern.core.memory import format_bytes
+from seqkern.core.progress import tell
 from seqkern.core.types import Array, Floats, PathLike
 from seqkern.evaluation.auto import LARGE_SOLVER, default_solver
 from seqkern.evaluation.fold_methods import indivisible_groups
@@ -31,7 +33,17 @@ from seqkern.methods.fitted import FittedMethod, Search
 from seqkern.methods.method import Method
 from seqkern.methods.model import Model
 from seqkern.methods.residue_model import ResidueModel
-from seqkern.methods.sources import Callbacks, FitData, FittedKernel, Samples, Source, make_source, predicted_work
+from seqkern.methods.sources import (
+    Callbacks,
+    FitData,
+    FittedKernel,
+    HeldKernel,
+    MemoryBudget,
+    Samples,
+    Source,
+    make_source,
+    predicted_work,
+)
 from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
 from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
@@ -446,11 +458,13 @@ def automatic_method(
     n_choices: int = 1,
     calibration: str | None = None,
     threshold: str | None = None,
+    memory_limit: int | str | None = None,
 ) -> Method:
     """Return the method that chooses a kernel, and its solver's parameters, for the given sequences.
 
     Only the alphabet, lengths, number, tracks and views of the sequences are used; `n_choices` training sets
     share the time. Without a `solver`, each kernel has the one that is faster: by its Gram matrix, or by products.
+    Kernels that do not fit in memory are left out.
 
     >>> from seqkern import SequenceSet
     >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
@@ -461,18 +475,25 @@ def automatic_method(
     n = len(X)
     first = SolverEntry.parse(default_solver(kind, n) if solver is None else solver, defaults=True)
     entries = {one.name: one for one in entry.resolve(X, first.input, kind == "real", first.accepts_operator)}
-    large: list[str] = []
-    candidates = first.candidates(list(entries))
-    if solver is None and first.input == "gram" and kind != "real":
-        second = SolverEntry.parse(LARGE_SOLVER, defaults=True)
-        large = [name for name, one in entries.items() if _faster_by_products(one, X, kind, first, second)]
-        own = first.candidates([name for name in entries if name not in large])
-        candidates = own + second.candidates(large) if large else own
-    if large or n > REFINED:  # a finer grid would cost more than it gains
+    second = SolverEntry.parse(LARGE_SOLVER, defaults=True) if solver is None and kind != "real" else first
+    budget, problem = MemoryBudget.of(memory_limit, False), None
+    candidates: list[tuple[Any, dict[str, Any]]] = []
+    for name, one in entries.items():
+        own = second if second is not first and _faster_by_products(one, X, kind, first, second) else first
+        try:
+            _check_fits(one, X, own, memory_limit, budget)
+            candidates += own.candidates([name])
+        except GramError as error:
+            problem = error
+            tell(f"{name} is left out: {error.problem}")
+    if problem is not None and not candidates:
+        raise problem
+    entries = {name: one for name, one in entries.items() if any(name == own for own, _ in candidates)}
+    if n > REFINED:  # a finer grid would cost more than it gains
         search = replace(search, free=replace(search.free, limits=()))
     return Method(
         {name: member.kernel for name, member in entries.items()},
-        sorted(candidates, key=lambda one: list(entries).index(one[0])),
+        candidates,
         transforms={name: member.transforms for name, member in entries.items()},
         calibration=calibration,
         threshold=threshold,
@@ -482,6 +503,21 @@ def automatic_method(
 
 REFINED = 2000
 """Maximum number of samples for which the grid of the chosen kernel is refined."""
+
+
+def _check_fits(
+    entry: KernelEntry, X: Data, solver: SolverEntry, memory_limit: int | str | None, budget: MemoryBudget
+) -> None:
+    """Raise GramError if a kernel does not fit in memory by itself."""
+    kernel, n = entry.kernel, len(X)
+    gives = solver_input(kernel, solver.input, solver.accepts_operator, X, entry.transforms)
+    if gives != "gram":
+        make_source(kernel, X, gives=gives, memory_limit=memory_limit)
+        return
+    own = HeldKernel.of(kernel, X, len(entry.transforms))
+    need = budget.slice_bytes(n, 0, max(1, len(own.stored)), own.transforms, own.work)
+    if need > budget.limit:
+        raise GramError(f"it needs {format_bytes(need)} of memory, and the limit is {format_bytes(budget.limit)}")
 
 
 def _faster_by_products(entry: KernelEntry, X: Data, kind: str, gram: SolverEntry, products: SolverEntry) -> bool:
