@@ -38,8 +38,8 @@ from seqkern.evaluation.chance import SHARED_TRAINING, PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
 from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
 from seqkern.evaluation.folds import Split
-from seqkern.evaluation.selection import Choice
 from seqkern.evaluation.intervals import auc_ends, too_few
+from seqkern.evaluation.selection import Choice
 from seqkern.kernels.kernel_specs import kernel_words
 from seqkern.methods.baselines import BASELINES, VERDICTS, Rival, rivals
 from seqkern.methods.crossval import OuterFolds, as_record, check_splits, cross_validate, procedure_test

@@ -39,7 +39,7 @@ FEWEST = 200
 GROUPS = 10
 """Minimum number of groups of each class in every stage, where there are as many."""
 MARGIN = 0.01
-"""Score by which a kernel may trail the best with one solver on all samples, since another solver may suit it better."""
+"""Score by which a kernel may trail the best, with one solver on all samples: another solver may suit it better."""
 SUBSET_MARGIN = 0.03
 """The same on a subset, since more samples help the kernels with more features most."""
 FINALISTS = 4
@@ -102,7 +102,8 @@ class Schedule:
 
     def affordable(self, names: Sequence[str], stage: Stage) -> list[str]:
         """Return the first kernels that a stage has time for, at least one."""
-        spent, found = 0.0, []
+        spent = 0.0
+        found: list[str] = []
         for name in names:
             seconds = self.work[name].seconds(stage.share, stage.coarse) if name in self.work else 0.0
             if not found or spent + seconds <= stage.seconds:
@@ -166,7 +167,6 @@ def halve(
     combinations: Collection[str] = (),
     folds: Indices | None = None,
     fit_cache: FitCache | None = None,
-    kept_bytes: int = 0,
 ) -> list[Choice]:
     """Choose a kernel and a solver specification by successive halving, for each of several training sets.
 
@@ -192,11 +192,10 @@ def halve(
         trials = []
         for rows in sets:
             own = np.intersect1d(sample, rows)
-            parts = () if folds is None else _parts(folds[own], labels.take(own))
-            options = {"fit_cache": fit_cache} if shared is None else {"shared": shared, "rows": own}
-            trials.append(
-                make_trials(data.take(own), candidates, make_solver, search, parts=parts, kept_bytes=kept_bytes, **options)
-            )
+            how: dict[str, Any] = {"fit_cache": fit_cache, "kept_bytes": 0}  # what is kept has a place of its own
+            if folds is not None:
+                how |= {"parts": _parts(folds[own], labels.take(own)), "shared": shared, "rows": own}
+            trials.append(make_trials(data.take(own), candidates, make_solver, search, **how))
         _try(trials, alive, _of_stage(candidates, stage), plan, stage)
         for place, one in enumerate(trials):
             found[place].append(Rung(len(one.labels), _best_scores(one)))

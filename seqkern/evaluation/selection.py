@@ -187,14 +187,14 @@ class Trials:
             train, valid = self.parts[f]
             specs = [self.candidates[c][1] for c in chain]
             found = self.shared.fits(self.candidates[chain[0]][0], specs, self.rows[train])
-            decided = [self.shared.decided(one, self.rows[valid]) for one in found["fits"]]
-            scores = [self._measured(valid, *both) for both in decided]
-            return {**found, "scores": scores, "decisions": [both[0] for both in decided if self._decisions]}
+            both = [self.shared.decided(one, self.rows[valid]) for one in found["fits"]]
+            scores = [self._measured(valid, *one) for one in both]
+            return {**found, "scores": scores, "decisions": [one[0] for one in both if self._decisions]}
         if self.fit_cache is None:
             return self._fit(f, chain, after)
         parts = blake2b(b"".join(rows.tobytes() + b"." for rows in self.parts[f]), digest_size=16).hexdigest()
-        specs = [self.candidates[c] for c in chain], None if after is None else self.candidates[after]
-        key = canonical_json([len(self.y), parts, repr(specs), list(self.measures)])
+        own = [self.candidates[c] for c in chain], None if after is None else self.candidates[after]
+        key = canonical_json([len(self.y), parts, repr(own), list(self.measures)])
         stored: dict[str, Any] | None = self.fit_cache.get(key)
         if stored is None:
             stored = self._fit(f, chain, after)
@@ -757,7 +757,6 @@ def select(
     search: Search,
     *,
     fit_cache: FitCache | None = None,
-    kept_bytes: int = KEPT_BYTES,
 ) -> "Choice":
     """Choose a kernel and a solver specification by cross-validation within a training set.
 
@@ -780,7 +779,7 @@ def select(
     check_search(search)
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-    trials = make_trials(data, candidates, make_solver, search, fit_cache=fit_cache, kept_bytes=kept_bytes)
+    trials = make_trials(data, candidates, make_solver, search, fit_cache=fit_cache)
     trials.add(candidates)
     return best_choice(trials, search)
 
@@ -833,7 +832,8 @@ def best_choice(trials: Trials, search: Search, combinations: Collection[str] = 
             "no inner fold can be scored",
             remedy="give more samples, reduce the inner folds, or choose another inner metric",
         )
-    best, among = refine(trials, search.free.limits), None
+    best = refine(trials, search.free.limits)
+    among: Collection[str] | None = None
     single = {kernel for kernel, _ in trials.candidates if kernel not in combinations}
     if single and trials.candidates[best][0] in combinations:
         second = refine(trials, search.free.limits, single)

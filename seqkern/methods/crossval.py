@@ -301,8 +301,10 @@ def cross_validate(
         choice = choices[place] if choices else None
         key = canonical_json([task, selection_bias, split.name, split.train.tolist(), split.test.tolist()])
         row = None if fit_cache is None else fit_cache.get(key)
-        how = {"task": task, "selection_bias": selection_bias, "choice": choice}
-        result = FoldResult(**row) if row else evaluate_fold(method, data, split, **how)
+        if row:
+            result = FoldResult(**row)
+        else:
+            result = evaluate_fold(method, data, split, task=task, selection_bias=selection_bias, choice=choice)
         if fit_cache is not None and not row:
             fit_cache.put(key, asdict(result))
         results.append(result)

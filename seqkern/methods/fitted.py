@@ -33,7 +33,6 @@ from seqkern.solvers.contract import ClassSolver, Solver
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
 
 if TYPE_CHECKING:
-    from seqkern.evaluation.halving import Rung
     from seqkern.methods.residue_model import ResidueModel
     from seqkern.solvers.layers.chain import Layers
 

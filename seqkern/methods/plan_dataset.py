@@ -371,8 +371,8 @@ class PlannedMethod:
         n_all = max(1, len(source.X))
         power = 2 if source.gives == "gram" else 1
         values = source.whole.seconds if source.gives == "gram" else source.size * FEATURE_NS * 1e-9
-        fits = sum(self.cost(Fits(name, *part, tuple(specs)), shape).seconds for part in shape.inner) / max(1, len(specs))
-        return Work(values * (shape.train / n_all) ** power, fits, power, len(specs))
+        fits = sum(self.cost(Fits(name, *part, tuple(specs)), shape).seconds for part in shape.inner)
+        return Work(values * (shape.train / n_all) ** power, fits / max(1, len(specs)), power, len(specs))
 
     def evaluating(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of a fold in order, with the costliest candidate in place of the chosen one."""
