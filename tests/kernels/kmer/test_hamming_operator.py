@@ -1,5 +1,6 @@
 """Products with the kernel matrix by a transform over all l-mers, against the Gram matrix."""
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -267,6 +268,20 @@ def test_memory_is_predicted(text):
         if isinstance(one, HammingOperator):
             held += one.codes.nbytes + one.ends.nbytes + one.squares.nbytes + 3 * 8 * one.n_weights
     assert held <= kernel.operator.bytes(X) < 1.5 * held
+
+
+def test_a_product_with_a_sum_has_the_table_of_one_part_at_a_time():
+    kernel = build_kernel(
+        f"(gapped_kmer:l=9,k=5{LENIENT})+(gapped_kmer:l=9,k=6{LENIENT})+(gapped_kmer:l=9,k=7{LENIENT})"
+    )
+    rows = np.arange(3, 15)
+    operator = kernel.operator(DNA).take(rows)
+    tracemalloc.start()
+    product = operator.times(np.ones(len(rows)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * 8 * 4**9  # with all parts, six tables
+    close(product, kernel(DNA.take(rows)), np.ones(len(rows)))
 
 
 def test_cost_grows_with_the_records():
