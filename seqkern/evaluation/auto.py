@@ -356,9 +356,10 @@ def _windows(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield from _regions(traits)
     yield _combined(
         {"kernel": "weighted_degree", "degree": 10, **MASKED},
-        {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED},
+        {"kernel": "shifted_weighted_degree", "degree": 20, "shift": 10, **MASKED},
         {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT},
         {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT},
+        {**GAPPED, "l": 10, "k": 6, **LENIENT},
     )
 
 
@@ -376,8 +377,8 @@ def _regions(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield {**GAPPED, "l": 11, "k": 7, **common}
     yield {**GAPPED, "l": 11, "k": 7, "center_weighted": True, **common}
     yield _combined(
-        {"kernel": "spectrum", "k": 5, **common},
         {"kernel": "mismatch", "k": 8, "m": 1, **common},
+        {"kernel": "gapped_kmer", "l": 8, "k": 5, **common},
         {**GAPPED, "l": 10, "k": 6, **common},
         {**GAPPED, "l": 11, "k": 7, **common},
     )
@@ -396,17 +397,18 @@ def _peptides(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield {"kernel": "string", "n": 2, "decay": 0.5, **LENIENT}
     yield {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT}
     yield {"kernel": "generic_string", **MASKED}
-    yield {"kernel": "local_alignment", "normalize": True, "repair": "clip", **MASKED}
+    for beta in (0.1, 0.5):
+        yield {**ALIGNED, "beta": beta, "repair": "clip"}
     if traits.equal:
         yield {"kernel": "window", "encoding": "BLOSUM62", "gamma": 0.1}
     yield from _annotated(traits)
-    yield _combined(
+    counts: list[dict[str, Any]] = [
         {"kernel": "spectrum", "k": [1, 2, 3], **LENIENT},
-        {"kernel": "mismatch", "k": 4, "m": 1, **LENIENT},
         {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT},
         {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
-        {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT},
-    )
+    ]
+    yield _combined(*counts, {**ALIGNED, "beta": 0.1}, {**ALIGNED, "beta": 0.5}, repair="clip")
+    yield _combined(*({"kernel": "rbf", "base": one} for one in counts), {**ALIGNED, "beta": 0.5}, repair="clip")
 
 
 def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
@@ -415,8 +417,9 @@ def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     """
     yield {"kernel": "spectrum", "k": [1, 2], **LENIENT}
     yield {"kernel": "spectrum", "k": 3, **LENIENT}
+    yield {"kernel": "mismatch", "k": 3, "m": 1, **LENIENT}
     yield {"kernel": "mismatch", "k": 5, "m": 1, **LENIENT}
-    yield {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT}
+    yield {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT}
     yield {"kernel": "gapped_kmer", "l": 8, "k": 4, **LENIENT}
     yield {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT}
     yield from _annotated(traits)
@@ -424,12 +427,13 @@ def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     parts = [whole, {**whole, "part": [0, 50]}, {**whole, "part": [-50, None]}]
     yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1+2 of the whole and of both ends of 50 residues")
     yield {"kernel": "local_alignment", "repair": "empirical_map"}
-    yield _combined(
+    counts: list[dict[str, Any]] = [
         {"kernel": "spectrum", "k": [1, 2], **LENIENT},
-        {"kernel": "mismatch", "k": 5, "m": 1, **LENIENT},
-        {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT},
+        {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT},
         {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
-    )
+    ]
+    yield _combined(*counts)
+    yield _combined(*counts, {**ALIGNED, "beta": 0.5}, repair="clip")
 
 
 def _other(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
@@ -458,12 +462,11 @@ def _views(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
         yield _combined({"kernel": "rbf", "view": name}, {"kernel": "spectrum", "k": k, **LENIENT})
 
 
-def _combined(*parts: Mapping[str, Any]) -> "Member":
+def _combined(*parts: Mapping[str, Any], **repair: str) -> "Member":
     """Return the mean of some kernels, each scaled to unit variance on the training set."""
     names = [Member.of(part).name for part in parts]
-    return Member.of(
-        {"kernel": "combination", "parts": list(parts), "weights": "uniform"}, f"{COMBINED} {' + '.join(names)}"
-    )
+    spec = {"kernel": "combination", "parts": list(parts), "weights": "uniform", **repair}
+    return Member.of(spec, f"{COMBINED} {' + '.join(names)}")
 
 
 # The members of the portfolio that suit the data, and the solver to train them with.

@@ -546,13 +546,14 @@ def unequal(labels: Labels) -> bool:
     return min(share, 1 - share) < RARE - 1e-9
 
 
-def with_class_weights(candidates: "Sequence[Candidate]", labels: Labels) -> "list[Candidate]":
+def with_class_weights(candidates: "Sequence[Candidate]", labels: Labels, *, alone: bool = False) -> "list[Candidate]":
     """Return candidates with balanced class weights, where the solver has a weight parameter.
 
-    For classes of unequal size each candidate is also tried without weights. Otherwise weights hardly change a
-    ranking, but without them an SVM with a small C predicts the class that has just one sample more.
+    For classes of unequal size each candidate is also tried without weights, unless they stand `alone`. Otherwise
+    weights hardly change a ranking, but without them an SVM with a small C predicts the class that has just one
+    sample more.
     """
-    both = unequal(labels)
+    both = unequal(labels) and not alone
     found: list[Candidate] = []
     for kernel, spec in candidates:
         has_weight = "class_weight" in SOLVERS.get(spec["solver"]).parameter_names() and "class_weight" not in spec

@@ -582,7 +582,7 @@ class _Fitting:
         candidates, search = self.method.candidates, self.method.search
         check_bound_kernels(search.metric if len(candidates) > 1 else "auto", self.method.kernels)
         if search.free.class_weight and self.labels.kind == "binary":
-            candidates = with_class_weights(candidates, self.labels)
+            candidates = with_class_weights(candidates, self.labels, alone=search.budget is not None)
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
             return [Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))]
