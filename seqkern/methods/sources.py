@@ -685,8 +685,9 @@ class OperatorSource(ImplicitSource):
 
     @property
     def predicted_seconds(self) -> float:
-        """Predicted CPU seconds of the products of a fit on all samples."""
-        return EXPECTED_PRODUCTS * self.kernel.operator.cost(self.X)
+        """Predicted CPU seconds of the products of a fit on all samples, and of what they need."""
+        made = self.kernel.operator.making(self.X)
+        return made + EXPECTED_PRODUCTS * self.kernel.operator.cost(self.X)
 
 
 # Explicit feature vectors of a training and a test set, for solvers on features.
