@@ -355,19 +355,24 @@ def _windows(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
         yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1+2+3+4+5 of the left and of the right half")
     yield from _regions(traits)
     yield _combined(
+        {"kernel": "weighted_degree", "degree": 10, **MASKED},
         {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED},
         {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT},
-        {"kernel": "locality_improved", "l": 3, "d1": 3, **MASKED},
+        {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT},
     )
 
 
 def _regions(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     """Yield kernels for DNA regions, such as peaks: the site may lie anywhere, in DNA on either strand."""
     common = {"reverse_complement": traits.alphabet == "dna", **LENIENT}
-    for k in (4, 5, 6):
+    for k in (4, 6):
         yield {"kernel": "spectrum", "k": k, **common}
+    yield {"kernel": "mismatch", "k": 6, "m": 1, **common}
     yield {"kernel": "mismatch", "k": 8, "m": 1, **common}
+    yield {"kernel": "gapped_kmer", "l": 8, "k": 5, **common}
     yield {**GAPPED, "l": 10, "k": 6, **common}
+    if traits.equal and traits.alphabet == "dna":  # what is at one place, as a promoter, has a strand
+        yield {**GAPPED, "l": 10, "k": 6, **LENIENT}
     yield {**GAPPED, "l": 11, "k": 7, **common}
     yield {**GAPPED, "l": 11, "k": 7, "center_weighted": True, **common}
     yield _combined(
@@ -391,6 +396,7 @@ def _peptides(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield {"kernel": "string", "n": 2, "decay": 0.5, **LENIENT}
     yield {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT}
     yield {"kernel": "generic_string", **MASKED}
+    yield {"kernel": "local_alignment", "normalize": True, "repair": "clip", **MASKED}
     if traits.equal:
         yield {"kernel": "window", "encoding": "BLOSUM62", "gamma": 0.1}
     yield from _annotated(traits)
