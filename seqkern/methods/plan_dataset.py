@@ -132,11 +132,13 @@ class KernelInput:
     @cached_property
     def size(self) -> int:
         """The size in bytes of the solvers' input for all samples, if it is not a matrix."""
-        if self.gives == "features":
-            return int(self.kernel.features.bytes(self.X))
-        if self.gives == "operator":
-            return int(self.kernel.operator.bytes(self.X))
-        return int(self.kernel.implicit.bytes(self.X)) + RECORD_BYTES * len(self.X)
+        made = int(getattr(self.kernel, self.gives).bytes(self.X))
+        return made + RECORD_BYTES * len(self.X) if self.gives == "implicit" else made
+
+    @cached_property
+    def making(self) -> float:
+        """The CPU seconds of the solvers' input for all samples, if it is not a matrix."""
+        return float(self.size * FEATURE_NS * 1e-9 + getattr(self.kernel, self.gives).making(self.X))
 
     @cached_property
     def product(self) -> float:
@@ -152,7 +154,7 @@ class KernelInput:
             return FitCost(self.whole.seconds, 8 * len(self.X) ** 2)
         if self.gives == "gram" or self.kernel.traits.data_dependent:
             return FitCost(0.0)
-        return FitCost(self.size * FEATURE_NS * 1e-9, self.size)
+        return FitCost(self.making, self.size)
 
     def of(self, train: int, test: int, spectrum: bool = False) -> FitCost:
         """Return the cost and size of the input for a training and a test set.
@@ -163,8 +165,10 @@ class KernelInput:
         entries = train * (train + test)
         if self.gives != "gram":
             share = (train + test) / n
-            each = FEATURE_NS if self.kernel.traits.data_dependent else FEATURE_COPY_NS
-            return FitCost(self.size * share * each * 1e-9, int(self.size * share))
+            copied = self.size * FEATURE_COPY_NS * 1e-9
+            return FitCost(
+                share * (self.making if self.kernel.traits.data_dependent else copied), int(self.size * share)
+            )
         if self.stored or self.held:
             count = max(1, self.stored)
             copies = count if count == 1 else 2 * count + 1  # a sum with learned weights centres its parts

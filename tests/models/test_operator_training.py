@@ -104,6 +104,30 @@ def test_decisions_of_the_table_are_sums_of_kernel_values(monkeypatch):
     np.testing.assert_allclose(model.decision(new), expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "nystroem:base=(rbf:gamma=1.5,base=(gapped_kmer:l=5,k=3)),n_components=40",
+        f"0.5*({CLIPPED})+0.5*(nystroem:base=(local_alignment:matrix=NUC.4.4),n_components=30)",
+    ],
+)
+def test_products_with_nystroem_features_are_those_of_the_matrix(spec, monkeypatch, tmp_path):
+    X, labels = sequences()
+    new, _ = sequences(n=20, seed=9)
+    expected = train_model(X, labels, build_kernel(spec), "csvc:tol=1e-9").decision(new)
+    monkeypatch.setattr(kernel_specs, "LARGEST_GRAM", 0)
+    model = train_model(X, labels, build_kernel(spec), "csvc:tol=1e-9")
+    assert isinstance(model, TableModel)
+    assert sum(len(sums) for sums in model.tally) >= model.kernel.learned()["components"]
+    np.testing.assert_allclose(model.decision(new), expected, rtol=0, atol=2e-4)
+    model.save(tmp_path / "m.seqkern")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.seqkern").decision(new), model.decision(new))
+    shares = model.form().attributions(new)
+    starts = np.concatenate(([0], np.cumsum(new.lengths)[:-1]))
+    constant = model.form().constant
+    np.testing.assert_allclose(np.add.reduceat(shares, starts) + constant, model.decision(new), rtol=0, atol=1e-4)
+
+
 def test_several_classes(products):
     X, labels = sequences(classes=3)
     model = train_model(X, labels, build_kernel(CLIPPED), EXACT)
@@ -144,7 +168,9 @@ def test_parts_share_tables_and_are_prepared_once():
 
 def test_what_cannot_be_is_refused():
     X, _ = sequences()
-    with pytest.raises(ParameterError, match="kernel 'oligo' has no products without a Gram matrix; choose from: "):
+    with pytest.raises(
+        ParameterError, match=r"has no products without a Gram matrix; approximate it as nystroem:base=\("
+    ):
         OperatorSource(build_kernel("oligo:k=2"), X)
     with pytest.raises(ParameterError, match="transforms need a Gram matrix"):
         OperatorSource(build_kernel(CLIPPED), X, [build_transform("centre")])
