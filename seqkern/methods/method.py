@@ -486,6 +486,7 @@ class Method:
             fold[split.test] = f
         fold = fold[rows]
         given = self.search.clusters is not None or self.search.metric in BOUNDS or data.labels.dev is not None
+        given = given or (self.accepts_unlabelled and data.unlabelled is not None and len(data.unlabelled) > 0)
         if len(self.candidates) < 2 or data.labels.kind == "none" or given or not FEWEST_SHARED <= len(splits) <= 20:
             return []
         if any(not np.array_equal(split.train, rows[fold != f]) for f, split in enumerate(splits)) or min(fold) < 0:
