@@ -148,7 +148,8 @@ def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
     >>> tried([{"n": 90, "scores": {"spectrum:k=3": 0.8, "mismatch:k=5,m=1": 0.9}}], "auc")
     ['2 kernels on 90 samples; mean AUC of the inner folds', '0.9000 mismatch:k=5,m=1', '0.8000 spectrum:k=3']
     """
-    sizes = ", then ".join(f"{len(rung['scores'])} kernels on {rung['n']} samples" for rung in rungs)
+    counts = [(len(rung["scores"]), rung["n"]) for rung in rungs]
+    sizes = ", then ".join(f"{kernels} kernel{'s'[: kernels != 1]} on {n:,} samples" for kernels, n in counts)
     name, sign = metric_text(metric)
     last = rungs[-1]["scores"]
     best = sorted(last, key=lambda name: -last[name])
