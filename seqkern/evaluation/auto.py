@@ -502,7 +502,7 @@ def members_for(
 
     >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
     >>> [member.name for member in members_for(X)][:2]
-    ['spectrum:k=4,reverse_complement=true', 'spectrum:k=5,reverse_complement=true']
+    ['spectrum:k=4,reverse_complement=true', 'spectrum:k=6,reverse_complement=true']
     """
     found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit, real, accepts_operator)]
     if not found:
