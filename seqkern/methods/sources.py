@@ -351,7 +351,7 @@ class Source:
         if not part.transforms:
             return block
         chain = [build_transform(item) for item in part.transforms]
-        return replace(self._transformed(block, chain, train, test), transforms=[], joined=None)
+        return replace(self._transformed(block, chain, train, test), transforms=[], joined=None, kernel=None)
 
     def _joined(self, join: Any, parts: list[Block], train: Indices, test: Indices, y: Targets) -> Block:
         """Return the Block that `join` (see StoredForm) makes from several Blocks."""
@@ -454,7 +454,7 @@ class FittedKernel(Source):
         columns = kernel.prepare(self.units(train))
         rows = kernel.prepare(self.X.take(test), like=columns) if len(test) else None
         K_train = self._filled(kernel, columns, columns)
-        block = Block(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned())
+        block = Block(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned(), kernel=kernel)
         if rows is not None:
             block.test, block.test_diagonal = self._filled(kernel, rows, columns), rows.diagonal
         return block
