@@ -475,7 +475,10 @@ def automatic_method(
     n = len(X)
     first = SolverEntry.parse(default_solver(kind, n) if solver is None else solver, defaults=True)
     entries = {one.name: one for one in entry.resolve(X, first.input, kind == "real", first.accepts_operator)}
-    second = SolverEntry.parse(LARGE_SOLVER, defaults=True) if solver is None and kind != "real" else first
+    second = first
+    if solver is None and kind != "real":
+        second = SolverEntry.parse({"solver": LARGE_SOLVER, "C": COSTS}, defaults=True)
+        first = second if first.solver_name == LARGE_SOLVER else first
     budget, problem = MemoryBudget.of(memory_limit, False), None
     candidates: list[tuple[Any, dict[str, Any]]] = []
     for name, one in entries.items():
@@ -501,6 +504,8 @@ def automatic_method(
     )
 
 
+COSTS = [0.1, 1.0, 10.0]
+"""Values of C by products, where they are not refined."""
 REFINED = 2000
 """Maximum number of samples for which the grid of the chosen kernel is refined."""
 
